@@ -1,0 +1,1 @@
+"""Dromos: graph processing that finds the shortest execution path by itself."""

@@ -1,0 +1,66 @@
+"""The number types that Dromos uses, and how they are chosen.
+
+Ids are ``int32`` while they fit and ``int64`` beyond; offsets are always ``int64``; weights are ``float32``,
+``float64`` or ``int32`` and are never converted in a way that changes a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dromos.errors import GraphDataError
+
+__all__ = ["MAX_INT32_VERTICES", "OFFSET", "WEIGHT_DTYPES", "Array", "id_dtype", "weight_dtype"]
+
+Array: TypeAlias = NDArray[Any]
+
+OFFSET = np.dtype(np.int64)
+WEIGHT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32))
+MAX_INT32_VERTICES = 2**31 - 1
+
+
+def id_dtype(num_vertices: int) -> np.dtype[Any]:
+    """The type that holds the ids of ``num_vertices`` vertices.
+
+    >>> id_dtype(1000)
+    dtype('int32')
+    >>> id_dtype(2**40)
+    dtype('int64')
+    """
+    return np.dtype(np.int32 if num_vertices <= MAX_INT32_VERTICES else np.int64)
+
+
+def weight_dtype(values: Array) -> np.dtype[Any]:
+    """The smallest weight type of Dromos that keeps every one of ``values`` exactly.
+
+    Integers that fit go to ``int32``, other integers to ``float64`` while they are exact there; floats keep their
+    width (half precision widens to ``float32``).
+
+    >>> weight_dtype(np.array([1, 2], dtype=np.int64))
+    dtype('int32')
+    >>> weight_dtype(np.array([0.5]))
+    dtype('float64')
+    """
+    dtype = values.dtype
+    if dtype in WEIGHT_DTYPES:
+        return dtype
+    if dtype.kind == "f" and dtype.itemsize < 4:
+        return np.dtype(np.float32)
+    if dtype.kind == "b":
+        return np.dtype(np.int32)
+    if dtype.kind in "iu":
+        if values.size == 0:
+            return np.dtype(np.int32)
+        low, high = int(values.min()), int(values.max())
+        if -(2**31) <= low and high < 2**31:
+            return np.dtype(np.int32)
+        if -(2**53) <= low and high <= 2**53:
+            return np.dtype(np.float64)
+        raise GraphDataError(
+            f"weights reach {high if high > -low else low}, which neither int32 nor float64 holds exactly; "
+            "scale them, or pass float64 weights to accept the rounding"
+        )
+    raise GraphDataError(f"weights of type {dtype} are not numbers that Dromos keeps; pass float32, float64 or int32")

@@ -1,0 +1,95 @@
+"""Every error that Dromos raises on purpose.
+
+    DromosError
+    ├── InvalidArgumentError   (ValueError)   an argument has a wrong value, type or shape
+    │   └── UnknownVertexError (LookupError)  a vertex id or label that the graph does not have
+    ├── GraphDataError         (ValueError)   edges, weights or labels that do not make a graph
+    ├── FileError              (OSError)      a file that cannot be opened, read or written
+    │   ├── FormatError        (ValueError)   the file's content breaks its format; knows file and line
+    │   │   └── CorruptFileError              cut short, flipped bytes, failed checksum
+    │   └── UnsupportedFormatError            a format, version, endianness or extension we do not read
+    ├── MissingDependencyError (ImportError)  an optional package is needed; tells the install command
+    └── ResourceError          (RuntimeError) the work does not fit the memory, disk or device allowed
+
+A message says what was given, what was expected, and what to do.
+"""
+
+from __future__ import annotations
+
+import os
+
+__all__ = [
+    "CorruptFileError",
+    "DromosError",
+    "DromosWarning",
+    "FileError",
+    "FormatError",
+    "GraphDataError",
+    "InvalidArgumentError",
+    "MissingDependencyError",
+    "ResourceError",
+    "UnknownVertexError",
+    "UnsupportedFormatError",
+]
+
+
+class DromosError(Exception):
+    """The root of the tree: ``except dromos.DromosError`` catches all of it."""
+
+
+class DromosWarning(UserWarning):
+    """Something was read in one of two possible ways; the message tells how to choose."""
+
+
+class InvalidArgumentError(DromosError, ValueError):
+    """An argument has a wrong value, type or shape."""
+
+
+class UnknownVertexError(InvalidArgumentError, LookupError):
+    """A vertex id or label that the graph does not have."""
+
+
+class GraphDataError(DromosError, ValueError):
+    """Edges, weights or labels that do not make a graph."""
+
+
+class FileError(DromosError, OSError):
+    """A file that cannot be opened, read or written."""
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str] | None = None) -> None:
+        self.path = None if path is None else os.fspath(path)
+        self.message = message
+        super().__init__(f"{self.path}: {message}" if self.path else message)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class FormatError(FileError, ValueError):
+    """The content of a file breaks its format; ``path`` and ``line`` say where."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.line = line
+        super().__init__(message if line is None else f"line {line}: {message}", path=path)
+
+
+class CorruptFileError(FormatError):
+    """A file that was cut short, has flipped bytes, or fails its checksum."""
+
+
+class UnsupportedFormatError(FileError):
+    """A format, version, endianness or extension that Dromos does not read or write."""
+
+
+class MissingDependencyError(DromosError, ImportError):
+    """An optional package is needed; the message tells how to install it."""
+
+
+class ResourceError(DromosError, RuntimeError):
+    """The work does not fit the memory, disk or device that it may use."""

@@ -1,0 +1,1 @@
+"""Graphs: CSR, slices, builders, generators, formats and the store."""

@@ -1,0 +1,169 @@
+"""Teams of threads that run one compiled kernel together.
+
+A kernel is compiled with the GIL released and takes ``(thread, num_threads, *args)``; :func:`run_team` calls it once on
+each thread of a team and waits. We keep our own threads instead of Numba's parallel regions because these
+
+- may be entered from several Python threads at once, and work again after a fork;
+- all run at the same time, so that a kernel may hold barriers and stay in one region for a whole traversal;
+- leave the calling thread free to see Ctrl-C, which raises the kernel's stop flag.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+
+__all__ = ["MAX_THREADS", "THREADS_VARIABLE", "num_threads", "run_team"]
+
+THREADS_VARIABLE = "DROMOS_NUM_THREADS"
+MAX_THREADS = 512
+
+
+def num_threads(threads: int | None = None) -> int:
+    """How many threads to use: the argument, else ``DROMOS_NUM_THREADS``, else the cores this process may use.
+
+    >>> num_threads(2)
+    2
+    """
+    origin = "threads"
+    if threads is None:
+        text = os.environ.get(THREADS_VARIABLE)
+        if not text:
+            return min(_available_cores(), MAX_THREADS)
+        origin = THREADS_VARIABLE
+        try:
+            threads = int(text)
+        except ValueError:
+            raise InvalidArgumentError(f"{THREADS_VARIABLE}={text!r} is not a whole number") from None
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise InvalidArgumentError(f"{origin}={threads!r} is not a whole number")
+    count = threads.__index__()
+    if not 1 <= count <= MAX_THREADS:
+        raise InvalidArgumentError(f"{origin}={count} is outside 1..{MAX_THREADS}")
+    return count
+
+
+def run_team(
+    kernel: Callable[..., Any],
+    *args: Any,
+    threads: int | None = None,
+    stop: Array | None = None,
+) -> None:
+    """Call ``kernel(thread, num_threads, *args)`` on every thread of a team, all at once, and wait for the last.
+
+    The first exception of a thread is raised here. On Ctrl-C, ``stop[0]`` is set to 1 if a stop flag was given, the
+    team is waited for, and ``KeyboardInterrupt`` goes on; a kernel that may run for long is to look at its flag.
+
+    >>> seen = []
+    >>> run_team(lambda thread, count: seen.append((thread, count)), threads=2)
+    >>> sorted(seen)
+    [(0, 2), (1, 2)]
+    """
+    count = num_threads(threads)
+    if count == 1 and stop is None:
+        kernel(0, 1, *args)
+        return
+    team = _take_team(count)
+    try:
+        team.run(kernel, args, stop)
+    finally:
+        _give_back(team)
+
+
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+class _Team:
+    """``size`` sleeping threads that wake together, run one kernel, and sleep again."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._go = [threading.Lock() for _ in range(size)]
+        self._done = [threading.Lock() for _ in range(size)]
+        self._kernel: Callable[..., Any] | None = None
+        self._args: tuple[Any, ...] = ()
+        self._errors: list[BaseException] = []
+        for rank in range(size):
+            self._go[rank].acquire()
+            self._done[rank].acquire()
+            threading.Thread(target=self._work, args=(rank,), name=f"dromos-{rank}", daemon=True).start()
+
+    def run(self, kernel: Callable[..., Any], args: tuple[Any, ...], stop: Array | None) -> None:
+        self._kernel, self._args, self._errors = kernel, args, []
+        interrupt: BaseException | None = None
+        for gate in self._go:
+            gate.release()
+        for gate in self._done:
+            while True:
+                try:
+                    gate.acquire()
+                    break
+                except BaseException as error:  # Ctrl-C while waiting: stop the team, then let it go on
+                    interrupt = error
+                    if stop is not None:
+                        stop[0] = 1
+        self._kernel, self._args = None, ()
+        if interrupt is not None:
+            raise interrupt
+        if self._errors:
+            raise self._errors[0]
+
+    def _work(self, rank: int) -> None:
+        go, done = self._go[rank], self._done[rank]
+        while True:
+            go.acquire()
+            kernel = self._kernel
+            if kernel is None:
+                return
+            try:
+                kernel(rank, self.size, *self._args)
+            except BaseException as error:
+                self._errors.append(error)
+            finally:
+                del kernel  # a sleeping thread keeps no array alive
+                done.release()
+
+    def dismiss(self) -> None:
+        self._kernel = None
+        for gate in self._go:
+            gate.release()
+
+
+_IDLE_TEAMS_KEPT = 4
+_idle: list[_Team] = []
+_idle_lock = threading.Lock()
+
+
+def _take_team(size: int) -> _Team:
+    with _idle_lock:
+        for position in range(len(_idle) - 1, -1, -1):
+            if _idle[position].size == size:
+                return _idle.pop(position)
+    return _Team(size)
+
+
+def _give_back(team: _Team) -> None:
+    with _idle_lock:
+        _idle.append(team)
+        surplus = _idle.pop(0) if len(_idle) > _IDLE_TEAMS_KEPT else None
+    if surplus is not None:
+        surplus.dismiss()
+
+
+def _forget_teams() -> None:
+    """In a forked child the threads of the parent's teams do not exist."""
+    global _idle_lock
+    _idle.clear()
+    _idle_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_teams)
