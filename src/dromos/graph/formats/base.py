@@ -1,0 +1,75 @@
+"""What a file format is to Dromos, and how the edges of a file come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dromos.dtypes import Array
+from dromos.graph.labels import Labels
+
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["EdgeBlock", "EdgeSource", "Format", "Progress", "no_progress"]
+
+Progress = Callable[[int, int], None]
+"""Called now and then with the bytes done and the bytes in all (0 when not known)."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+class EdgeBlock(NamedTuple):
+    """Some edges of a file: ids (integers, or objects that are ``str``) and weights."""
+
+    src: Array
+    dst: Array
+    weight: Array | None
+
+
+@dataclass
+class EdgeSource:
+    """The edges of a file, block by block, in bounded memory.
+
+    What the file tells of the whole graph stands beside. A reader may still correct it while the blocks are drawn (a line
+    of counts is sometimes only known as such at the end), so look at it again after the last block.
+    """
+
+    blocks: Iterator[EdgeBlock]
+    directed: bool = True
+    """Whether an edge leads one way only; an undirected edge comes once, unless ``both_directions``."""
+    both_directions: bool = False
+    """Whether an undirected file lists every edge in both directions."""
+    num_vertices: int | None = None
+    """How many vertices the file says there are."""
+    num_edges: int | None = None
+    """How many edges the file says there are; whoever draws the blocks checks it."""
+    sparse_ids: bool = False
+    """Whether integer ids are names: where some of 0..largest are missing, the ids become labels."""
+    labels: Labels | None = None
+    """The names of all vertices, where the file lists them; the blocks then hold these names."""
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: its names, and the functions that read and write it.
+
+    A format of edges gives ``stream``; one that holds a whole graph (CSR on disk) gives ``load``. Both take the path, a
+    progress function and the format's own options as keywords, as ``write`` does after the graph.
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    stream: Callable[..., EdgeSource] | None = None
+    load: Callable[..., Graph] | None = None
+    write: Callable[..., None] | None = None
+    compressed: bool = True
+    """Whether the format may be read and written through .gz, .zst, .bz2 and .xz."""
+    sniff: Callable[[bytes, Path], bool] | None = None
+    """Whether the first bytes of a file show that it is of this format (only for formats with a signature)."""

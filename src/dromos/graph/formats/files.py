@@ -1,0 +1,107 @@
+"""Files: opened through their compression, and written beside their final name until they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from dromos.errors import CorruptFileError, FileError, UnsupportedFormatError
+
+__all__ = ["COMPRESSIONS", "atomic_output", "file_errors", "open_input", "strip_compression"]
+
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
+
+
+def strip_compression(path: Path) -> tuple[Path, str | None]:
+    """The path without its compression's extension, and that extension.
+
+    >>> strip_compression(Path("a/web.el.gz"))
+    (PosixPath('a/web.el'), '.gz')
+    """
+    suffix = path.suffix.lower()
+    return (path.with_suffix(""), suffix) if suffix in COMPRESSIONS else (path, None)
+
+
+@contextlib.contextmanager
+def file_errors(path: str | os.PathLike[str], doing: str = "read") -> Iterator[None]:
+    """Turn what the system and the decompressors raise into errors that name the file and the trouble."""
+    import lzma
+    import zlib
+
+    try:
+        yield
+    except FileError:
+        raise
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise CorruptFileError(f"the compressed data is damaged or cut short ({error})", path=path) from None
+    except OSError as error:
+        if error.errno is None:  # gzip, bz2 and Arrow raise OSError without a number for damaged data
+            raise CorruptFileError(f"the compressed data is damaged or cut short ({error})", path=path) from None
+        raise FileError(f"cannot {doing} the file: {os.strerror(error.errno)}", path=path) from error
+
+
+def open_input(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file for reading, through its compression; a directory, a missing or an empty file is an error."""
+    path = Path(path)
+    with file_errors(path):
+        if path.is_dir():
+            raise FileError("is a directory; give the file in it", path=path)
+        if path.stat().st_size == 0:
+            raise CorruptFileError("the file is empty", path=path)
+        return _opener(strip_compression(path)[1], path, "rb")
+
+
+@contextlib.contextmanager
+def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Write a file, through the compression its name asks for; it gets its name only when it is whole.
+
+    On an error, Ctrl-C included, what was written is removed and a file of that name stays as it was.
+    """
+    path = Path(path)
+    with file_errors(path, "write"):
+        if path.is_dir():
+            raise FileError("is a directory; give a file name", path=path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        beside = Path(name)
+        try:
+            os.chmod(beside, 0o666 & ~_umask())
+            with _opener(strip_compression(path)[1], beside, "wb") as out:
+                yield out
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _opener(compression: str | None, path: Path, mode: str) -> Any:
+    if compression is None:
+        return open(path, mode)
+    if compression == ".gz":
+        import gzip
+
+        return gzip.open(path, mode, **({"compresslevel": 6} if mode == "wb" else {}))  # type: ignore[call-overload]
+    if compression == ".bz2":
+        import bz2
+
+        return bz2.open(path, mode)
+    if compression == ".xz":
+        import lzma
+
+        return lzma.open(path, mode)
+    if compression == ".zst":
+        import pyarrow as pa
+
+        if mode == "rb":
+            return pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
+        return pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd")
+    raise UnsupportedFormatError(f"compression {compression} is not known; use {', '.join(COMPRESSIONS)}", path=path)

@@ -1,0 +1,167 @@
+"""From a file to a graph, whatever its format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import DromosError, FileError, FormatError, GraphDataError, InvalidArgumentError
+from dromos.graph.build import MergeRule
+from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
+from dromos.graph.formats.files import file_errors
+from dromos.graph.formats.registry import format_of
+from dromos.graph.graph import Graph
+from dromos.graph.labels import factorize
+
+__all__ = ["open_edges", "read"]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    directed: bool | None = None,
+    symmetrize: bool | None = None,
+    dedupe: bool = False,
+    drop_self_loops: bool = False,
+    merge_weights: MergeRule = "first",
+    weighted: bool | None = None,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+    **options: Any,
+) -> Graph:
+    """Read a graph from a file.
+
+    Args:
+        path: the file; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are read through.
+        format: the format's name (``dromos formats`` lists them); by the extension unless given.
+        directed: whether the edges lead one way; what the file says unless given, and yes if it says nothing.
+        symmetrize, dedupe, drop_self_loops, merge_weights: as in :meth:`dromos.Graph.from_edges`.
+        weighted: ``False`` leaves the weights of the file out; ``True`` refuses a file that has none.
+        threads: threads to read and build with.
+        progress: called with the bytes done and the bytes in all.
+        options: the format's own options.
+
+    >>> import dromos as dr, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.txt"
+    >>> _ = file.write_text("# people\\n3 8\\n8 5\\n")
+    >>> dr.read(file)
+    <Graph: 3 vertices, 2 edges, directed, int labels>
+    """
+    path = Path(path)
+    chosen = format_of(path, format)
+    build: dict[str, Any] = {
+        "symmetrize": symmetrize,
+        "dedupe": dedupe,
+        "drop_self_loops": drop_self_loops,
+        "merge_weights": merge_weights,
+        "threads": threads,
+    }
+    with file_errors(path), _named(path):
+        try:
+            if chosen.load is not None:
+                graph = _rebuilt(chosen.load(path, progress=progress, **options), directed, weighted, build)
+            else:
+                assert chosen.stream is not None
+                source = chosen.stream(path, progress=progress, threads=threads, **options)
+                graph = _collected(source, directed, weighted, build)
+        except TypeError as error:
+            raise _option_error(error, chosen.name, options) from None
+    if weighted and graph.weights is None:
+        raise FormatError("the file has no weights, and weighted=True asks for them", path=path)
+    graph.source_file = os.fspath(path)
+    return graph
+
+
+def open_edges(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> EdgeSource:
+    """The edges of a file, block by block, in bounded memory."""
+    chosen = format_of(path, format)
+    if chosen.stream is None:
+        raise InvalidArgumentError(f"{chosen.title} files hold a whole graph, not a list of edges to stream")
+    try:
+        return chosen.stream(Path(path), **options)
+    except TypeError as error:
+        raise _option_error(error, chosen.name, options) from None
+
+
+class _named:
+    """Give errors about the data (not about the file) the name of the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, GraphDataError):
+            raise FormatError(str(error), path=self._path) from error
+        if isinstance(error, FileError) and error.path is None:
+            raise type(error)(error.message, path=self._path) from error
+
+
+def _collected(source: EdgeSource, directed: bool | None, weighted: bool | None, build: dict[str, Any]) -> Graph:
+    blocks = list(source.blocks)
+    src, dst, weight = joined(blocks)
+    if source.num_edges is not None and source.num_edges != len(src):
+        raise FormatError(f"the header promises {source.num_edges:,} edges, and the file has {len(src):,}")
+    if weighted is False:
+        weight = None
+    if directed is None:
+        directed = source.directed
+    if build["symmetrize"] is None and not directed and source.both_directions:
+        build = {**build, "symmetrize": False}
+    labels = source.labels
+    if labels is not None:
+        src, dst = labels.ids_of(src), labels.ids_of(dst)
+    elif src.dtype == object or (source.sparse_ids and source.num_vertices is None):
+        src, dst, labels = factorize(src, dst)
+        if labels.integers is not None and _is_counting(labels.integers):
+            labels = None
+    count = source.num_vertices if source.num_vertices is not None else (len(labels) if labels is not None else None)
+    graph = Graph.from_edges(src, dst, weight, num_vertices=count, directed=directed, **build)
+    graph._labels = labels
+    return graph
+
+
+def joined(blocks: list[EdgeBlock]) -> EdgeBlock:
+    """Blocks end to end; their memory is given back as they are copied."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if not blocks:
+        return EdgeBlock(np.empty(0, np.int64), np.empty(0, np.int64), None)
+    weighted = blocks[0].weight is not None
+    src = np.concatenate([block.src for block in blocks])
+    dst = np.concatenate([block.dst for block in blocks])
+    weights: list[Array] = [block.weight for block in blocks if block.weight is not None]
+    return EdgeBlock(src, dst, np.concatenate(weights) if weighted else None)
+
+
+def _is_counting(ids: Array) -> bool:
+    return len(ids) == 0 or (ids[0] == 0 and int(ids[-1]) == len(ids) - 1)
+
+
+def _rebuilt(graph: Graph, directed: bool | None, weighted: bool | None, build: dict[str, Any]) -> Graph:
+    """Apply what was asked for to a graph that came whole from its file."""
+    if weighted is False:
+        graph = graph.with_weights(None)
+    changed = directed is not None and directed != graph.directed
+    if not changed and not (build["symmetrize"] or build["dedupe"] or build["drop_self_loops"]):
+        return graph
+    edges = graph.edges(arcs=bool(directed))
+    result = Graph.from_edges(
+        *edges, num_vertices=graph.num_vertices, directed=graph.directed if directed is None else directed, **build
+    )
+    result._labels = graph.labels
+    return result
+
+
+def _option_error(error: TypeError, name: str, options: dict[str, Any]) -> Exception:
+    text = str(error)
+    if options and "unexpected keyword argument" in text:
+        return InvalidArgumentError(f"the format {name!r} has no option {text.rsplit(' ', 1)[-1]}")
+    return error if not isinstance(error, DromosError) else error

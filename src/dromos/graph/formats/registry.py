@@ -1,0 +1,75 @@
+"""The formats that Dromos knows, and how the one of a file is found."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from dromos.errors import UnsupportedFormatError
+from dromos.graph.formats.base import Format
+from dromos.graph.formats.files import strip_compression
+
+__all__ = ["FORMATS", "format_of"]
+
+# A module of formats has a tuple FORMATS. They are imported when a format is looked up, not with the package.
+_MODULES = (
+    "dromos.graph.formats.store",
+    "dromos.graph.formats.edge_list",
+    "dromos.graph.formats.matrix_market",
+    "dromos.graph.formats.metis",
+    "dromos.graph.formats.dimacs",
+    "dromos.graph.formats.gap",
+    "dromos.graph.formats.ldbc",
+    "dromos.graph.formats.graph500",
+    "dromos.graph.formats.scipy_npz",
+    "dromos.graph.formats.tables",
+)
+
+
+class _Formats(Mapping[str, Format]):
+    """All formats by name."""
+
+    def __getitem__(self, name: str) -> Format:
+        return _all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_all())
+
+    def __len__(self) -> int:
+        return len(_all())
+
+
+FORMATS = _Formats()
+
+
+def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
+    """The format called ``name``, or else the one that the file's extension (less its compression) tells.
+
+    >>> format_of("web-Stanford.txt.gz").name
+    'edges'
+    """
+    if name is not None:
+        if name not in FORMATS:
+            raise UnsupportedFormatError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
+        return FORMATS[name]
+    plain, compression = strip_compression(Path(path))
+    for known in FORMATS.values():
+        if plain.name.lower().endswith(known.extensions):
+            if compression and not known.compressed:
+                raise UnsupportedFormatError(f"{known.title} files are not read through {compression}", path=path)
+            return known
+    raise UnsupportedFormatError(
+        f"the extension {plain.suffix or '(none)'} is not known; pass format= with one of {', '.join(FORMATS)}", path=path
+    )
+
+
+@cache
+def _all() -> dict[str, Format]:
+    found: dict[str, Format] = {}
+    for module in _MODULES:
+        for known in importlib.import_module(module).FORMATS:
+            found[known.name] = known
+    return found

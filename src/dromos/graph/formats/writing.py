@@ -1,0 +1,51 @@
+"""From a graph to a file, whatever its format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dromos.errors import InvalidArgumentError, UnsupportedFormatError
+from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.formats.files import file_errors
+from dromos.graph.formats.registry import format_of
+
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["write"]
+
+
+def write(
+    graph: Graph,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    progress: Progress = no_progress,
+    **options: Any,
+) -> None:
+    """Write a graph to a file, in the format of its extension or the one named.
+
+    The file is written beside its final name and renamed when it is whole, so a failure leaves nothing behind and an
+    older file of that name untouched.
+
+    >>> import dromos as dr, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.mtx"
+    >>> dr.write(dr.Graph.from_edges([0, 1], [1, 2]), file)
+    >>> dr.read(file)
+    <Graph: 3 vertices, 2 edges, directed>
+    """
+    path = Path(path)
+    chosen = format_of(path, format)
+    if chosen.write is None:
+        raise UnsupportedFormatError(f"{chosen.title} files are read, not written", path=path)
+    with file_errors(path, "write"):
+        try:
+            chosen.write(graph, path, progress=progress, **options)
+        except TypeError as error:
+            if options and "unexpected keyword argument" in str(error):
+                raise InvalidArgumentError(
+                    f"the format {chosen.name!r} has no option {str(error).rsplit(' ', 1)[-1]}"
+                ) from None
+            raise

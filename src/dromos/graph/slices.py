@@ -1,0 +1,89 @@
+"""Parts of a graph that share its arrays: contiguous slices, and subsets of vertices chosen by degree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+
+__all__ = ["GraphSlice", "VertexSubset", "equal_edge_bounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSlice:
+    """The rows of the vertices ``start..stop``: what a kernel is given, whether they lie in memory, a page or a rank.
+
+    ``offsets`` are those of the whole graph, so the row of vertex ``start + i`` is
+    ``targets[offsets[i] - offsets[0] : offsets[i + 1] - offsets[0]]``. All arrays are views.
+    """
+
+    start: int
+    stop: int
+    offsets: Array
+    targets: Array
+    weights: Array | None
+
+    @property
+    def num_vertices(self) -> int:
+        """How many rows the slice holds."""
+        return self.stop - self.start
+
+    @property
+    def num_arcs(self) -> int:
+        """How many arcs the rows of the slice hold."""
+        return len(self.targets)
+
+    def row(self, vertex: int) -> Array:
+        """The targets of ``vertex`` (its id in the whole graph)."""
+        if not self.start <= vertex < self.stop:
+            raise InvalidArgumentError(f"vertex {vertex} is not in the slice {self.start}..{self.stop}")
+        at = vertex - self.start
+        base = self.offsets[0]
+        return self.targets[self.offsets[at] - base : self.offsets[at + 1] - base]
+
+
+@dataclass(frozen=True, eq=False)
+class VertexSubset:
+    """Chosen vertices of a graph; their rows stay where they are."""
+
+    vertices: Array
+    offsets: Array
+    targets: Array
+    weights: Array | None
+
+    @property
+    def num_vertices(self) -> int:
+        """How many vertices were chosen."""
+        return len(self.vertices)
+
+    @property
+    def num_arcs(self) -> int:
+        """How many arcs start at the chosen vertices."""
+        return int((self.offsets[self.vertices + 1] - self.offsets[self.vertices]).sum())
+
+    def rows(self) -> Iterator[tuple[int, Array]]:
+        """Each chosen vertex with a view of its targets."""
+        for vertex in self.vertices.tolist():
+            yield vertex, self.targets[self.offsets[vertex] : self.offsets[vertex + 1]]
+
+
+def equal_edge_bounds(offsets: Array, count: int) -> Array:
+    """Bounds of ``count`` contiguous vertex ranges with about the same number of arcs in each.
+
+    >>> equal_edge_bounds(np.array([0, 4, 5, 6, 7, 8]), 2).tolist()
+    [0, 1, 5]
+    """
+    if count < 1:
+        raise InvalidArgumentError(f"a graph is cut into 1 slice or more, not {count}")
+    first, arcs = int(offsets[0]), int(offsets[-1]) - int(offsets[0])
+    cuts = first + (arcs * np.arange(1, count, dtype=np.int64)) // count
+    if arcs == 0:
+        return np.linspace(0, len(offsets) - 1, count + 1).astype(np.int64)
+    bounds = np.empty(count + 1, dtype=np.int64)
+    bounds[0], bounds[-1] = 0, len(offsets) - 1
+    bounds[1:-1] = np.searchsorted(offsets, cuts)
+    return bounds

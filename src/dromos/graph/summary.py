@@ -1,0 +1,78 @@
+"""How a graph shows itself: one line, and a small table for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["facts", "html", "human_bytes", "short"]
+
+
+def short(graph: Graph) -> str:
+    """One line that tells the graph's size and kind, at the cost of no pass over a directed graph's edges."""
+    parts = [
+        _count(graph.num_vertices, "vertex", "vertices"),
+        _count(graph.num_edges, "edge", "edges"),
+        "directed" if graph.directed else "undirected",
+    ]
+    if graph.weights is not None:
+        parts.append(f"{graph.weights.dtype} weights")
+    if graph.labels is not None:
+        parts.append(f"{graph.labels.kind} labels")
+    return f"<Graph: {', '.join(parts)}>"
+
+
+def facts(graph: Graph) -> dict[str, str]:
+    """What there is to say about a graph, line by line."""
+    degrees = graph.out_degree
+    yes = {True: "yes", False: "no"}
+    rows = {
+        "vertices": f"{graph.num_vertices:,}",
+        "edges": f"{graph.num_edges:,}",
+        "directed": yes[graph.directed],
+        "weights": "none" if graph.weights is None else str(graph.weights.dtype),
+        "labels": "none" if graph.labels is None else graph.labels.kind,
+        "self-loops": yes[graph.has_self_loops],
+        "parallel edges": yes[graph.has_parallel_edges],
+        "isolated vertices": f"{isolated(graph):,}",
+        "memory": human_bytes(graph.nbytes),
+    }
+    if graph.num_vertices:
+        rows["out-degree"] = f"mean {degrees.mean():.2f}, median {np.median(degrees):g}, largest {int(degrees.max()):,}"
+    return rows
+
+
+def isolated(graph: Graph) -> int:
+    """How many vertices have no edge at all."""
+    return int(np.count_nonzero((graph.out_degree == 0) & (graph.in_degree == 0)))
+
+
+def html(graph: Graph) -> str:
+    """The facts as a table for notebooks."""
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+        for name, value in facts(graph).items()
+    )
+    return f"<table><caption>Dromos graph</caption>{rows}</table>"
+
+
+def human_bytes(count: float) -> str:
+    """Bytes as people read them.
+
+    >>> human_bytes(3 * 2**20)
+    '3.0 MiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
