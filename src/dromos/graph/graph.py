@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype, weight_dtype
+from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
 from dromos.graph import build, interop, summary, transform
 from dromos.graph.build import MergeRule
-from dromos.graph.labels import Labels, as_label_array, factorize
+from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.graph.labels import Labels, factorize
 from dromos.graph.slices import GraphSlice, VertexSubset, equal_edge_bounds
 
 if TYPE_CHECKING:
@@ -122,8 +124,8 @@ class Graph:
             num_vertices: how many vertices there are; the largest id + 1 unless given (isolated vertices are kept).
             directed: ``False`` says that every edge goes both ways; each is given once, and stored in both directions.
             labels: names of the vertices ``0..n-1``; or ``True`` where ``src`` and ``dst`` hold labels, not ids.
-            symmetrize: ``True`` makes an undirected graph of directed edges. ``False`` with ``directed=False`` says that
-                both directions of every edge are in the input already, which is checked.
+            symmetrize: ``True`` makes an undirected graph of directed edges. ``False`` with ``directed=False`` says
+                that both directions of every edge are in the input already, which is checked.
             dedupe: keep one of several edges with the same ends, its weight by ``merge_weights``.
             drop_self_loops: leave out edges from a vertex to itself.
             merge_weights: ``"first"`` in input order, ``"min"``, ``"max"`` or ``"sum"``.
@@ -132,10 +134,10 @@ class Graph:
         >>> Graph.from_edges(["ada", "ada"], ["bob", "eve"], directed=False)
         <Graph: 3 vertices, 2 edges, undirected, str labels>
         """
-        source, target = _id_column(src, "src"), _id_column(dst, "dst")
+        source, target = id_column(src, "src"), id_column(dst, "dst")
         if len(source) != len(target):
             raise GraphDataError(f"src has {len(source):,} ids and dst {len(target):,}; an edge needs one of each")
-        weights = _weight_column(weight, len(source))
+        weights = weight_column(weight, len(source))
         names: Labels | None = None
         if labels is True or source.dtype == object or target.dtype == object:
             if labels is not None and labels is not True:
@@ -145,7 +147,7 @@ class Graph:
                 raise GraphDataError(f"num_vertices={num_vertices}, but the edges name {len(names)} vertices")
         elif labels is not None and labels is not False:
             names = Labels.from_values(labels)
-        count = _vertex_count(source, target, num_vertices, names)
+        count = vertex_count(source, target, num_vertices, names)
         mirror = (not directed) if symmetrize is None else symmetrize
         offsets, targets, values = build.build_csr(
             source, target, weights, count,
@@ -163,8 +165,8 @@ class Graph:
         graph = cls._make(offsets, targets, values, labels=names, flags=flags)
         if undirected and not mirror and not graph.symmetric:
             raise GraphDataError(
-                "directed=False with symmetrize=False says that every edge is given in both directions with one weight, "
-                "and some are not; leave symmetrize out to have the reverse edges added"
+                "directed=False with symmetrize=False says that every edge is given in both directions with one "
+                "weight, and some are not; leave symmetrize out to have the reverse edges added"
             )
         return graph
 
@@ -189,11 +191,11 @@ class Graph:
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(targets) or np.any(offsets[1:] < offsets[:-1]):
             raise GraphDataError(f"offsets must rise from 0 to the number of targets, {len(targets):,}")
         count = len(offsets) - 1
-        if len(targets) and not (0 <= int(targets.min()) and int(targets.max()) < count):
+        if len(targets) and not (int(targets.min()) >= 0 and int(targets.max()) < count):
             raise GraphDataError(f"targets must lie in 0..{count - 1}")
-        values = _weight_column(weights, len(targets))
+        values = weight_column(weights, len(targets))
         names = None if labels is None else Labels.from_values(labels)
-        _vertex_count(targets[:0], targets[:0], count, names)
+        vertex_count(targets[:0], targets[:0], count, names)
         graph = cls._make(
             np.ascontiguousarray(offsets, dtype=OFFSET),
             np.ascontiguousarray(targets, dtype=id_dtype(count)),
@@ -377,7 +379,7 @@ class Graph:
         [2, 2]
         """
         bounds = equal_edge_bounds(self._offsets, count).tolist()
-        return [self.slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [self.slice(start, stop) for start, stop in pairwise(bounds)]
 
     def slice(self, start: int, stop: int) -> GraphSlice:
         """The rows of the vertices ``start..stop``, as views."""
@@ -455,7 +457,7 @@ class Graph:
 
     def with_weights(self, weights: Array | None) -> Graph:
         """The same edges with other weights, one an arc in the order of ``targets``, or with none."""
-        values = _weight_column(weights, self.num_arcs)
+        values = weight_column(weights, self.num_arcs)
         graph = Graph._make(
             self._offsets, self._targets, values, labels=self._labels, flags=replace(self._flags, symmetric=None)
         )
@@ -522,54 +524,3 @@ def _read_only(array: Array) -> Array:
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
-
-
-def _id_column(values: Array | Sequence[Any], name: str) -> Array:
-    column = interop.as_numpy(values)
-    if column.ndim != 1:
-        raise GraphDataError(f"{name} must be one-dimensional, not of shape {column.shape}")
-    if column.dtype.kind in "iu":
-        if column.dtype == np.uint64 and column.size and int(column.max()) >= 2**63:
-            raise GraphDataError(f"{name} holds the id {int(column.max())}, which overflows int64")
-        return column
-    if column.size == 0:
-        return column.astype(np.int64)
-    if column.dtype.kind == "f":
-        raise GraphDataError(f"{name} holds {column.dtype} numbers; ids must be integers (or strings, as labels)")
-    return as_label_array(column)
-
-
-def _weight_column(values: Array | Sequence[float] | None, count: int) -> Array | None:
-    if values is None:
-        return None
-    column = interop.as_numpy(values)
-    if column.shape != (count,):
-        raise GraphDataError(f"weights have the shape {column.shape}; expected one for each of {count:,} edges")
-    column = np.ascontiguousarray(column, dtype=weight_dtype(column))
-    if column.dtype.kind == "f" and np.isnan(column).any():
-        raise GraphDataError(f"the weight of edge {int(np.argmax(np.isnan(column)))} is not a number (NaN)")
-    return column
-
-
-def _vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | None) -> int:
-    count = given if given is not None else (len(labels) if labels is not None else None)
-    if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 0):
-        raise InvalidArgumentError(f"num_vertices={count!r} is not a whole number of vertices")
-    if count is not None and labels is not None and len(labels) != count:
-        raise GraphDataError(f"there are {len(labels):,} labels for {count:,} vertices; give one a vertex")
-    if len(src) == 0:
-        return count or 0
-    ranges = build.id_range(src), build.id_range(dst)
-    low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
-    if low < 0:
-        raise GraphDataError(f"the id {low} is negative; ids are 0..n-1 (labels=True takes any integers as names)")
-    if count is None:
-        count = high + 1
-        if count > 64 * len(src) + 2**20:
-            raise GraphDataError(
-                f"the largest id is {high:,} with only {len(src):,} edges; pass labels=True if the ids are sparse names, "
-                "or num_vertices if the graph really is that large"
-            )
-    elif high >= count:
-        raise GraphDataError(f"the id {high} is outside 0..{count - 1} (there are {count:,} vertices)")
-    return int(count)

@@ -1,0 +1,36 @@
+"""``python -m benchmarks [NAME …]``: run benchmarks, print their tables, keep their results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from rich.console import Console
+
+from benchmarks import record
+
+BENCHMARKS = ("build_and_generate", "text_io", "store_open", "startup")
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHMARKS)} (all unless given)")
+    parser.add_argument("--gpu", action="store_true", help="the measurements that need a CUDA device")
+    parser.add_argument("--no-save", action="store_true", help="print only, leave benchmarks/results as it is")
+    args = parser.parse_args()
+    if args.gpu:
+        parser.exit(0, "no measurement needs a CUDA device yet\n")
+    unknown = set(args.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    console = Console(highlight=False, width=160)
+    for name in args.names or BENCHMARKS:
+        rows = importlib.import_module(f"benchmarks.{name}").run()
+        record.show(name, rows, console)
+        if not args.no_save:
+            record.save(name, rows)
+
+
+if __name__ == "__main__":
+    main()

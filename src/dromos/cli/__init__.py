@@ -1,0 +1,91 @@
+"""The command line: ``dromos generate | convert | info | verify | formats``.
+
+Exit codes: 0 done; 1 the input or a file is bad; 2 the command was called wrongly; 3 memory, disk or device do not
+suffice; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from dromos._version import __version__
+from dromos.cli import convert, formats, generate, info, verify
+from dromos.cli.console import err
+from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
+
+__all__ = ["app", "main"]
+
+EXIT_BAD_INPUT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 3, 130
+
+app = typer.Typer(
+    name="dromos",
+    help="Graphs of any size, on whatever hardware is at hand.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(generate.app, name="generate")
+app.command("convert")(convert.convert)
+app.command("info")(info.info)
+app.command("verify")(verify.verify)
+app.command("formats")(formats.formats)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dromos {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Graphs of any size, on whatever hardware is at hand."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app()
+    except KeyboardInterrupt:
+        err.print("interrupted; nothing half-written is left behind")
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has gone, as with `dromos info G | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_BAD_INPUT)
+    except DromosError as error:
+        err.print(f"[bold red]error:[/] {_escaped(error)}", soft_wrap=True)
+        sys.exit(_exit_code(error))
+    except MemoryError:
+        err.print("[bold red]error:[/] out of memory; `dromos convert --memory` works within a budget", soft_wrap=True)
+        sys.exit(EXIT_RESOURCES)
+
+
+def _terminate(signum: int, frame: Any) -> None:
+    raise SystemExit(128 + signum)  # unwinds, so that half-written files are removed
+
+
+def _escaped(error: DromosError) -> str:
+    from rich.markup import escape
+
+    return escape(str(error))
+
+
+def _exit_code(error: DromosError) -> int:
+    import errno
+
+    cause = error.__cause__
+    if isinstance(error, ResourceError):
+        return EXIT_RESOURCES
+    if isinstance(error, FileError) and isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EFBIG):
+        return EXIT_RESOURCES
+    return EXIT_USAGE if isinstance(error, InvalidArgumentError) else EXIT_BAD_INPUT

@@ -1,0 +1,61 @@
+"""How the command line talks: results to standard output, progress and trouble to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+__all__ = ["err", "out", "print_json", "work"]
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+_QUIET_SECONDS = 0.8  # shorter work shows no bar
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output, for programs to read."""
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+class Work:
+    """A line of progress; pass it where a progress function is asked for."""
+
+    def __init__(self, bar: Progress, title: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(title, total=None)
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total or None)
+
+
+@contextmanager
+def work(title: str) -> Iterator[Work]:
+    """Show a bar while the work goes on, if it takes more than a moment and somebody watches the terminal."""
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+    )
+    timer = threading.Timer(_QUIET_SECONDS, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield Work(bar, title)
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()

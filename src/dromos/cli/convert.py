@@ -1,0 +1,73 @@
+"""``dromos convert``: from one file format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dromos.cli.console import err, work
+from dromos.cli.sizes import parse_size
+from dromos.errors import InvalidArgumentError
+from dromos.graph.build import MERGE_RULES
+
+__all__ = ["convert"]
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.", show_default=False)],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
+    from_format: Annotated[str | None, typer.Option("--from", help="The format of IN; by its extension.")] = None,
+    to_format: Annotated[str | None, typer.Option("--to", help="The format of OUT; by its extension.")] = None,
+    directed: Annotated[
+        bool | None, typer.Option("--directed/--undirected", help="What the edges of IN mean; what IN says.")
+    ] = None,
+    symmetrize: Annotated[bool, typer.Option("--symmetrize", help="Make an undirected graph.")] = False,
+    dedupe: Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")] = False,
+    drop_self_loops: Annotated[bool, typer.Option("--drop-self-loops", help="Leave self-loops out.")] = False,
+    merge_weights: Annotated[
+        str, typer.Option(help=f"The weight kept by --dedupe: {', '.join(MERGE_RULES)}.")
+    ] = "first",
+    no_weights: Annotated[bool, typer.Option("--no-weights", help="Leave the weights out.")] = False,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Keep the transpose in the store too.")] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Work within this much memory, such as 2G (edge lists and tables to a .drm store)."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
+) -> None:
+    """Read a graph in one format and write it in another. An older OUT is replaced when the new one is whole."""
+    from dromos.graph import formats, store
+
+    if source.exists() and target.exists() and source.samefile(target):
+        raise InvalidArgumentError("IN and OUT are the same file")
+    if merge_weights not in MERGE_RULES:
+        raise InvalidArgumentError(f"--merge-weights {merge_weights} is not one of {', '.join(MERGE_RULES)}")
+    target_format = formats.format_of(target, to_format)
+    if transpose and target_format.name != "drm":
+        raise InvalidArgumentError("--transpose is kept in a .drm store only")
+    options = {
+        "symmetrize": symmetrize or None,
+        "dedupe": dedupe,
+        "drop_self_loops": drop_self_loops,
+        "merge_weights": merge_weights,
+        "directed": directed,
+        "weighted": False if no_weights else None,
+        "threads": threads,
+    }
+    extra = {"transpose": True} if transpose else {}
+    if memory is not None:
+        if target_format.name != "drm":
+            raise InvalidArgumentError("--memory makes a .drm store; convert that one further")
+        with work(f"converting {source.name}") as progress:
+            store.convert(
+                source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra
+            )
+    else:
+        with work(f"reading {source.name}") as progress:
+            graph = formats.read(source, format=from_format, progress=progress, **options)
+        with work(f"writing {target.name}") as progress:
+            formats.write(graph, target, format=to_format, progress=progress, **extra)
+    if err.is_terminal:
+        err.print(f"wrote {target}")

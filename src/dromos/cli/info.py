@@ -1,0 +1,104 @@
+"""``dromos info``: what is in a graph file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from dromos.cli.console import out, print_json, work
+from dromos.graph import summary
+
+if TYPE_CHECKING:
+    from dromos.graph import Graph
+
+__all__ = ["degree_bars", "facts_table", "info"]
+
+_BAR_CELLS = 40
+
+
+def info(
+    graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
+    format: Annotated[str | None, typer.Option("--format", help="The format, if the extension does not tell.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
+) -> None:
+    """Show a graph's size, kind, degrees and the memory it needs."""
+    from dromos.graph.formats import read
+
+    with work(f"reading {graph.name}") as progress:
+        loaded = read(graph, format=format, threads=threads, progress=progress)
+    if json:
+        print_json(describe(loaded))
+        return
+    out.print(facts_table(loaded, title=str(graph)))
+    out.print(degree_bars(loaded))
+    needs = Table("device", "graph", "with transpose", "PageRank needs", title="memory", title_justify="left")
+    for device, need in memory_needs(loaded).items():
+        needs.add_row(device, *(summary.human_bytes(need[key]) for key in ("graph", "with_transpose", "pagerank")))
+    out.print(needs)
+
+
+def describe(graph: Graph) -> dict[str, Any]:
+    """A graph's facts for programs to read."""
+    degrees = graph.out_degree
+    flags = graph.flags
+    return {
+        "vertices": graph.num_vertices,
+        "edges": graph.num_edges,
+        "arcs": graph.num_arcs,
+        "directed": flags.directed,
+        "symmetric": flags.symmetric,
+        "sorted": flags.sorted,
+        "parallel_edges": flags.parallel_edges,
+        "self_loops": flags.self_loops,
+        "isolated_vertices": summary.isolated(graph),
+        "weights": None if graph.weights is None else str(graph.weights.dtype),
+        "labels": None if graph.labels is None else graph.labels.kind,
+        "out_degree": {
+            "min": int(degrees.min(initial=np.iinfo(np.int64).max)) if len(degrees) else 0,
+            "mean": float(degrees.mean()) if len(degrees) else 0.0,
+            "max": int(degrees.max(initial=0)),
+        },
+        "bytes": graph.nbytes,
+        "memory": memory_needs(graph),
+    }
+
+
+def memory_needs(graph: Graph) -> dict[str, dict[str, int]]:
+    """Bytes that the graph takes in a device's memory: alone, with its transpose, and in a PageRank run."""
+    labels = 0 if graph.labels is None else graph.labels.nbytes
+    rows = graph.nbytes - labels
+    both = rows if graph.known_flags.symmetric else 2 * rows
+    # PageRank pulls along the transpose and keeps two ranks and a degree reciprocal a vertex.
+    fields = 3 * 4 * graph.num_vertices
+    on_device = {"graph": rows, "with_transpose": both, "pagerank": both + fields}
+    return {"cpu": {key: value + labels for key, value in on_device.items()}, "cuda": on_device}
+
+
+def facts_table(graph: Graph, title: str) -> Table:
+    """A graph's facts as a table."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in summary.facts(graph).items():
+        table.add_row(name, value)
+    return table
+
+
+def degree_bars(graph: Graph) -> Table:
+    """The out-degrees as a histogram with logarithmic bins."""
+    table = Table("out-degree", "vertices", "", title="degrees", title_justify="left")
+    counts = graph.degree_histogram()
+    rows = []
+    low, high = 0, 1
+    while low < len(counts):
+        rows.append((f"{low}" if high == low + 1 else f"{low}..{high - 1}", int(counts[low:high].sum())))
+        low, high = high, max(2 * high, 2)
+    most = max((count for _, count in rows), default=0)
+    for name, count in rows:
+        table.add_row(name, f"{count:,}", "█" * round(_BAR_CELLS * count / most) if most else "")
+    return table
