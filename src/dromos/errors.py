@@ -8,6 +8,11 @@
     │   ├── FormatError        (ValueError)   the file's content breaks its format; knows file and line
     │   │   └── CorruptFileError              cut short, flipped bytes, failed checksum
     │   └── UnsupportedFormatError            a format, version, endianness or extension we do not read
+    ├── ProgramError           (ValueError)   a program that is not well formed; knows program, function, file, line
+    │   ├── UntraceableError   (TypeError)    Python asked a symbol for its value: `if`, `and`, `while`, `int()`
+    │   ├── ProgramTypeError   (TypeError)    numbers or vector sizes that do not fit together
+    │   └── IllegalPathError                  an execution path that would change this program's answer
+    ├── FieldOverflowError     (OverflowError) an integer outgrew the field that should hold it
     ├── MissingDependencyError (ImportError)  an optional package is needed; tells the install command
     └── ResourceError          (RuntimeError) the work does not fit the memory, disk or device allowed
 
@@ -22,14 +27,19 @@ __all__ = [
     "CorruptFileError",
     "DromosError",
     "DromosWarning",
+    "FieldOverflowError",
     "FileError",
     "FormatError",
     "GraphDataError",
+    "IllegalPathError",
     "InvalidArgumentError",
     "MissingDependencyError",
+    "ProgramError",
+    "ProgramTypeError",
     "ResourceError",
     "UnknownVertexError",
     "UnsupportedFormatError",
+    "UntraceableError",
 ]
 
 
@@ -85,6 +95,41 @@ class CorruptFileError(FormatError):
 
 class UnsupportedFormatError(FileError):
     """A format, version, endianness or extension that Dromos does not read or write."""
+
+
+class ProgramError(DromosError, ValueError):
+    """A program that is not well formed; ``program``, ``function``, ``file`` and ``line`` say where."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        program: str | None = None,
+        function: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.program, self.function, self.file, self.line = program, function, file, line
+        where = ".".join(part for part in (program, function) if part)
+        if file is not None:
+            where = f"{where} ({file}:{line})" if where else f"{file}:{line}"
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class UntraceableError(ProgramError, TypeError):
+    """Python asked a symbol for its value while a program was traced: ``if``, ``and``, ``while``, ``int()``."""
+
+
+class ProgramTypeError(ProgramError, TypeError):
+    """Numbers or vector sizes in a program that do not fit together."""
+
+
+class IllegalPathError(ProgramError):
+    """An execution path that would change this program's answer; the message tells why, and which paths are legal."""
+
+
+class FieldOverflowError(DromosError, OverflowError):
+    """An integer outgrew the field that should hold it."""
 
 
 class MissingDependencyError(DromosError, ImportError):

@@ -1,0 +1,211 @@
+"""What stands in the body of a program: fields, parameters, reductions, and the symbols that every program has.
+
+Each is a descriptor. On a program that is being traced, reading a parameter or a reduction gives its symbol; on an
+ordinary instance, a parameter gives its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from dromos.errors import ProgramError, ProgramTypeError
+from dromos.program.expr import Expr
+from dromos.program.monoid import ANY, Monoid
+from dromos.program.place import here
+from dromos.program.types import FIELD_DTYPES, IdType, NumberType
+from dromos.program.values import Value, Vector
+
+__all__ = [
+    "REQUIRED",
+    "EdgeField",
+    "Field",
+    "Global",
+    "Param",
+    "Reduction",
+    "declared",
+    "edge_field",
+    "field",
+    "param",
+    "reduction",
+    "symbols",
+    "vertex_param",
+]
+
+MAX_VECTOR: Final = 64
+RESERVED: Final = frozenset({"id", "in_degree", "out_degree", "weight"})
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Final = _Required()
+_TypeLike: TypeAlias = DTypeLike | IdType
+
+
+def number_type(given: _TypeLike) -> NumberType:
+    """``given`` as one of the types that a field may have."""
+    if isinstance(given, IdType):
+        return given
+    dtype = np.dtype(given)
+    if dtype not in FIELD_DTYPES:
+        names = ", ".join(known.name for known in FIELD_DTYPES)
+        raise ProgramTypeError(f"{dtype} is not a type that fields have; use one of {names}, or dr.ID", **here())
+    return dtype
+
+
+def symbols(op: str, prefix: tuple[str, ...], size: int | None) -> Value | Vector:
+    """The symbol of a declared value: a scalar, or a vector of its components."""
+    if size is None:
+        return Value(Expr(op, attr=(*prefix, 0)))
+    return Vector([Expr(op, attr=(*prefix, index)) for index in range(size)])
+
+
+class _Declared:
+    """A named, typed value; ``size`` is None for a scalar."""
+
+    name = "?"
+
+    def __init__(self, dtype: _TypeLike, size: int | None) -> None:
+        self.dtype = number_type(dtype)
+        if size is not None and not 1 <= size <= MAX_VECTOR:
+            raise ProgramTypeError(f"size={size} is outside 1..{MAX_VECTOR}; a vector field is a small one", **here())
+        self.size = size
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if name in RESERVED:
+            raise ProgramError(f"{name!r} is taken: every vertex and edge has it; choose another name", **here())
+        self.name = name
+
+
+class Field(_Declared):
+    """A value of every vertex; see :func:`field`."""
+
+    def __init__(self, dtype: _TypeLike, size: int | None, init: Any) -> None:
+        super().__init__(dtype, size)
+        self.init = init
+
+    def __get__(self, instance: Any, owner: type) -> Field:
+        if instance is not None:
+            raise ProgramError(
+                f"self.{self.name}: a field belongs to a vertex; read it from one (v.{self.name}), "
+                "and after a run from the result",
+                **here(),
+            )
+        return self
+
+
+class EdgeField(Field):
+    """A value of every edge; see :func:`edge_field`."""
+
+
+class Param(_Declared):
+    """A value given for each run; see :func:`param` and :func:`vertex_param`."""
+
+    def __init__(self, dtype: _TypeLike, size: int | None, default: Any, per_vertex: bool) -> None:
+        super().__init__(dtype, size)
+        self.default, self.per_vertex = default, per_vertex
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        if not instance.is_traced:
+            return instance.params[self.name]
+        if self.per_vertex:
+            raise ProgramError(f"self.{self.name} has a value for each vertex; read v.{self.name}", **here())
+        return symbols("param", (self.name,), self.size)
+
+
+class Reduction:
+    """A value folded over all vertices; see :func:`reduction`."""
+
+    name = "?"
+
+    def __init__(self, monoid: Monoid, function: Callable[..., Any]) -> None:
+        self.monoid, self.function = monoid, function
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None or not instance.is_traced:
+            return self
+        return Value(Expr("reduction", attr=(self.name,)))
+
+
+class Global:
+    """A symbol that every program has: the superstep number, the size of the graph."""
+
+    def __init__(self, op: str, doc: str) -> None:
+        self.op, self.__doc__ = op, doc
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else Value(Expr(self.op))
+
+
+T = TypeVar("T")
+
+
+def declared(cls: type, kind: type[T]) -> Iterator[tuple[str, T]]:
+    """What of ``kind`` a program and its bases declare, bases first, each name once (the most derived one)."""
+    names = dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base))
+    for name in names:
+        found = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+        if type(found) is kind:
+            yield name, found
+
+
+def field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRED) -> Any:
+    """Declare a value that every vertex has: a scalar, or a vector of ``size`` components.
+
+    ``init`` is its value at the start; a program's ``init(self, v)`` may give it instead. ``dr.ID`` as the type means
+    the type of the graph's vertex ids.
+
+    >>> field(np.float32, init=np.inf).dtype
+    dtype('float32')
+    """
+    return Field(dtype, size, init)
+
+
+def edge_field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRED) -> Any:
+    """Declare a value that every edge has, which ``edge_update`` writes; ``edge_init`` may give its start.
+
+    >>> edge_field(np.float64, init=0.0).size is None
+    True
+    """
+    return EdgeField(dtype, size, init)
+
+
+def param(dtype: _TypeLike = float, default: Any = REQUIRED, *, size: int | None = None) -> Any:
+    """Declare a value that is given for each run. It is never part of generated code, so runs share compiled code.
+
+    >>> param(int).dtype
+    dtype('int64')
+    """
+    return Param(dtype, size, default, per_vertex=False)
+
+
+def vertex_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
+    """Declare an array with a row a vertex that is given for each run; a program reads it as ``v.name``.
+
+    >>> vertex_param(np.float32).per_vertex
+    True
+    """
+    return Param(dtype, size, REQUIRED, per_vertex=True)
+
+
+def reduction(monoid: Monoid) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a value folded over all vertices at the end of each superstep.
+
+    Decorates a function of ``(self, v)``, or of ``(self, old, new)`` to compare a vertex with what it was. It is read
+    as ``self.name``: in ``converged`` for the superstep that just ended, elsewhere for the one before. Before the first
+    superstep it is folded over the initial state, with ``old`` and ``new`` the same.
+    """
+    if monoid is ANY or monoid.keyed:
+        raise ProgramError(f"a reduction cannot use {monoid}; use MIN, MAX, SUM, OR or AND", **here())
+    return lambda function: Reduction(monoid, function)

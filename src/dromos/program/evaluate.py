@@ -1,0 +1,78 @@
+"""What an expression means: its value, computed node by node with NumPy scalars of exactly the inferred types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.program.expr import Expr, walk
+from dromos.program.types import Typing
+
+__all__ = ["convert", "evaluate"]
+
+_MEANING: Final[Mapping[str, Callable[..., Any]]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "neg": np.negative,
+    "abs": np.absolute,
+    "min": lambda a, b: b if b < a else a,
+    "max": lambda a, b: b if b > a else a,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "invert": np.invert,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "where": lambda condition, a, b: a if condition else b,
+    **{name: getattr(np, name) for name in ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh")},
+    **{name: getattr(np, name) for name in ("arctan", "floor", "ceil", "isnan", "isfinite")},
+}
+
+
+def convert(value: Any, dtype: np.dtype[Any]) -> Any:
+    """``value`` as a scalar of ``dtype``, as ``astype`` converts it.
+
+    >>> convert(300, np.dtype(np.int8)), convert(0.5, np.dtype(np.bool_))
+    (np.int8(44), np.True_)
+    """
+    return np.asarray(value).astype(dtype)[()]
+
+
+def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
+    """The value of ``expr``; ``leaf`` gives the values of its symbols.
+
+    Integers wrap around and a division by zero gives NumPy's result, silently, as compiled code does.
+
+    >>> from dromos.program.expr import build, const
+    >>> from dromos.program.types import GraphTypes
+    >>> typing = Typing(GraphTypes(weight=np.dtype(np.float32)), lambda node, _: ...)
+    >>> evaluate(build("add", Expr("weight"), const(1)), typing, lambda node: 2.5)
+    np.float32(3.5)
+    """
+    values: dict[Expr, Any] = {}
+    with np.errstate(all="ignore"):
+        for node in walk([expr]):
+            operands, (result, _) = typing.signature(node)
+            if node.op == "const":
+                values[node] = convert(node.value, result)
+            elif not node.args:
+                values[node] = convert(leaf(node), result)
+            elif node.op == "cast":
+                values[node] = convert(values[node.args[0]], result)
+            else:
+                args = (convert(values[arg], dtype) for arg, dtype in zip(node.args, operands, strict=True))
+                values[node] = convert(_MEANING[node.op](*args), result)
+    return values[expr]

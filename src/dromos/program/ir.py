@@ -1,0 +1,144 @@
+"""A traced program: the whole of what a user wrote, as data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+from dromos.program.expr import Expr, render
+from dromos.program.monoid import Monoid
+from dromos.program.place import Place
+from dromos.program.types import NumberType
+
+__all__ = ["Assignments", "FieldSpec", "Kind", "ParamSpec", "ProgramIR", "ReductionSpec", "UpdateOn"]
+
+Kind: TypeAlias = Literal["traversal", "iterative"]
+UpdateOn: TypeAlias = Literal["all", "received"]
+Assignments: TypeAlias = tuple[tuple[str, tuple[Expr, ...]], ...]
+"""New values by field, in the order of the fields; one expression a component."""
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """A typed value of every vertex (or edge): a scalar, or a vector of ``size`` components."""
+
+    name: str
+    dtype: NumberType
+    size: int | None = None
+
+    @property
+    def width(self) -> int:
+        return self.size or 1
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.dtype}" + (f"[{self.size}]" if self.size else "")
+
+
+@dataclass(frozen=True)
+class ParamSpec(FieldSpec):
+    """A value given for each run; ``per_vertex`` ones are arrays with a row a vertex."""
+
+    per_vertex: bool = False
+
+    def __str__(self) -> str:
+        return super().__str__() + (" per vertex" if self.per_vertex else "")
+
+
+@dataclass(frozen=True)
+class ReductionSpec:
+    """A value folded over all vertices at the end of each superstep, visible from the next one."""
+
+    name: str
+    monoid: Monoid
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class ProgramIR:
+    """A program after tracing. Every engine, the analysis and every code generator read this and nothing else."""
+
+    name: str
+    fields: tuple[FieldSpec, ...]
+    edge_fields: tuple[FieldSpec, ...]
+    params: tuple[ParamSpec, ...]
+    reductions: tuple[ReductionSpec, ...]
+    combine: Monoid
+    init: Assignments
+    edge_init: Assignments
+    start: Expr
+    sends: Expr
+    wants: Expr
+    message: tuple[Expr, ...]
+    sent: Assignments
+    update: Assignments
+    edge_update: Assignments
+    active: Expr
+    converged: Expr
+    update_on: UpdateOn
+    kind: Kind
+    priority: str | None
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+
+    def field(self, name: str) -> FieldSpec:
+        """The field called ``name``."""
+        return next(spec for spec in (*self.fields, *self.edge_fields) if spec.name == name)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The fields that a superstep may change, in order."""
+        names = {name for name, _ in (*self.update, *self.sent)}
+        return tuple(spec.name for spec in self.fields if spec.name in names)
+
+    def roots(self, *functions: str) -> Iterator[tuple[str, Expr]]:
+        """``(label, expression)`` of every result of the named functions (all of them when none is named)."""
+        for function in functions or FUNCTIONS:
+            if function == "reductions":
+                yield from ((f"reduction.{r.name}", r.expr) for r in self.reductions)
+                continue
+            value = getattr(self, function)
+            if isinstance(value, Expr):
+                yield function, value
+            elif function == "message":
+                yield from ((f"message.{i}", expr) for i, expr in enumerate(value))
+            else:
+                yield from ((f"{function}.{name}.{i}", e) for name, exprs in value for i, e in enumerate(exprs))
+
+    def exprs(self, *functions: str) -> list[Expr]:
+        """The expressions of the named functions."""
+        return [expr for _, expr in self.roots(*functions)]
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical text: equal for programs that say the same by the same names, whatever the class is called."""
+        head = [
+            *(f"field {spec}" for spec in self.fields),
+            *(f"edge field {spec}" for spec in self.edge_fields),
+            *(f"param {spec}" for spec in self.params),
+            *(f"reduction {r.name} {r.monoid}" for r in self.reductions),
+            f"combine {self.combine}; update on {self.update_on}; {self.kind}; priority {self.priority}",
+        ]
+        return "\n".join(head) + "\n" + render(dict(self.roots())) + "\n"
+
+    @cached_property
+    def hash(self) -> str:
+        """A stable name for the content: 16 hexadecimal digits of the SHA-256 of :attr:`text`."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+
+FUNCTIONS: Final = (
+    "init",
+    "edge_init",
+    "start",
+    "sends",
+    "wants",
+    "message",
+    "sent",
+    "update",
+    "edge_update",
+    "active",
+    "converged",
+    "reductions",
+)

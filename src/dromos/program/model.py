@@ -1,0 +1,98 @@
+"""The class that a user derives a program from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dromos.errors import InvalidArgumentError
+from dromos.program.declare import REQUIRED, Global, Param, declared
+from dromos.program.ir import Kind, ProgramIR, UpdateOn
+from dromos.program.monoid import Monoid
+from dromos.program.trace import trace
+from dromos.program.typed import TypedProgram
+from dromos.program.types import GraphTypes, IdType
+
+__all__ = ["Program"]
+
+
+class Program:
+    """A graph algorithm: fields, and what happens to them along edges. The methods are called once, with symbols.
+
+    Required: ``combine``, ``compute(self, u, edge, v)``, ``update(self, v, message)``. Optional: ``init(self, v)``,
+    ``start(self, v)`` (all vertices), ``active(self, old, new)`` (a written field changed), ``sends(self, u, edge, v)``
+    and ``wants(self, v)`` (always), ``sent(self, u)``, ``converged(self)``, ``edge_init`` and ``edge_update``
+    ``(self, u, edge, v)``. docs/design/program.md tells what each means.
+
+    >>> import numpy as np
+    >>> import dromos.program as dr
+    >>> class Hops(dr.Program):
+    ...     source = dr.param(int)
+    ...     level = dr.field(np.int32, init=np.iinfo(np.int32).max)
+    ...     combine = dr.MIN
+    ...     def init(self, v): return dr.where(v.id == self.source, 0, np.iinfo(np.int32).max)
+    ...     def start(self, v): return v.id == self.source
+    ...     def compute(self, u, edge, v): return u.level + 1
+    ...     def update(self, v, message): return dr.minimum(v.level, message)
+    >>> Hops(source=3)
+    Hops(source=3)
+    """
+
+    combine: ClassVar[Monoid | str]
+    priority: ClassVar[str | None] = None
+    update_on: ClassVar[UpdateOn | None] = None
+    kind: ClassVar[Kind | None] = None
+
+    superstep = Global("superstep", "The number of the superstep being run, from 0 (int32).")
+    num_vertices = Global("num_vertices", "How many vertices the graph has (int64).")
+    num_arcs = Global("num_arcs", "How many arcs the graph has (int64).")
+
+    is_traced = False
+    params: Mapping[str, Any]
+
+    def __init__(self, **params: Any) -> None:
+        self.ir()  # a malformed program is an error here, not in the middle of a run
+        known = dict(declared(type(self), Param))
+        if unknown := params.keys() - known.keys():
+            has, names = ", ".join(known) or "none", ", ".join(sorted(unknown))
+            raise InvalidArgumentError(f"{type(self).__name__} has no parameter {names}; it has {has}")
+        values = {name: params.get(name, spec.default) for name, spec in known.items()}
+        if missing := [name for name, value in values.items() if value is REQUIRED]:
+            raise InvalidArgumentError(f"{type(self).__name__} needs {', '.join(f'{name}=...' for name in missing)}")
+        self.params = MappingProxyType({name: self._convert(known[name], values[name]) for name in known})
+
+    @classmethod
+    def _convert(cls, spec: Param, value: Any) -> Any:
+        dtype = np.dtype(np.int64) if isinstance(spec.dtype, IdType) else spec.dtype
+        given = np.asarray(value)
+        rank = int(spec.per_vertex) + (spec.size is not None)
+        if given.ndim != rank or (spec.size is not None and given.shape[-1] != spec.size):
+            shape = (("num_vertices",) if spec.per_vertex else ()) + ((spec.size,) if spec.size else ())
+            raise InvalidArgumentError(
+                f"{cls.__name__}: {spec.name} has shape {given.shape}, expected ({', '.join(map(str, shape))})"
+            )
+        converted = given.astype(dtype) if np.can_cast(given.dtype, dtype, "same_kind") else None
+        if converted is None or (dtype.kind in "iu" and not np.array_equal(converted, given)):
+            raise InvalidArgumentError(f"{cls.__name__}: {spec.name}={value!r} is not a value of type {spec.dtype}")
+        return converted if rank else converted[()]
+
+    @classmethod
+    def ir(cls) -> ProgramIR:
+        """The traced program; made once a class."""
+        found: ProgramIR | None = cls.__dict__.get("_ir")
+        if found is None:
+            found = trace(cls)
+            cls._ir = found  # type: ignore[attr-defined]
+        return found
+
+    @classmethod
+    def typed(cls, types: GraphTypes) -> TypedProgram:
+        """The program with the number types that a graph gives it."""
+        return TypedProgram(cls.ir(), types)
+
+    def __repr__(self) -> str:
+        values = (f"{k}={'<array>' if isinstance(v, np.ndarray) else v}" for k, v in self.params.items())
+        return f"{type(self).__name__}({', '.join(values)})"

@@ -1,0 +1,164 @@
+"""Shapes that the analysis recognises in expressions. Each is a sufficient condition: unrecognised means not proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from dromos.program.expr import FALSE, Expr, build, walk
+from dromos.program.ir import Assignments, ProgramIR
+from dromos.program.types import Typing
+
+__all__ = [
+    "folded",
+    "guard",
+    "is_free",
+    "is_linear",
+    "is_never",
+    "is_nondecreasing",
+    "state_of",
+    "updates_idempotently",
+]
+
+Test: TypeAlias = Callable[[Expr], bool]
+
+_CHOICE: Final = {  # where(a ? b, x, y): the operator when x, y are a, b in this order; swapped, it is the other one
+    "lt": ("min", "max"),
+    "le": ("min", "max"),
+    "gt": ("max", "min"),
+    "ge": ("max", "min"),
+}
+
+
+def state_of(role: str, names: tuple[str, ...] | frozenset[str]) -> Test:
+    """A test for the fields called ``names``, read at ``role``."""
+    return lambda node: node.op == "field" and node.attr[0] == role and node.attr[1] in names
+
+
+def is_free(expr: Expr, variable: Test) -> bool:
+    """Whether no ``variable`` is read in ``expr``."""
+    return not any(variable(node) for node in walk([expr]))
+
+
+def ordered(expr: Expr) -> Expr:
+    """``where(a < b, a, b)`` as ``min(a, b)``, and its relatives; anything else as it is.
+
+    >>> from dromos.program.expr import const
+    >>> a, b = Expr("weight"), Expr("superstep")
+    >>> ordered(build("where", build("gt", b, a), b, a))
+    max(superstep, weight)
+    """
+    if expr.op == "where" and expr.args[0].op in _CHOICE:
+        (a, b), x, y = expr.args[0].args, expr.args[1], expr.args[2]
+        if (x, y) == (a, b):
+            return build(_CHOICE[expr.args[0].op][0], a, b)
+        if (x, y) == (b, a):
+            return build(_CHOICE[expr.args[0].op][1], a, b)
+    return expr
+
+
+def folded(expr: Expr, state: Expr, op: str | None) -> Expr | None:
+    """The ``x`` of ``state op x`` (either way round), if ``expr`` is that."""
+    shape = ordered(expr)
+    if op is not None and shape.op == op and state in shape.args:
+        return shape.args[1] if shape.args[0] is state else shape.args[0]
+    return None
+
+
+def guard(assignments: Assignments) -> tuple[Expr, dict[str, tuple[Expr, ...]]] | None:
+    """``(c, values)`` if every assignment is ``field := where(c, value, field)`` with one ``c``; else None."""
+    condition: Expr | None = None
+    values: dict[str, tuple[Expr, ...]] = {}
+    for name, exprs in assignments:
+        parts = []
+        for index, expr in enumerate(exprs):
+            state = Expr("field", attr=("vertex", name, index))
+            if expr.op != "where":
+                return None
+            test, x, y = expr.args
+            if x is state and y is not state:
+                test, x, y = build("invert", test), y, x
+            if y is not state or condition not in (None, test):
+                return None
+            condition = test
+            parts.append(x)
+        values[name] = tuple(parts)
+    return None if condition is None else (condition, values)
+
+
+def updates_idempotently(ir: ProgramIR) -> bool:
+    """Whether applying ``update`` twice with one message is applying it once."""
+    written = tuple(name for name, _ in ir.update)
+    state = state_of("vertex", written)
+    if (found := guard(ir.update)) is not None:
+        # the second time, either the guard holds again and stores the same values, or nothing happens
+        return all(is_free(expr, state) for exprs in found[1].values() for expr in exprs)
+    return all(
+        expr is own
+        or is_free(expr, state)
+        or any((x := folded(expr, own, op)) is not None and is_free(x, state) for op in ("min", "max", "or", "and"))
+        for name, exprs in ir.update
+        for index, expr in enumerate(exprs)
+        for own in (Expr("field", attr=("vertex", name, index)),)
+    )
+
+
+def is_nondecreasing(expr: Expr, variable: Test, *, lattice: bool = False) -> bool:
+    """Whether ``expr`` never falls when its variables rise: as numbers, or as sets of bits (``lattice``)."""
+    if variable(expr) or is_free(expr, variable):
+        return True
+    parts = expr.args
+
+    def rising(part: Expr) -> bool:
+        return is_nondecreasing(part, variable, lattice=lattice)
+
+    if expr.op == "where":
+        return is_free(parts[0], variable) and rising(parts[1]) and rising(parts[2])
+    if lattice:
+        return expr.op in ("and", "or") and all(map(rising, parts))
+    if expr.op in ("add", "min", "max"):
+        return all(map(rising, parts))
+    if expr.op in ("cast", "floor", "ceil"):
+        return rising(parts[0])
+    if expr.op == "sub":
+        return rising(parts[0]) and is_free(parts[1], variable)
+    if expr.op in ("mul", "truediv"):
+        scale = parts[1] if expr.op == "truediv" or parts[1].op == "const" else parts[0]
+        other = parts[0] if scale is parts[1] else parts[1]
+        return scale.op == "const" and bool(scale.value > 0) and rising(other)
+    return False
+
+
+def is_linear(expr: Expr, variable: Test) -> bool:
+    """Whether ``expr`` is a sum of variables times what does not depend on them: zero at zero, and additive."""
+    if variable(expr):
+        return True
+    if is_free(expr, variable):
+        return expr.op == "const" and bool(expr.value == 0)
+    parts = expr.args
+    match expr.op:
+        case "add" | "sub":
+            return all(is_linear(part, variable) for part in parts)
+        case "neg" | "cast":
+            return is_linear(parts[0], variable)
+        case "mul":
+            return any(is_linear(a, variable) and is_free(b, variable) for a, b in (parts, parts[::-1]))
+        case "truediv":
+            return is_linear(parts[0], variable) and is_free(parts[1], variable)
+        case "where":
+            return is_free(parts[0], variable) and all(is_linear(part, variable) for part in parts[1:])
+    return False
+
+
+def is_never(expr: Expr, typing: Typing) -> bool:
+    """Whether a truth value is surely false; ``x != x`` of a float is not, since x may be NaN."""
+    if expr is FALSE:
+        return True
+    match expr.op:
+        case "ne":
+            return expr.args[0] is expr.args[1] and typing.of(expr.args[0]).dtype.kind != "f"
+        case "or":
+            return all(is_never(part, typing) for part in expr.args)
+        case "and":
+            return any(is_never(part, typing) for part in expr.args)
+    return False

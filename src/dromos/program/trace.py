@@ -1,0 +1,262 @@
+"""Tracing: a program's functions are called once with symbols, and what they return becomes the IR."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, Final, cast
+
+from dromos.errors import ProgramError, ProgramTypeError
+from dromos.program.declare import REQUIRED, EdgeField, Field, Param, Reduction, declared, symbols
+from dromos.program.expr import TRUE, Expr, build, reads
+from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
+from dromos.program.monoid import Monoid, monoid_of
+from dromos.program.place import Place, here, place_of, tracing
+from dromos.program.typed import TypedProgram
+from dromos.program.types import GraphTypes, IdType
+from dromos.program.values import Value, Vector, lift
+
+__all__ = ["trace"]
+
+# Function -> the names of its arguments after self. Errors show these.
+ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "init": ("v",),
+    "start": ("v",),
+    "compute": ("u", "edge", "v"),
+    "sends": ("u", "edge", "v"),
+    "wants": ("v",),
+    "sent": ("u",),
+    "update": ("v", "message"),
+    "active": ("old", "new"),
+    "converged": (),
+    "edge_init": ("u", "edge", "v"),
+    "edge_update": ("u", "edge", "v"),
+}
+
+
+class Vertex:
+    """A symbolic vertex: its fields, its given values, its id and degrees."""
+
+    def __init__(self, role: str, specs: Mapping[str, FieldSpec]) -> None:
+        self._role, self._specs = role, specs
+
+    def __getattr__(self, name: str) -> Value | Vector:
+        if name in ("id", "out_degree", "in_degree"):
+            return Value(Expr(name, attr=(self._role,)))
+        spec = self._specs.get(name)
+        if spec is None:
+            known = ", ".join([*self._specs, "id", "out_degree", "in_degree"])
+            raise ProgramError(f"a vertex has no {name!r} here; it has {known}", **here())
+        op = "vertex_param" if isinstance(spec, ParamSpec) else "field"
+        return symbols(op, (self._role, name), spec.size)
+
+
+class Edge:
+    """A symbolic edge: its weight (1 in an unweighted graph) and the edge fields."""
+
+    def __init__(self, specs: Mapping[str, FieldSpec]) -> None:
+        self._specs = specs
+
+    def __getattr__(self, name: str) -> Value | Vector:
+        if name == "weight":
+            return Value(Expr("weight"))
+        spec = self._specs.get(name)
+        if spec is None:
+            raise ProgramError(f"an edge has no {name!r} here; it has {', '.join(['weight', *self._specs])}", **here())
+        return symbols("edge_field", (name,), spec.size)
+
+
+def trace(cls: type[Any]) -> ProgramIR:
+    """The IR of the program ``cls``, checked."""
+    return _Tracer(cls).run()
+
+
+class _Tracer:
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls, self.name = cls, cls.__name__
+        self.declared_fields = dict(declared(cls, Field))
+        self.declared_edges = dict(declared(cls, EdgeField))
+        self.fields = {n: FieldSpec(n, f.dtype, f.size) for n, f in self.declared_fields.items()}
+        self.edge_fields = {n: FieldSpec(n, f.dtype, f.size) for n, f in self.declared_edges.items()}
+        self.params = {n: ParamSpec(n, p.dtype, p.size, p.per_vertex) for n, p in declared(cls, Param)}
+        self.given = {n: p for n, p in self.params.items() if p.per_vertex}
+        self.program = object.__new__(cls)
+        self.program.is_traced = True
+        self.places: dict[str, Place] = {}
+
+    def run(self) -> ProgramIR:
+        if not self.fields:
+            raise ProgramError(
+                "has no field; declare one, such as rank = dr.field(np.float64, init=0.0)", program=self.name
+            )
+        if not hasattr(self.cls, "combine"):
+            raise self.missing("combine", "a monoid, such as combine = dr.MIN")
+        combine = monoid_of(self.cls.combine, self.name)
+        u, edge, v = self.vertex("source"), Edge(self.edge_fields), self.vertex("target")
+        vertex = self.vertex("vertex")
+        bare = {role: Vertex(role, self.given) for role in ("source", "target", "vertex")}
+
+        init = self.initial("init", self.declared_fields, self.fields, bare["vertex"])
+        edge_init = self.initial(
+            "edge_init", self.declared_edges, self.edge_fields, bare["source"], Edge({}), bare["target"]
+        )
+        message = lift(self.call("compute", u, edge, v))
+        parts = message.exprs if isinstance(message, Vector) else (message.expr,)
+        if combine.keyed and len(parts) < 2:
+            raise ProgramError(f"{combine} needs a message (key, value, ...)", **self.places["compute"])
+        received = symbols("message", (), len(parts) if isinstance(message, Vector) else None)
+        update = self.assign("update", self.fields, self.call("update", vertex, received))
+        if not update:
+            raise ProgramError("writes no field", **self.places["update"])
+        sent = self.assign("sent", self.fields, self.call("sent", vertex, default={}))
+        old, new = self.vertex("old"), self.vertex("new")
+        changed = _changed([self.fields[name] for name, _ in update])
+        active = self.scalar("active", self.call("active", old, new, default=changed))
+        start = self.scalar("start", self.call("start", vertex, default=True))
+        ir = ProgramIR(
+            name=self.name,
+            fields=tuple(self.fields.values()),
+            edge_fields=tuple(self.edge_fields.values()),
+            params=tuple(self.params.values()),
+            reductions=self.reductions(vertex, old, new),
+            combine=combine,
+            init=init,
+            edge_init=edge_init,
+            start=start,
+            sends=self.scalar("sends", self.call("sends", u, edge, v, default=True)),
+            wants=self.scalar("wants", self.call("wants", vertex, default=True)),
+            message=parts,
+            sent=sent,
+            update=update,
+            edge_update=self.assign("edge_update", self.edge_fields, self.call("edge_update", u, edge, v, default={})),
+            active=active,
+            converged=self.scalar("converged", self.call("converged", default=False)),
+            update_on=self.update_on(combine, active),
+            kind=self.cls.kind or ("iterative" if start is TRUE else "traversal"),
+            priority=self.priority(),
+            places=self.places,
+        )
+        self.check_reads(ir)
+        TypedProgram(ir, GraphTypes())  # type errors show now, not when a graph comes
+        return ir
+
+    def vertex(self, role: str) -> Vertex:
+        return Vertex(role, {**self.fields, **self.given})
+
+    def missing(self, name: str, what: str) -> ProgramError:
+        written = [n for n in vars(self.cls) if not n.startswith("_") and n not in self.fields]
+        near = difflib.get_close_matches(name, written, 1, 0.7)
+        hint = f"; is {near[0]!r} meant to be it?" if near else ""
+        return ProgramError(f"has no {name}: it needs {what}{hint}", program=self.name)
+
+    def call(self, function: str, *args: Any, default: Any = REQUIRED) -> Any:
+        """What the program's function returns for symbols; ``default`` if the program has no such function."""
+        code: Callable[..., Any] | None = getattr(self.cls, function, None)
+        names = ", ".join(("self", *ARGUMENTS[function]))
+        if code is None:
+            if default is REQUIRED:
+                raise self.missing(function, f"a method {function}({names})")
+            return default
+        self.places[function] = place_of(self.name, function, code)
+        if not callable(code) or len(inspect.signature(code).parameters) != len(args) + 1:
+            raise ProgramError(f"must be a method {function}({names})", **self.places[function])
+        with tracing(self.name, function):
+            result = code(self.program, *args)
+        if result is None:
+            raise ProgramError("returns nothing; is a return missing?", **self.places[function])
+        return result
+
+    def scalar(self, function: str, value: Any) -> Expr:
+        with tracing(self.name, function):
+            lifted = lift(value)
+        if isinstance(lifted, Vector):
+            raise ProgramTypeError("returns a vector; use .any() or .all()", **self.places[function])
+        return lifted.expr
+
+    def assign(self, function: str, specs: Mapping[str, FieldSpec], result: Any) -> Assignments:
+        """``{field: value}``, or a bare value where there is only one field, as assignments in the fields' order."""
+        place = self.places.get(function, Place(program=self.name, function=function))
+        if not isinstance(result, Mapping):
+            if len(specs) != 1:
+                raise ProgramError(f"must return a dict of new values, {{'{next(iter(specs), '...')}': ...}}", **place)
+            result = {next(iter(specs)): result}
+        if unknown := result.keys() - specs.keys():
+            raise ProgramError(
+                f"writes {', '.join(map(repr, sorted(unknown)))}; the fields are {', '.join(specs)}", **place
+            )
+        return tuple((n, self.components(spec, result[n], place)) for n, spec in specs.items() if n in result)
+
+    def components(self, spec: FieldSpec, value: Any, place: Place) -> tuple[Expr, ...]:
+        lifted = lift(value)
+        if isinstance(lifted, Value):
+            return (lifted.expr,) * spec.width
+        if spec.size != len(lifted):
+            shape = f"has {spec.size} components" if spec.size else "is a scalar"
+            raise ProgramTypeError(f"gives {len(lifted)} values to field {spec.name!r}, which {shape}", **place)
+        return lifted.exprs
+
+    def initial(
+        self, function: str, declarations: Mapping[str, Field], specs: Mapping[str, FieldSpec], *args: Any
+    ) -> Assignments:
+        values = {name: f.init for name, f in declarations.items() if f.init is not REQUIRED}
+        place = Place(program=self.name)
+        constant = dict(self.assign(function, specs, values)) if values else {}
+        computed = dict(self.assign(function, specs, self.call(function, *args, default={})))
+        for name in specs:
+            if name not in constant and name not in computed:
+                raise ProgramError(
+                    f"field {name!r} is never initialised; give it init= or return it from {function}()", **place
+                )
+        return tuple((name, computed.get(name) or constant[name]) for name in specs)
+
+    def reductions(self, vertex: Vertex, old: Vertex, new: Vertex) -> tuple[ReductionSpec, ...]:
+        found = []
+        for name, declaration in declared(self.cls, Reduction):
+            self.places[name] = place_of(self.name, name, declaration.function)
+            count = len(inspect.signature(declaration.function).parameters)
+            if count not in (2, 3):
+                raise ProgramError("must take (self, v) or (self, old, new)", **self.places[name])
+            with tracing(self.name, name):
+                value = declaration.function(self.program, *((vertex,) if count == 2 else (old, new)))
+            found.append(ReductionSpec(name, declaration.monoid, self.scalar(name, value)))
+        return tuple(found)
+
+    def update_on(self, combine: Monoid, active: Expr) -> UpdateOn:
+        chosen: Any = self.cls.update_on or ("all" if active is TRUE and combine.has_identity else "received")
+        if chosen not in ("all", "received"):
+            raise ProgramError(f"update_on = {chosen!r} must be 'all' or 'received'", program=self.name)
+        if chosen == "all" and not combine.has_identity:
+            raise ProgramError("ANY has no identity, so update_on = 'all' has no message to give", program=self.name)
+        return cast(UpdateOn, chosen)
+
+    def priority(self) -> str | None:
+        name: str | None = self.cls.priority
+        if name is not None and (name not in self.fields or self.fields[name].size is not None):
+            raise ProgramError(
+                f"priority = {name!r} is not a scalar field; there are {', '.join(self.fields)}", program=self.name
+            )
+        return name
+
+    def check_reads(self, ir: ProgramIR) -> None:
+        """Reductions are known between supersteps only; the vertices are over when converged() is asked."""
+        for function in ("init", "edge_init", "start"):
+            if found := reads(ir.exprs(function), "reduction"):
+                raise ProgramError(f"reads self.{found[0].attr[0]} before any superstep", **self.places[function])
+        for spec in ir.reductions:
+            if found := reads([spec.expr], "reduction"):
+                raise ProgramError(f"a reduction cannot read another, {found[0].attr[0]!r}", **self.places[spec.name])
+
+
+def _changed(specs: list[FieldSpec]) -> Value:
+    """Whether any of the fields differs; for floats by < and >, so that a NaN counts as unchanged."""
+    tests = []
+    for spec in specs:
+        for index in range(spec.width):
+            old, new = (Expr("field", attr=(role, spec.name, index)) for role in ("old", "new"))
+            if not isinstance(spec.dtype, IdType) and spec.dtype.kind == "f":
+                tests.append(build("or", build("lt", new, old), build("gt", new, old)))
+            else:
+                tests.append(build("ne", new, old))
+    return Value(reduce(lambda a, b: build("or", a, b), tests))
