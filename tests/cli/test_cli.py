@@ -1,0 +1,171 @@
+"""The subcommands, their exit codes, and what they leave behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import dromos as dr
+
+from .conftest import Run
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+def test_help_names_every_command(dromos: Run) -> None:
+    done = dromos("--help")
+    assert done.returncode == 0
+    for word in ("generate", "convert", "info", "verify", "formats"):
+        assert word in done.stdout
+        assert dromos(word, "--help").returncode == 0
+
+
+def test_version(dromos: Run) -> None:
+    assert dromos("--version").stdout.strip() == f"dromos {dr.__version__}"
+
+
+def test_generate_info_verify_convert(dromos: Run, tmp_path: Path) -> None:
+    made = dromos("generate", "rmat", "--scale", 8, "--weights", "1..255", "--seed", 5, "kron.drm")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == ""
+    assert made.stderr == ""  # quiet in pipes
+
+    told = json.loads(dromos("info", "kron.drm", "--json").stdout)
+    expected = dr.generators.with_random_weights(dr.generators.rmat(8, seed=5), 1, 255, seed=5)
+    assert (told["vertices"], told["edges"]) == (expected.num_vertices, expected.num_edges)
+    assert told["weights"] == "int32"
+    assert dr.read(tmp_path / "kron.drm") == expected
+
+    checked = dromos("verify", "kron.drm")
+    assert checked.returncode == 0
+    assert "whole and true" in checked.stdout
+
+    turned = dromos("convert", "kron.drm", "kron.mtx.gz")
+    assert turned.returncode == 0, turned.stderr
+    assert dr.read(tmp_path / "kron.mtx.gz") == expected
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kron.drm", "kron.mtx.gz"]
+
+
+def test_info_for_people(dromos: Run) -> None:
+    dromos("generate", "star", "-n", 9, "star.el")
+    done = dromos("info", "star.el")
+    assert done.returncode == 0
+    assert "vertices" in done.stdout
+    assert "cuda" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "vertices"),
+    [
+        (("uniform", "-n", 100, "-m", 300), 100),
+        (("grid", "--rows", 4, "--cols", 5), 20),
+        (("grid", "--rows", 3, "--cols", 4, "--depth", 5, "--delete", 0.1), 60),
+        (("barabasi-albert", "-n", 50, "-m", 3), 50),
+        (("watts-strogatz", "-n", 40, "-k", 4, "-p", 0.2), 40),
+        (("path", "-n", 7), 7),
+        (("cycle", "-n", 7), 7),
+        (("complete", "-n", 6), 6),
+        (("binary-tree", "--depth", 3), 15),
+    ],
+)
+def test_every_generator_writes_a_file(dromos: Run, tmp_path: Path, words: tuple[object, ...], vertices: int) -> None:
+    done = dromos("generate", *words, "out.drm")
+    assert done.returncode == 0, done.stderr
+    assert dr.read(tmp_path / "out.drm").num_vertices == vertices
+
+
+def test_convert_options(dromos: Run, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("0 1 5\n1 0 3\n1 1 9\n2 0 4\n")
+    done = dromos(
+        "convert", "in.txt", "out.drm", "--symmetrize", "--dedupe", "--merge-weights", "min", "--drop-self-loops",
+        "--transpose",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    graph = dr.read(tmp_path / "out.drm")
+    assert not graph.directed
+    assert graph.num_edges == 2
+    assert graph.weights is not None
+    assert sorted(graph.weights.tolist()) == [3, 3, 4, 4]
+
+
+def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_path: Path) -> None:
+    dromos("generate", "rmat", "--scale", 10, "--directed", "g.txt")
+    done = dromos("convert", "g.txt", "small.drm", "--memory", "64M")
+    assert done.returncode == 0, done.stderr
+    assert dr.read(tmp_path / "small.drm") == dr.read(tmp_path / "g.txt")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("info", "nowhere.drm"), 1, "No such file"),
+        (("info", "in.strange"), 2, "in.strange"),
+        (("convert", "bad.txt", "out.drm"), 1, "line 2"),
+        (("convert", "in.txt", "in.txt"), 2, "same file"),
+        (("convert", "in.txt", "out.mtx", "--transpose"), 2, "--transpose"),
+        (("convert", "in.txt", "out.drm", "--memory", "lots"), 2, "not a size"),
+        (("convert", "in.txt", "out.drm", "--merge-weights", "mean"), 2, "mean"),
+        (("verify", "cut.drm"), 1, "cut.drm"),
+        (("generate", "rmat", "--scale", "-3", "x.drm"), 2, "scale"),
+        (("generate", "rmat", "--weights", "9..1", "x.drm"), 2, "range"),
+        (("frobnicate",), 2, "frobnicate"),
+    ],
+)
+def test_trouble_is_told_and_nothing_is_left_behind(
+    dromos: Run, tmp_path: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "in.txt").write_text("0 1\n1 2\n")
+    (tmp_path / "in.strange").write_text("0 1\n")
+    (tmp_path / "bad.txt").write_text("0 1\n1\n")
+    dr.generators.path(50).write(tmp_path / "whole.drm")
+    (tmp_path / "cut.drm").write_bytes((tmp_path / "whole.drm").read_bytes()[:-7])
+    before = sorted(p.name for p in tmp_path.iterdir())
+    done = dromos(*words)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_formats_lists_all(dromos: Run) -> None:
+    listed = json.loads(dromos("formats", "--json").stdout)
+    from dromos.graph.formats import FORMATS
+
+    assert [entry["name"] for entry in listed] == list(FORMATS)
+    assert all(entry["reads"] for entry in listed)
+    assert dromos("formats").returncode == 0
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_conversion_leaves_nothing_half_written(tmp_path: Path, sent: signal.Signals) -> None:
+    # A pipe as input: the conversion waits in the middle of its work until it is interrupted.
+    code = f"""
+import sys, time
+from dromos.graph.formats import base, registry
+import dromos.graph.formats.files as files
+from dromos.cli import main
+import dromos as dr
+def slow(graph, path, *, progress):
+    with files.atomic_output(path) as out:
+        out.write(b"half")
+        out.flush()
+        print("writing", flush=True)
+        time.sleep(60)
+registry._all()["slow"] = base.Format("slow", "slow", (".slow",), write=slow)
+sys.argv = ["dromos", "generate", "path", "-n", "5", {str(tmp_path / "x.slow")!r}]
+main()
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline().strip() == "writing"
+    time.sleep(0.05)
+    child.send_signal(sent)
+    child.communicate(timeout=60)
+    assert child.returncode == (130 if sent == signal.SIGINT else 128 + sent)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,60 @@
+"""What `import dromos` brings in, and what the package says of itself."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import dromos
+
+HEAVY = ("numba", "llvmlite", "scipy", "pyarrow", "cupy", "mpi4py", "matplotlib", "networkx", "pandas", "typer", "rich")
+
+
+def test_import_brings_in_nothing_heavy() -> None:
+    code = f"import dromos, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_reading_the_version_and_names_imports_nothing_more() -> None:
+    assert dromos.__version__.count(".") >= 2
+    assert set(dromos.__all__) <= set(dir(dromos))
+    for name in dromos.__all__:
+        assert getattr(dromos, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'pagerang'"):
+        dromos.pagerang  # noqa: B018
+
+
+def test_numba_comes_only_with_kernels() -> None:
+    code = (
+        "import dromos.graph.formats, dromos.graph.generators, dromos.graph.store, sys;"
+        "dromos.graph.formats.format_of('a.mtx'); print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def _public_modules() -> list[str]:
+    found = []
+    for module in pkgutil.walk_packages(dromos.__path__, "dromos."):
+        last = module.name.rpartition(".")[2]
+        if not last.startswith("_") and not last.endswith("_kernels"):
+            found.append(module.name)
+    return found
+
+
+@pytest.mark.parametrize("name", _public_modules())
+def test_every_public_function_has_a_docstring(name: str) -> None:
+    module = importlib.import_module(name)
+    for public in getattr(module, "__all__", ()):
+        value = getattr(module, public)
+        if inspect.isfunction(value) or inspect.isclass(value):
+            assert inspect.getdoc(value), f"{name}.{public} has no docstring"

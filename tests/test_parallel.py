@@ -1,0 +1,134 @@
+"""Teams of threads: from several threads at once, after a fork, under Ctrl-C, and with errors."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from dromos.errors import InvalidArgumentError
+from dromos.parallel import MAX_THREADS, THREADS_VARIABLE, num_threads, run_team
+
+
+def test_the_argument_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(THREADS_VARIABLE, "3")
+    assert num_threads() == 3
+    assert num_threads(5) == 5
+
+
+def test_without_either_the_cores_of_the_process_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(THREADS_VARIABLE, raising=False)
+    assert num_threads() == min(len(os.sched_getaffinity(0)), MAX_THREADS)
+
+
+@pytest.mark.parametrize("bad", [0, -1, MAX_THREADS + 1, 1000, 2.0, True, "2"])
+def test_bad_thread_counts_are_refused(bad: object) -> None:
+    with pytest.raises(InvalidArgumentError, match="threads"):
+        num_threads(bad)  # type: ignore[arg-type]
+
+
+def test_a_bad_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(THREADS_VARIABLE, "many")
+    with pytest.raises(InvalidArgumentError, match=THREADS_VARIABLE):
+        num_threads()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_every_rank_runs_once_and_all_at_the_same_time(threads: int) -> None:
+    meeting = threading.Barrier(threads, timeout=30)
+    seen = []
+
+    def kernel(rank: int, count: int) -> None:
+        meeting.wait()  # passes only if the whole team runs together
+        seen.append((rank, count))
+
+    run_team(kernel, threads=threads)
+    assert sorted(seen) == [(rank, threads) for rank in range(threads)]
+
+
+def test_an_error_of_one_thread_reaches_the_caller_and_the_team_lives_on() -> None:
+    def kernel(rank: int, count: int) -> None:
+        if rank == 1:
+            raise RuntimeError("rank 1 fails")
+
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="rank 1 fails"):
+            run_team(kernel, threads=3)
+
+
+def test_teams_run_from_several_threads_at_once() -> None:
+    totals = np.zeros(8, dtype=np.int64)
+
+    def kernel(rank: int, count: int, slot: int) -> None:
+        totals[slot] += 0  # touch shared memory
+        results[slot].append(rank)
+
+    results: list[list[int]] = [[] for _ in range(8)]
+    callers = [
+        threading.Thread(target=lambda s=slot: [run_team(kernel, s, threads=4) for _ in range(50)]) for slot in range(8)
+    ]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert all(len(ranks) == 200 and sorted(set(ranks)) == [0, 1, 2, 3] for ranks in results)
+
+
+def test_a_kernel_may_start_a_team_itself() -> None:
+    seen = []
+
+    def inner(rank: int, count: int) -> None:
+        seen.append(rank)
+
+    run_team(lambda rank, count: run_team(inner, threads=2), threads=2)
+    assert sorted(seen) == [0, 0, 1, 1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_teams_work_in_a_forked_child() -> None:
+    code = """
+import os
+from dromos.parallel import run_team
+run_team(lambda rank, count: None, threads=2)
+pid = os.fork()
+if pid == 0:
+    seen = []
+    run_team(lambda rank, count: seen.append(rank), threads=2)
+    os._exit(0 if sorted(seen) == [0, 1] else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "0"
+
+
+def test_ctrl_c_raises_the_stop_flag_and_waits_for_the_team() -> None:
+    code = """
+import time, numpy as np
+from dromos.parallel import run_team
+stop = np.zeros(1, np.int64)
+ended = []
+def kernel(rank, count):
+    if rank == 0:
+        print("running", flush=True)
+    while not stop[0]:
+        time.sleep(0.01)
+    ended.append(rank)
+try:
+    run_team(kernel, threads=2, stop=stop)
+except KeyboardInterrupt:
+    print("interrupted", sorted(ended), flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline().strip() == "running"
+    time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    rest, _ = child.communicate(timeout=60)
+    assert rest.strip() == "interrupted [0, 1]"
+    assert child.returncode == 0
