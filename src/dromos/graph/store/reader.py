@@ -1,0 +1,198 @@
+"""Opening a store: mapped, in milliseconds whatever its size, and refused where it is damaged."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import CorruptFileError, FileError
+from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.formats.files import file_errors
+from dromos.graph.graph import Flags, Graph
+from dromos.graph.labels import Labels
+from dromos.graph.store.checksums import chunk_checksums
+from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, Section, unpack_header
+from dromos.graph.store.origin import Origin, remember
+
+__all__ = ["VERIFIED_ON_OPEN", "OpenStore", "load", "read_header"]
+
+VERIFIED_ON_OPEN = 64 << 20
+"""A store smaller than this is checked in full whenever it is opened, which takes some 20 ms at most."""
+
+_STEP_CHUNKS = 64
+
+
+class OpenStore:
+    """A store whose header and checksum table are known to be good; its data only once :meth:`check_data` ran."""
+
+    def __init__(self, path: str | os.PathLike[str], *, mmap: bool = True) -> None:
+        self.path = Path(path)
+        with file_errors(self.path):
+            if self.path.is_dir():
+                raise FileError("is a directory; give the file in it", path=self.path)
+            with open(self.path, "rb") as file:
+                self.status = os.fstat(file.fileno())
+                size = self.status.st_size
+                self.header = unpack_header(file.read(ALIGNMENT), size, self.path)
+                if mmap:
+                    self._bytes: Array = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
+                else:
+                    self._bytes = _read_all(file, size)
+        self._check_table()
+
+    def array(self, name: str) -> Array | None:
+        """The array of a section, without a copy; ``None`` where the store has no such section."""
+        section = self.header.section(name)
+        return None if section is None else self._view(section)
+
+    def required(self, name: str) -> Array:
+        """The array of a section that must be there."""
+        array = self.array(name)
+        if array is None:
+            raise CorruptFileError(f"the store has no section {name}", path=self.path)
+        return array
+
+    def check_data(self, progress: Progress = no_progress) -> None:
+        """Compare every chunk with its checksum, and see that the gaps between sections hold zeros."""
+        header, first, end = self.header, 0, ALIGNMENT
+        for section in (*header.sections, Section("checksums", CHECKSUM, header.checksums_offset, 0)):
+            gap = self._bytes[end : section.offset]
+            if gap.any():
+                at = end + int(np.argmax(gap != 0))
+                raise CorruptFileError(f"byte {at:,}, before section {section.name}, should be zero", path=self.path)
+            end = section.end
+            self._check_chunks(section, first, progress)
+            first += header.chunks_of(section)
+        progress(header.file_bytes, header.file_bytes)
+
+    def check_ends(self) -> None:
+        """The cheap half of what keeps kernels within bounds: row offsets begin with 0 and end with the arcs."""
+        for name, last in self._row_sections():
+            offsets = self.required(name)
+            if int(offsets[0]) != 0 or int(offsets[-1]) != last:
+                raise CorruptFileError(
+                    f"section {name} runs from {offsets[0]:,} to {offsets[-1]:,}; expected 0 to {last:,}",
+                    path=self.path,
+                )
+
+    def graph(self) -> Graph:
+        """The graph, around the mapped arrays."""
+        flags = self.header.flags
+        labels = self._labels()
+        graph = Graph._make(
+            self.required("offsets"), self.required("targets"), self.array("weights"),
+            labels=labels, flags=flags, source_file=os.fspath(self.path),
+        )  # fmt: skip
+        offsets = self.array("transpose_offsets")
+        if offsets is not None:
+            reverse_flags = Flags(flags.directed, flags.symmetric, True, flags.parallel_edges, flags.self_loops)
+            graph._keep_transpose(
+                Graph._make(
+                    offsets, self.required("transpose_targets"), self.array("transpose_weights"),
+                    labels=labels, flags=reverse_flags, source_file=os.fspath(self.path),
+                )
+            )  # fmt: skip
+        remember(graph, Origin.of(os.fspath(self.path.absolute()), self.header, self.status))
+        return graph
+
+    def _row_sections(self) -> list[tuple[str, int]]:
+        header = self.header
+        ends = [("offsets", header.num_arcs)]
+        if header.section("transpose_offsets") is not None:
+            ends.append(("transpose_offsets", header.num_arcs))
+        text = header.section("labels_utf8")
+        if text is not None:
+            ends.append(("labels_offsets", text.items))
+        return ends
+
+    def _labels(self) -> Labels | None:
+        integers = self.array("labels")
+        if integers is not None:
+            return Labels(integers)
+        utf8 = self.array("labels_utf8")
+        return None if utf8 is None else Labels(utf8=utf8, offsets=self.required("labels_offsets"))
+
+    def _view(self, section: Section) -> Array:
+        return self._bytes[section.offset : section.end].view(section.dtype)
+
+    def _check_table(self) -> None:
+        header = self.header
+        table = self._bytes[header.checksums_offset :].tobytes()
+        if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
+            raise CorruptFileError(
+                f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum",
+                path=self.path,
+            )
+        self._checksums = np.frombuffer(table, dtype=CHECKSUM)
+
+    def _check_chunks(self, section: Section, first: int, progress: Progress) -> None:
+        size = self.header.chunk_bytes
+        for chunk in range(0, self.header.chunks_of(section), _STEP_CHUNKS):
+            begin = section.offset + chunk * size
+            data = self._bytes[begin : min(section.end, begin + _STEP_CHUNKS * size)]
+            found = chunk_checksums(data, size)
+            bad = np.flatnonzero(found != self._checksums[first + chunk : first + chunk + len(found)])
+            if bad.size:
+                at = begin + int(bad[0]) * size
+                end, number = min(at + size, section.end), chunk + int(bad[0])
+                raise CorruptFileError(
+                    f"section {section.name}, chunk {number:,} (bytes {at:,}..{end:,}) fails its checksum: "
+                    "the file is damaged; write or copy it again",
+                    path=self.path,
+                )
+            progress(begin + data.size, self.header.file_bytes)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    mmap: bool = True,
+    verify: bool | None = None,
+    progress: Progress = no_progress,
+) -> Graph:
+    """Open a store.
+
+    Args:
+        path: the file.
+        mmap: map the arrays (nothing is read until it is used); ``False`` reads them into memory, free of the file.
+        verify: compare all data with its checksums. Unless given, that is done for files under 64 MiB, where it takes
+            milliseconds, and wherever ``mmap=False`` reads all the bytes anyway. A larger file that is mapped has its
+            header, its structure and its checksum table checked, but not its data: pass ``True`` (or run
+            ``dromos verify``) for a file that you do not trust, since damaged row offsets can crash a kernel.
+        progress: called with the bytes checked and the bytes in all.
+
+    >>> import dromos as dr, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+    >>> from dromos.graph.store import write
+    >>> write(dr.Graph.from_edges(["ada"], ["bob"]), file)
+    >>> load(file, verify=True)
+    <Graph: 2 vertices, 1 edge, directed, str labels>
+    """
+    store = OpenStore(path, mmap=mmap)
+    if verify is None:
+        verify = not mmap or store.header.file_bytes < VERIFIED_ON_OPEN
+    if verify:
+        store.check_data(progress)
+    store.check_ends()
+    return store.graph()
+
+
+def read_header(path: str | os.PathLike[str]) -> Header:
+    """The header of a store alone: counts, flags and sections, without touching the data."""
+    path = Path(path)
+    with file_errors(path), open(path, "rb") as file:
+        return unpack_header(file.read(ALIGNMENT), os.fstat(file.fileno()).st_size, path)
+
+
+def _read_all(file: Any, size: int) -> Array:
+    """The whole file in memory, at an address that is a multiple of every entry's size."""
+    data = np.empty(size, dtype=np.uint8)
+    file.seek(0)
+    if file.readinto(data.data) != size:
+        raise CorruptFileError("the file was cut short while it was read", path=file.name)
+    return data

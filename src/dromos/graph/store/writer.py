@@ -1,0 +1,137 @@
+"""Writing a store: section by section, beside its final name, renamed when it is whole and on the disk."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import UnsupportedFormatError
+from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.formats.files import atomic_output, strip_compression
+from dromos.graph.graph import Flags, Graph
+from dromos.graph.store.checksums import as_bytes, chunk_checksums
+from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned, pack_header
+
+__all__ = ["PIECE_BYTES", "SectionWriter", "true_flags", "write"]
+
+PIECE_BYTES = 32 * CHUNK_BYTES
+
+
+class SectionWriter:
+    """Writes the sections of a store one after the other, and at last the header that makes a store of them."""
+
+    def __init__(self, out: IO[bytes], *, total: int = 0, progress: Progress = no_progress) -> None:
+        self._out = out
+        self._total, self._progress = total, progress
+        self._sections: list[Section] = []
+        self._checksums: list[Array] = []
+        self._position = 0
+        self._put(bytes(ALIGNMENT))  # the header comes last: a file that was not finished has no signature
+
+    def add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array]) -> None:
+        """Write a section; every piece but the last is a whole number of chunks long."""
+        begin = self._position
+        for piece in pieces:
+            data = as_bytes(piece)
+            self._checksums.append(chunk_checksums(data, CHUNK_BYTES))
+            self._put(data.data)
+            self._progress(self._position, self._total)
+        self._sections.append(Section(name, dtype, begin, self._position - begin))
+        self._put(bytes(aligned(self._position) - self._position))
+
+    def finish(self, *, num_vertices: int, num_arcs: int, num_edges: int, flags: Flags) -> Header:
+        """Write the checksum table and the header, and wait until the disk has it all."""
+        table = b"".join(sums.tobytes() for sums in self._checksums)
+        header = Header(
+            num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table), b""
+        )
+        header = replace(header, identity=header.computed_identity(table))
+        self._put(table)
+        self._out.seek(0)
+        self._out.write(pack_header(header))
+        self._out.flush()
+        os.fsync(self._out.fileno())
+        self._progress(self._position, self._position)
+        return header
+
+    def _put(self, data: bytes | memoryview) -> None:
+        self._out.write(data)
+        self._position += len(data)
+
+
+def write(
+    graph: Graph,
+    path: str | os.PathLike[str],
+    *,
+    transpose: bool = False,
+    progress: Progress = no_progress,
+) -> None:
+    """Write a graph as a store.
+
+    All flags are found out first, and kept. ``transpose=True`` stores the in-edges too, so that no reader has to build
+    them (a symmetric graph needs none). On an error, Ctrl-C or a full disk nothing is left behind, and an older file of
+    that name stays as it was.
+
+    >>> import dromos as dr, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+    >>> write(dr.Graph.from_edges([0, 1], [1, 2]), file)
+    >>> from dromos.graph.store import load
+    >>> load(file)
+    <Graph: 3 vertices, 2 edges, directed>
+    """
+    path = Path(path)
+    compression = strip_compression(path)[1]
+    if compression is not None:
+        raise UnsupportedFormatError(f"a store is mapped, so it is not written through {compression}", path=path)
+    flags = true_flags(graph)
+    arrays = list(_arrays_of(graph, transpose and not flags.symmetric))
+    total = ALIGNMENT + sum(aligned(array.nbytes) for _, array in arrays)
+    with atomic_output(path) as out:
+        writer = SectionWriter(out, total=total, progress=progress)
+        for name, array in arrays:
+            writer.add(name, array.dtype, _pieces(array))
+        writer.finish(
+            num_vertices=graph.num_vertices, num_arcs=graph.num_arcs, num_edges=graph.num_edges, flags=flags
+        )  # fmt: skip
+
+
+def true_flags(graph: Graph) -> Flags:
+    """All flags of a graph; that a directed graph is not symmetric is mostly found without building its transpose."""
+    if graph.known_flags.symmetric is None and graph.num_arcs:
+        from dromos.graph.store.rows import arc_sums
+
+        forward, backward = arc_sums(graph)
+        if forward != backward:
+            graph._flags = replace(graph.known_flags, symmetric=False)
+    return graph.flags
+
+
+def _arrays_of(graph: Graph, with_transpose: bool) -> Iterator[tuple[str, Array]]:
+    yield "offsets", graph.offsets
+    yield "targets", graph.targets
+    if graph.weights is not None:
+        yield "weights", graph.weights
+    if with_transpose:
+        yield "transpose_offsets", graph.transpose.offsets
+        yield "transpose_targets", graph.transpose.targets
+        if graph.transpose.weights is not None:
+            yield "transpose_weights", graph.transpose.weights
+    labels = graph.labels
+    if labels is not None and labels.integers is not None:
+        yield "labels", labels.integers
+    elif labels is not None and labels.utf8 is not None and labels.offsets is not None:
+        yield "labels_utf8", labels.utf8
+        yield "labels_offsets", labels.offsets
+
+
+def _pieces(array: Array) -> Iterator[Array]:
+    data = as_bytes(array)
+    for begin in range(0, data.size, PIECE_BYTES):
+        yield data[begin : begin + PIECE_BYTES]
