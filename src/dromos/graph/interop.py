@@ -9,6 +9,8 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError, MissingDependencyError
+from dromos.graph.arrow_columns import arrow_ids, arrow_weights
+from dromos.graph.label_arrays import is_arrow, objects
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -20,17 +22,29 @@ def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
     >>> as_numpy([1, 2]).tolist()
     [1, 2]
     """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise GraphDataError("some entries of the array are masked; fill them or leave their edges out")
     if isinstance(values, np.ndarray):
-        return values
+        return _native(np.asarray(values))
+    if is_arrow(values) and hasattr(values, "null_count"):
+        if values.null_count:
+            raise GraphDataError(f"the array has {values.null_count:,} missing values (null)")
+        return np.asarray(values)
+    if isinstance(values, (list, tuple)) and any(issubclass(kind, str) for kind in set(map(type, values))):
+        return objects(list(values))  # NumPy's own strings would lose trailing NULs, and make strings of numbers
     if hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
         except (BufferError, TypeError, RuntimeError, ValueError) as error:
             raise GraphDataError(f"cannot take the array by DLPack: {error}; move it to the CPU first") from None
     try:
-        return np.asarray(values)
-    except (ValueError, OverflowError) as error:
+        return _native(np.asarray(values))
+    except (ValueError, OverflowError, TypeError) as error:
         raise GraphDataError(f"not a column of numbers or strings: {error}") from None
+
+
+def _native(array: Array) -> Array:
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def from_scipy(cls: type[Graph], matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
@@ -59,7 +73,9 @@ def from_scipy(cls: type[Graph], matrix: Any, *, directed: bool = True, weighted
 
 
 def to_scipy(self: Graph) -> Any:
-    """The graph as a SciPy ``csr_array`` of its weights, or of ones; the index arrays are shared where SciPy can.
+    """The graph as a SciPy ``csr_array`` of its weights, or of ones.
+
+    Memory is shared where SciPy has no reason to rearrange it: where rows are sorted and have no parallel edges.
 
     >>> from dromos import Graph
     >>> Graph.from_edges([0], [1]).to_scipy().toarray().tolist()
@@ -69,31 +85,44 @@ def to_scipy(self: Graph) -> Any:
 
     values = np.ones(self.num_arcs, dtype=np.int32) if self.weights is None else self.weights
     offsets = self.offsets if self.num_arcs >= 2**31 else self.offsets.astype(np.int32)
-    matrix = sp.csr_array((values, self.targets, offsets), shape=(self.num_vertices,) * 2)
-    matrix.has_sorted_indices = bool(self.known_flags.sorted)
+    settled = self.sorted and not self.has_parallel_edges
+    matrix = sp.csr_array((values, self.targets, offsets), shape=(self.num_vertices,) * 2, copy=not settled)
+    matrix.has_sorted_indices = self.sorted
+    matrix.has_canonical_format = settled
     return matrix
 
 
 def from_networkx(cls: type[Graph], graph: Any, *, weight: str | None = "weight") -> Graph:
-    """A graph from a NetworkX graph; nodes that are not ``0..n-1`` become labels.
+    """A graph from a NetworkX graph.
 
+    Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
     The edge attribute ``weight`` is taken where every edge has it; where some have it and some do not, that is an error
-    (``weight=None`` leaves weights out).
+    (``weight=None`` leaves weights out). Keys of a multigraph and other attributes are not kept.
 
     >>> import networkx as nx
     >>> from dromos import Graph
     >>> Graph.from_networkx(nx.path_graph(3))
     <Graph: 3 vertices, 2 edges, undirected>
     """
+    if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
+        raise GraphDataError(f"expected a NetworkX graph, not {type(graph).__name__}")
     nodes = list(graph.nodes)
-    plain = all(isinstance(node, int) and not isinstance(node, bool) and node == i for i, node in enumerate(nodes))
-    if not plain and sorted(map(repr, nodes)) == sorted(map(repr, range(len(nodes)))):
-        plain, nodes = True, list(range(len(nodes)))
-    index = {node: i for i, node in enumerate(nodes)}
+    kinds = set(map(type, nodes))
+    whole = all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
+    if not whole and not all(issubclass(kind, str) for kind in kinds):
+        found = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise GraphDataError(
+            f"the nodes are of the types: {found}; labels must be all integers or all strings. Rename the nodes with "
+            "networkx.relabel_nodes(G, str), or networkx.convert_node_labels_to_integers(G, label_attribute='name')"
+        )
+    plain = whole and (not nodes or (min(nodes) == 0 and max(nodes) == len(nodes) - 1))
+    index = {node: int(node) if plain else i for i, node in enumerate(nodes)}
     edges = list(graph.edges(data=weight)) if weight is not None else [(*edge, None) for edge in graph.edges()]
     given = sum(edge[2] is not None for edge in edges)
     if 0 < given < len(edges):
-        raise GraphDataError(f"only {given} of {len(edges)} edges have the attribute {weight!r}; set it on all, or weight=None")
+        raise GraphDataError(
+            f"only {given} of {len(edges)} edges have the attribute {weight!r}; set it on all, or weight=None"
+        )
     src = np.fromiter((index[edge[0]] for edge in edges), np.int64, len(edges))
     dst = np.fromiter((index[edge[1]] for edge in edges), np.int64, len(edges))
     return cls.from_edges(
@@ -139,23 +168,30 @@ def from_arrow(
 ) -> Graph:
     """A graph from a table of edges: a pyarrow table, or anything with the Arrow C stream (polars, DuckDB, pandas).
 
-    The columns are ``src``, ``dst`` and ``weight``, or else the first two and a third one called ``weight``. Integer
-    columns hold ids unless ``labels=True``; strings are labels. Other options are those of :meth:`Graph.from_edges`.
+    The columns are ``src`` (or ``source``), ``dst`` (or ``target``) and ``weight``, or else the first two and a third
+    one called ``weight``. Integer columns hold ids unless ``labels=True``; strings are labels. Other options are those
+    of :meth:`Graph.from_edges`.
 
     >>> import pyarrow as pa
     >>> from dromos import Graph
     >>> Graph.from_arrow(pa.table({"src": ["a"], "dst": ["b"]}))
     <Graph: 2 vertices, 1 edge, directed, str labels>
     """
-    import pyarrow as pa
-
+    pa = _require("pyarrow", "pyarrow")
     if not isinstance(table, pa.Table):
-        if not hasattr(table, "__arrow_c_stream__"):
+        if not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
             raise GraphDataError(f"expected a table with the Arrow C stream, not {type(table).__name__}")
-        table = pa.table(table)
-    names = choose_columns(table.column_names, src, dst, weight)
-    columns = [_arrow_column(table.column(name), name) for name in names if name is not None]
-    return cls.from_edges(columns[0], columns[1], columns[2] if len(columns) > 2 else None, **options)
+        try:
+            table = pa.table(table)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise GraphDataError(f"cannot take the table through the Arrow C stream: {error}") from None
+    source, target, value = choose_columns(table.column_names, src, dst, weight)
+    return cls.from_edges(
+        arrow_ids(table.column(source), source),
+        arrow_ids(table.column(target), target),
+        None if value is None else arrow_weights(table.column(value), value),
+        **options,
+    )
 
 
 def from_pandas(cls: type[Graph], frame: Any, **options: Any) -> Graph:
@@ -166,9 +202,12 @@ def from_pandas(cls: type[Graph], frame: Any, **options: Any) -> Graph:
     >>> Graph.from_pandas(pd.DataFrame({"src": [0, 1], "dst": [1, 2]}))
     <Graph: 3 vertices, 2 edges, directed>
     """
-    import pyarrow as pa
-
-    return from_arrow(cls, pa.Table.from_pandas(frame, preserve_index=False), **options)
+    pa = _require("pyarrow", "pyarrow")
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, AttributeError, TypeError, ValueError) as error:
+        raise GraphDataError(f"cannot take the data frame: {error}") from None
+    return from_arrow(cls, table, **options)
 
 
 def from_polars(cls: type[Graph], frame: Any, **options: Any) -> Graph:
@@ -191,13 +230,12 @@ def to_arrow(self: Graph) -> Any:
     >>> Graph.from_edges([0], [1], [0.5]).to_arrow().to_pylist()
     [{'src': 0, 'dst': 1, 'weight': 0.5}]
     """
-    import pyarrow as pa
-
+    pa = _require("pyarrow", "pyarrow")
     edges = self.edges()
     if self.labels is None:
         ends = {"src": pa.array(edges.src), "dst": pa.array(edges.dst)}
     else:
-        names = pa.array(self.labels.to_numpy())
+        names = self.labels.to_arrow()
         ends = {"src": names.take(pa.array(edges.src)), "dst": names.take(pa.array(edges.dst))}
     return pa.table(ends if edges.weight is None else {**ends, "weight": pa.array(edges.weight)})
 
@@ -218,36 +256,33 @@ def choose_columns(
 ) -> tuple[str, str, str | None]:
     """The names of the source, target and weight columns among ``names``.
 
+    Those not given are ``src`` and ``dst``, or ``source`` and ``target``, or else the first two that are left; and
+    ``weight`` where there is such a column.
+
     >>> choose_columns(["from", "to", "weight"], None, None, None)
     ('from', 'to', 'weight')
     """
-    for wanted in (src, dst, weight):
-        if wanted is not None and wanted not in names:
-            raise GraphDataError(f"there is no column {wanted!r}; the columns are {', '.join(names)}")
+    listed = ", ".join(names) or "(none)"
+    given = [name for name in (src, dst, weight) if name is not None]
+    for wanted in given:
+        if wanted not in names:
+            raise GraphDataError(f"there is no column {wanted!r}; the columns are {listed}")
+    if len(set(given)) < len(given):
+        raise GraphDataError(f"one column is asked for twice: src={src!r}, dst={dst!r}, weight={weight!r}")
     if len(set(names)) < len(names):
-        raise GraphDataError(f"two columns have the same name: {', '.join(names)}")
-    if "src" in names and "dst" in names:
-        src, dst = src or "src", dst or "dst"
-    free = [name for name in names if name not in (src, dst, weight)]
-    if src is None:
-        src = free.pop(0) if free else None
-    if dst is None:
-        dst = free.pop(0) if free else None
-    if src is None or dst is None:
-        raise GraphDataError(f"a table of edges needs two columns of vertices; it has {', '.join(names) or 'none'}")
+        raise GraphDataError(f"two columns have the same name: {listed}")
+    free = [name for name in names if name not in given]
     if weight is None and "weight" in free:
         weight = "weight"
-    return src, dst, weight
-
-
-def _arrow_column(column: Any, name: str) -> Array:
-    import pyarrow as pa
-
-    if column.null_count:
-        raise GraphDataError(f"the column {name!r} has {column.null_count} missing values")
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return np.asarray(column.to_numpy())
+        free.remove(weight)
+    for usual_src, usual_dst in (("src", "dst"), ("source", "target")):
+        if (src or usual_src) in (*free, src) and (dst or usual_dst) in (*free, dst):
+            return src or usual_src, dst or usual_dst, weight
+    chosen_src = src or (free.pop(0) if free else None)
+    chosen_dst = dst or (free.pop(0) if free else None)
+    if chosen_src is None or chosen_dst is None:
+        raise GraphDataError(f"a table of edges needs two columns of vertices; its columns are {listed}")
+    return chosen_src, chosen_dst, weight
 
 
 def _require(module: str, extra: str) -> Any:

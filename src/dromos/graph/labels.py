@@ -1,7 +1,8 @@
 """Vertex labels: the names that people gave their vertices, kept beside the ids 0..n-1 that the engines use.
 
-Labels are integers (sparse ids of a data set) or strings, and unique. They are held as plain arrays, so that a store can
-map them: integers as ``int64``; strings as UTF-8 bytes with ``int64`` offsets.
+Labels are integers (sparse ids of a data set) or strings, and unique. They are held as plain arrays, so that a store
+can map them: integers as ``int64``; strings as UTF-8 bytes with ``int64`` offsets. Many strings at once are handled by
+pyarrow's hash tables where it is installed, and by plain Python where they are few or it is not.
 """
 
 from __future__ import annotations
@@ -11,10 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, id_dtype
 from dromos.errors import GraphDataError, UnknownVertexError
+from dromos.graph.label_arrays import (
+    MANY,
+    arrow_strings,
+    as_label_array,
+    label_array,
+    objects,
+    pyarrow_or_none,
+)
+from dromos.parallel import num_threads, run_team
 
-__all__ = ["Labels", "factorize"]
+__all__ = ["Labels", "as_label_array", "factorize"]
+
+_SMALL = 1 << 15  # integers below which a second thread costs more than it brings
+_TABLE_BYTES_AN_EDGE = 16  # a presence table may take as much memory as two int64 columns of edges
 
 
 class Labels:
@@ -27,7 +40,9 @@ class Labels:
     ['bob']
     """
 
-    def __init__(self, integers: Array | None = None, *, utf8: Array | None = None, offsets: Array | None = None) -> None:
+    def __init__(
+        self, integers: Array | None = None, *, utf8: Array | None = None, offsets: Array | None = None
+    ) -> None:
         """Wrap the arrays of a store; they are trusted to be whole. Use :meth:`from_values` for other data."""
         if (integers is None) == (utf8 is None or offsets is None):
             raise TypeError("Labels takes either integers, or utf8 bytes with offsets")
@@ -39,14 +54,12 @@ class Labels:
     @classmethod
     def from_values(cls, values: Iterable[Any] | Array) -> Labels:
         """Labels from integers or strings, one a vertex; a label given twice is refused."""
-        array = as_label_array(values)
-        if array.dtype == np.int64:
-            labels = cls(array)
+        column = arrow_strings(values)
+        if column is not None:
+            labels = cls._of_arrow(column)
         else:
-            encoded = [text.encode("utf-8", "surrogatepass") for text in array.tolist()]
-            offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-            np.cumsum([len(text) for text in encoded], out=offsets[1:])
-            labels = cls(utf8=np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets=offsets)
+            array = as_label_array(values)
+            labels = cls(array) if array.dtype == np.int64 else cls._of_objects(array)
         labels._refuse_duplicates()
         return labels
 
@@ -70,22 +83,43 @@ class Labels:
         """All labels: an ``int64`` array, or an object array of ``str``."""
         return self.values_of(np.arange(len(self)))
 
+    def to_arrow(self) -> Any:
+        """All labels as an Arrow array, ``int64`` or ``large_string``, that shares their memory.
+
+        >>> Labels.from_values(["ada", "bob"]).to_arrow().to_pylist()
+        ['ada', 'bob']
+        """
+        import pyarrow as pa
+
+        if self.integers is not None:
+            return pa.array(self.integers)
+        array = self._arrow_bytes().view(pa.large_string())
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise GraphDataError(f"a label has no UTF-8 form (a lone surrogate), which Arrow needs: {error}") from None
+        return array
+
     def values_of(self, ids: Array) -> Array:
         """The labels of the vertices ``ids``."""
         if self.integers is not None:
             return np.asarray(self.integers[ids])
+        ids = np.asarray(ids)
+        if len(ids) >= MANY and pyarrow_or_none() is not None:
+            try:
+                return np.asarray(self.to_arrow().take(pyarrow_or_none().array(ids)).to_numpy(zero_copy_only=False))
+            except GraphDataError:  # lone surrogates: only Python's strings hold them
+                pass
         assert self.utf8 is not None
         assert self.offsets is not None
         raw = self.utf8
-        begins, ends = self.offsets[ids].tolist(), self.offsets[np.asarray(ids) + 1].tolist()
+        begins, ends = self.offsets[ids].tolist(), self.offsets[ids + 1].tolist()
         texts = [raw[b:e].tobytes().decode("utf-8", "surrogatepass") for b, e in zip(begins, ends, strict=True)]
-        result = np.empty(len(texts), dtype=object)
-        result[:] = texts
-        return result
+        return objects(texts)
 
     def ids_of(self, labels: Iterable[Any] | Array) -> Array:
         """The ids of ``labels``; one that no vertex has raises :class:`~dromos.errors.UnknownVertexError`."""
-        wanted = list(labels) if not isinstance(labels, np.ndarray) else labels
+        wanted = labels if isinstance(labels, np.ndarray) else list(labels)
         if len(wanted) == 0:
             return np.empty(0, dtype=np.int64)
         if self.kind == "str":
@@ -100,7 +134,7 @@ class Labels:
         missing = ordered[at] != numbers
         if missing.any():
             raise UnknownVertexError(f"no vertex is labelled {numbers[missing][0]}")
-        return np.asarray(order[at])
+        return at if order is None else np.asarray(order[at])
 
     def id_of(self, label: Hashable) -> int:
         """The id of one label."""
@@ -122,7 +156,42 @@ class Labels:
         shown = ", ".join(repr(v) for v in self.values_of(np.arange(min(3, len(self)))).tolist())
         return f"<{len(self):,} {self.kind} labels: {shown}{', …' if len(self) > 3 else ''}>"
 
+    @classmethod
+    def _of_objects(cls, texts: Array) -> Labels:
+        column = arrow_strings(texts)
+        if column is not None:
+            return cls._of_arrow(column)
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts.tolist()]
+        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(text) for text in encoded], out=offsets[1:])
+        return cls(utf8=np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets=offsets)
+
+    @classmethod
+    def _of_arrow(cls, column: Any) -> Labels:
+        """Labels that share the memory of an Arrow array of ``large_string``."""
+        if column.null_count:
+            raise GraphDataError(f"{column.null_count} labels are missing (null); every vertex needs one")
+        _, offsets, data = column.buffers()
+        starts = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1] if offsets else [0]
+        utf8 = np.frombuffer(data, np.uint8)[starts[0] : starts[-1]] if data else np.empty(0, np.uint8)
+        return cls(utf8=utf8, offsets=np.subtract(starts, starts[0], dtype=np.int64))
+
+    def _arrow_bytes(self) -> Any:
+        """The strings as Arrow bytes, without a copy: unlike Arrow's strings these may hold lone surrogates."""
+        pa = pyarrow_or_none()
+        buffers = [None, *(pa.py_buffer(np.ascontiguousarray(part)) for part in (self.offsets, self.utf8))]
+        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
+
     def _ids_of_strings(self, wanted: Any) -> Array:
+        if self._index is None and len(wanted) >= MANY:
+            column = arrow_strings(np.asarray(wanted, dtype=object))
+            if column is not None:
+                pa, compute = pyarrow_or_none(), pyarrow_or_none().compute
+                found = compute.index_in(column.view(pa.large_binary()), value_set=self._arrow_bytes())
+                if found.null_count:
+                    first = found.is_null().index(True).as_py()
+                    raise UnknownVertexError(f"no vertex is labelled {wanted[first]!r}")
+                return np.asarray(found)
         if self._index is None:
             self._index = {text: i for i, text in enumerate(self.to_numpy().tolist())}
         ids = np.empty(len(wanted), dtype=np.int64)
@@ -133,11 +202,15 @@ class Labels:
             ids[position] = found
         return ids
 
-    def _sorted_integers(self) -> tuple[Array, Array]:
-        if self._order is None or self._sorted is None:
-            assert self.integers is not None
-            self._order = np.argsort(self.integers, kind="stable")
-            self._sorted = self.integers[self._order]
+    def _sorted_integers(self) -> tuple[Array | None, Array]:
+        """The labels in ascending order, and the ids of these; None for the ids where they are 0, 1, 2, …"""
+        assert self.integers is not None
+        if self._sorted is None:
+            if np.all(self.integers[1:] > self.integers[:-1]):
+                self._sorted = self.integers
+            else:
+                self._order = np.argsort(self.integers, kind="stable")
+                self._sorted = self.integers[self._order]
         return self._order, self._sorted
 
     def _refuse_duplicates(self) -> None:
@@ -147,6 +220,8 @@ class Labels:
             if twice.size:
                 raise GraphDataError(f"the label {twice[0]} is given to more than one vertex; labels must be unique")
             return
+        if len(self) >= MANY and pyarrow_or_none() is not None and len(self._arrow_bytes().unique()) == len(self):
+            return
         seen: set[str] = set()
         for text in self.to_numpy().tolist():
             if text in seen:
@@ -154,76 +229,73 @@ class Labels:
             seen.add(text)
 
 
-def as_label_array(values: Iterable[Any] | Array) -> Array:
-    """Label values as ``int64`` or as objects that are all ``str``; anything else is refused.
-
-    >>> as_label_array([7, 3]).dtype
-    dtype('int64')
-    """
-    array = values if isinstance(values, np.ndarray) else _as_object_or_number(values)
-    if array.ndim != 1:
-        raise GraphDataError(f"labels must be one-dimensional, not of shape {array.shape}")
-    if array.dtype.kind in "iu":
-        if array.dtype == np.uint64 and array.size and int(array.max()) >= 2**63:
-            raise GraphDataError(f"the label {int(array.max())} does not fit int64; give such labels as strings")
-        return np.ascontiguousarray(array, dtype=np.int64)
-    if array.dtype.kind in "UT":
-        array = array.astype(object)
-    if array.dtype == object:
-        if all(isinstance(value, str) for value in array.tolist()):
-            return array
-        if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in array.tolist()):
-            try:
-                return array.astype(np.int64)
-            except OverflowError:
-                raise GraphDataError("a label does not fit int64; give such labels as strings") from None
-    raise GraphDataError(f"labels must be integers or strings, not {array.dtype}; convert them first")
-
-
-def factorize(src: Array, dst: Array) -> tuple[Array, Array, Labels]:
+def factorize(src: Array, dst: Array, *, threads: int | None = None) -> tuple[Array, Array, Labels]:
     """Replace the labels in edge columns by ids; returns ``(src_ids, dst_ids, labels)``.
 
-    Integer labels get ids in ascending order, strings in order of first appearance.
+    Integer labels get ids in ascending order, strings in order of first appearance (in ``src``, then in ``dst``).
+    Integers that are 0..n-1 already come back as they are.
 
     >>> src, dst, labels = factorize(np.array([30, 7]), np.array([7, 9]))
     >>> src.tolist(), dst.tolist(), labels.to_numpy().tolist()
     ([2, 0], [0, 1], [7, 9, 30])
     """
-    src, dst = as_label_array(src), as_label_array(dst)
-    if src.dtype != dst.dtype and src.size:
+    src, dst = label_array(src), label_array(dst)
+    if src.size == 0 and dst.size == 0:
+        return src.astype(np.int64), dst.astype(np.int64), Labels(np.empty(0, dtype=np.int64))
+    if (src.dtype == object) != (dst.dtype == object):
         raise GraphDataError("source ids and target ids are of different kinds: integers and strings")
-    if src.dtype == object:
-        ids: dict[str, int] = {}
-        for column in (src.tolist(), dst.tolist()):
-            for text in column:
-                ids.setdefault(text, len(ids))
-        return (
-            np.fromiter((ids[t] for t in src.tolist()), np.int64, len(src)),
-            np.fromiter((ids[t] for t in dst.tolist()), np.int64, len(dst)),
-            Labels.from_values(list(ids)),
-        )
-    return _factorize_integers(src, dst)
+    return _factorize_strings(src, dst) if src.dtype == object else _factorize_integers(src, dst, threads)
 
 
-def _factorize_integers(src: Array, dst: Array) -> tuple[Array, Array, Labels]:
-    if src.size == 0:
-        return src, dst, Labels(np.empty(0, dtype=np.int64))
-    low = min(int(src.min()), int(dst.min()))
-    span = max(int(src.max()), int(dst.max())) - low + 1
-    if span <= 8 * src.size + 1024:  # dense enough for a table: linear time
-        present = np.zeros(span, dtype=bool)
-        present[src - low] = True
-        present[dst - low] = True
-        new_id = np.cumsum(present, dtype=np.int64) - 1
-        return new_id[src - low], new_id[dst - low], Labels(np.flatnonzero(present) + low)
-    values = np.union1d(src, dst)
-    return np.searchsorted(values, src), np.searchsorted(values, dst), Labels(values)
+def _factorize_strings(src: Array, dst: Array) -> tuple[Array, Array, Labels]:
+    columns = [arrow_strings(column) for column in (src, dst)] if len(src) + len(dst) >= MANY else [None]
+    if all(column is not None for column in columns):
+        coded = pyarrow_or_none().chunked_array(columns).dictionary_encode()
+        labels = Labels._of_arrow(coded.chunk(0).dictionary)
+        return np.asarray(coded.chunk(0).indices), np.asarray(coded.chunk(1).indices), labels
+    ids: dict[str, int] = {}
+    coded_src = [ids.setdefault(text, len(ids)) for text in src.tolist()]
+    coded_dst = [ids.setdefault(text, len(ids)) for text in dst.tolist()]
+    return np.array(coded_src, np.int32), np.array(coded_dst, np.int32), Labels.from_values(list(ids))
 
 
-def _as_object_or_number(values: Iterable[Any]) -> Array:
-    items = list(values)
-    if items and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in items):
-        return np.asarray(items) if all(-(2**63) <= v < 2**63 for v in items) else np.asarray(items, dtype=object)
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array if items else np.empty(0, dtype=np.int64)
+def _factorize_integers(src: Array, dst: Array, threads: int | None) -> tuple[Array, Array, Labels]:
+    from dromos.graph import labels_kernels as kernels
+    from dromos.graph.build import id_range
+
+    ranges = [id_range(column, threads) for column in (src, dst)]
+    low = min(pair[0] for pair in ranges)
+    span = max(pair[1] for pair in ranges) - low + 1
+    if span > _TABLE_BYTES_AN_EDGE * src.size + 1024:
+        return _factorize_sparse_integers(src, dst)
+    team = 1 if src.size < _SMALL else num_threads(threads)
+    present = np.zeros(span, dtype=np.uint8)
+    for column in (src, dst):
+        run_team(kernels.mark_present, column, low, present, threads=team)
+    values = np.flatnonzero(present)
+    if len(values) == span and low == 0:
+        return src, dst, Labels(values)
+    words = np.empty((span + 63) // 64, dtype=np.uint64)
+    counts = np.empty(len(words), dtype=np.int64)
+    run_team(kernels.pack_words, present, words, counts, threads=team)
+    del present
+    before = np.cumsum(counts) - counts
+    ids = []
+    for column in (src, dst):
+        ids.append(np.empty(len(column), dtype=id_dtype(len(values))))
+        run_team(kernels.rank_values, column, low, words, before, ids[-1], threads=team)
+    return ids[0], ids[1], Labels(values + low)
+
+
+def _factorize_sparse_integers(src: Array, dst: Array) -> tuple[Array, Array, Labels]:
+    """Ids spread too thinly for a table: by hashing with pyarrow, else by sorting."""
+    pa = pyarrow_or_none() if src.size >= MANY else None
+    if pa is None:
+        values = np.union1d(src, dst).astype(np.int64)
+        return np.searchsorted(values, src), np.searchsorted(values, dst), Labels(values)
+    coded = pa.chunked_array([pa.array(src, pa.int64()), pa.array(dst, pa.int64())]).dictionary_encode()
+    seen = np.asarray(coded.chunk(0).dictionary)
+    order = np.argsort(seen)
+    rank = np.empty(len(seen), dtype=id_dtype(len(seen)))
+    rank[order] = np.arange(len(seen), dtype=rank.dtype)
+    return rank[np.asarray(coded.chunk(0).indices)], rank[np.asarray(coded.chunk(1).indices)], Labels(seen[order])

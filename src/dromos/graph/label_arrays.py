@@ -1,0 +1,98 @@
+"""Columns of labels as they come in: integers or strings, from Python, NumPy or Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import GraphDataError
+
+__all__ = ["MANY", "arrow_strings", "as_label_array", "is_arrow", "label_array", "objects", "pyarrow_or_none"]
+
+MANY = 1 << 12  # strings from which on pyarrow is worth its import
+
+
+def as_label_array(values: Iterable[Any] | Array) -> Array:
+    """Label values as ``int64`` or as objects that are all ``str``; anything else is refused.
+
+    >>> as_label_array([7, 3]).dtype
+    dtype('int64')
+    """
+    array = label_array(values)
+    return array if array.dtype == object else np.ascontiguousarray(array, dtype=np.int64)
+
+
+def label_array(values: Iterable[Any] | Array) -> Array:
+    """Labels as signed integers of any width, or as objects that are all ``str``."""
+    if not isinstance(values, np.ndarray):
+        values = np.asarray(values) if is_arrow(values) else objects(list(values))
+    if values.ndim != 1:
+        raise GraphDataError(f"labels must be one-dimensional, not of shape {values.shape}")
+    if values.dtype.kind in "iu":
+        if values.dtype == np.uint64 and values.size and int(values.max()) >= 2**63:
+            raise GraphDataError(f"the label {int(values.max())} does not fit int64; give such labels as strings")
+        return np.ascontiguousarray(values) if values.dtype in (np.int32, np.int64) else values.astype(np.int64)
+    if values.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if values.dtype.kind in "UT":
+        values = values.astype(object)
+    if values.dtype == object:
+        kinds = set(map(type, values))
+        if all(issubclass(kind, str) for kind in kinds):
+            return values
+        if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
+            try:
+                return values.astype(np.int64)
+            except OverflowError:
+                raise GraphDataError("a label does not fit int64; give such labels as strings") from None
+        given = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise GraphDataError(f"labels must be all integers or all strings; these are of the types: {given}")
+    raise GraphDataError(f"labels must be integers or strings, not {values.dtype}; convert them first")
+
+
+def objects(items: list[Any]) -> Array:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+@cache
+def pyarrow_or_none() -> Any:
+    """The module pyarrow, or None where it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ImportError:
+        return None
+    return pyarrow
+
+
+def is_arrow(values: Any) -> bool:
+    return type(values).__module__.partition(".")[0] == "pyarrow"
+
+
+def arrow_strings(values: Any) -> Any:
+    """One Arrow ``large_string`` array of the strings, or None where Arrow cannot have them."""
+    pa = pyarrow_or_none()
+    if pa is None:
+        return None
+    if not is_arrow(values):
+        if not isinstance(values, np.ndarray) or len(values) < MANY or values.dtype != object:
+            return None
+        if not all(issubclass(kind, str) for kind in set(map(type, values))):
+            return None
+        try:
+            return pa.array(values, pa.large_string())
+        except (UnicodeEncodeError, pa.ArrowException):  # a lone surrogate has no UTF-8
+            return None
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks() if values.num_chunks else pa.array([], values.type)
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if values.type not in (pa.string(), pa.large_string(), pa.string_view()):
+        return None
+    return values.cast(pa.large_string())

@@ -1,0 +1,311 @@
+"""Graphs from and to SciPy, NetworkX, Arrow, pandas, polars and DLPack."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.utils import edges_equal, nodes_equal
+
+from dromos import Graph
+from dromos.errors import GraphDataError
+from dromos.graph.interop import as_numpy, choose_columns
+
+
+class ByDLPack:
+    """An array that only speaks DLPack, as a tensor of another library does."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = values
+
+    def __dlpack__(self, **options: object) -> object:
+        return self._values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._values.__dlpack_device__()
+
+
+class OnADevice(ByDLPack):
+    def __dlpack__(self, **options: object) -> object:
+        raise BufferError("the tensor lies on cuda:0")
+
+
+class OnlyCStream:
+    """A table that only speaks the Arrow C stream."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class TestArrays:
+    def test_dlpack(self) -> None:
+        g = Graph.from_edges(ByDLPack(np.array([0, 1])), ByDLPack(np.array([1, 2])), ByDLPack(np.array([0.5, 1.5])))
+        assert g == Graph.from_edges([0, 1], [1, 2], [0.5, 1.5])
+
+    def test_dlpack_shares_memory(self) -> None:
+        values = np.arange(5)
+        assert np.shares_memory(as_numpy(ByDLPack(values)), values)
+
+    def test_dlpack_of_a_device(self) -> None:
+        with pytest.raises(GraphDataError, match=r"cuda:0.*move it to the CPU"):
+            as_numpy(OnADevice(np.arange(3)))
+
+    def test_read_only_and_strided(self) -> None:
+        src = np.arange(8)
+        src.flags.writeable = False
+        assert Graph.from_edges(src[::2], src[1::2]).edges().src.tolist() == [0, 2, 4, 6]
+
+    def test_other_byte_order(self) -> None:
+        g = Graph.from_edges(np.array([0, 1], ">i4"), np.array([1, 2], ">i8"), np.array([0.5, 2], ">f4"))
+        assert g == Graph.from_edges([0, 1], [1, 2], np.array([0.5, 2], np.float32))
+
+    def test_masked(self) -> None:
+        with pytest.raises(GraphDataError, match="masked"):
+            Graph.from_edges(np.ma.array([0, 1], mask=[0, 1]), [1, 0])
+
+    def test_numbers_among_strings(self) -> None:
+        with pytest.raises(GraphDataError, match="int, str"):
+            Graph.from_edges(["a", 1], ["b", "c"])
+
+    def test_arrow_nulls(self) -> None:
+        with pytest.raises(GraphDataError, match="1 missing"):
+            Graph.from_edges(pa.array([0, None]), pa.array([1, 2]))
+
+    def test_bool_weights_are_counted_as_ones(self) -> None:
+        assert Graph.from_edges([0, 1], [1, 0], [True, False]).weights.tolist() == [1, 0]
+
+    def test_complex_weights(self) -> None:
+        with pytest.raises(GraphDataError, match="complex"):
+            Graph.from_edges([0], [1], [1j])
+
+    def test_ragged(self) -> None:
+        with pytest.raises(GraphDataError, match="not a column"):
+            Graph.from_edges([[0], [1, 2]], [1, 0])
+
+    @pytest.mark.parametrize("series", [pd.Series, pl.Series])
+    def test_series(self, series: type) -> None:
+        assert Graph.from_edges(series(["a", "b"]), series(["b", "c"])).num_vertices == 3
+        assert Graph.from_edges(series([0, 1]), series([1, 2]), series([1.5, 2.5])).weights.tolist() == [1.5, 2.5]
+
+
+class TestSciPy:
+    @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+    def test_every_kind(self, kind: str) -> None:
+        dense = np.array([[0, 2.5, 0], [0, 1, 0], [3, 0, 0]])
+        g = Graph.from_scipy(sp.csr_array(dense).asformat(kind))
+        assert np.array_equal(g.to_scipy().toarray(), dense)
+
+    def test_duplicates_are_parallel_edges(self) -> None:
+        g = Graph.from_scipy(sp.coo_array(([1, 2], ([0, 0], [1, 1])), shape=(2, 2)))
+        assert g.weights.tolist() == [1, 2]
+        matrix = g.to_scipy()
+        matrix.sum_duplicates()
+        assert matrix.toarray().tolist() == [[0, 3], [0, 0]]
+        assert g.weights.tolist() == [1, 2]
+
+    def test_bool_is_unweighted(self) -> None:
+        matrix = sp.csr_array(np.array([[False, True], [True, False]]))
+        assert Graph.from_scipy(matrix, directed=False).weights is None
+        assert Graph.from_scipy(matrix, weighted=True).weights.tolist() == [1, 1]
+
+    def test_undirected_must_be_symmetric(self) -> None:
+        with pytest.raises(GraphDataError, match="both directions"):
+            Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]]), directed=False)
+
+    def test_shares_what_scipy_leaves_alone(self) -> None:
+        g = Graph.from_edges([0, 1], [1, 2], [0.5, 1.5])
+        assert np.shares_memory(g.to_scipy().data, g.weights)
+
+    def test_unsorted_rows_are_copied(self) -> None:
+        g = Graph.from_csr(np.array([0, 2, 2]), np.array([1, 0], np.int32))
+        matrix = g.to_scipy()
+        matrix.sort_indices()
+        assert matrix.indices.tolist() == [0, 1]
+        assert g.targets.tolist() == [1, 0]
+
+    @pytest.mark.parametrize(
+        ("matrix", "message"),
+        [
+            (sp.csr_array((2, 3)), "as many columns"),
+            (np.eye(2), "SciPy sparse"),
+            (sp.csr_array([[1j]]), "complex"),
+            (sp.csr_array([[np.nan]]), "NaN"),
+        ],
+    )
+    def test_refused(self, matrix: object, message: str) -> None:
+        with pytest.raises(GraphDataError, match=message):
+            Graph.from_scipy(matrix)
+
+
+NODES = st.one_of(
+    st.permutations(range(6)), st.sets(st.integers(-(2**63), 2**63 - 1), max_size=6).map(list),
+    st.sets(st.text(max_size=4), max_size=6).map(list),
+)  # fmt: skip
+WEIGHTS = st.one_of(
+    st.none(),
+    st.just(st.integers(-(2**31), 2**31 - 1)),
+    st.just(st.floats(allow_nan=False)),
+)
+
+
+@st.composite
+def networkx_graphs(draw: st.DrawFn) -> nx.Graph:
+    kind = draw(st.sampled_from([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]))
+    nodes = draw(NODES)
+    graph = kind()
+    graph.add_nodes_from(nodes)
+    weights = draw(WEIGHTS)
+    if nodes:
+        for u, v in draw(st.lists(st.tuples(st.sampled_from(nodes), st.sampled_from(nodes)), max_size=12)):
+            graph.add_edge(u, v, **({} if weights is None else {"weight": draw(weights)}))
+    return graph
+
+
+class TestNetworkX:
+    @given(networkx_graphs())
+    def test_there_and_back(self, graph: nx.Graph) -> None:
+        back = Graph.from_networkx(graph).to_networkx()
+        assert back.is_directed() == graph.is_directed()
+        assert nodes_equal(back.nodes, graph.nodes)
+        assert sorted(_edges(back), key=repr) == sorted(_edges(graph), key=repr)
+        if not graph.is_multigraph():
+            assert edges_equal(back.edges(data=True), graph.edges(data=True), directed=graph.is_directed())
+
+    def test_numbers_out_of_order_stay_ids(self) -> None:
+        graph = nx.Graph()
+        graph.add_nodes_from([2, 0, 1])
+        graph.add_edge(2, 0)
+        g = Graph.from_networkx(graph)
+        assert g.labels is None
+        assert g.edges().src.tolist() == [0]
+        assert g.edges().dst.tolist() == [2]
+
+    def test_parallel_edges_and_loops_of_a_multigraph(self) -> None:
+        graph = nx.MultiGraph([(0, 1), (0, 1), (1, 1), (1, 1)])
+        g = Graph.from_networkx(graph)
+        assert (g.num_edges, g.num_arcs) == (4, 6)
+        assert sorted(g.to_networkx().edges()) == [(0, 1), (0, 1), (1, 1), (1, 1)]
+
+    @pytest.mark.parametrize("nodes", [[(0, 1), (1, 1)], ["a", 1], [1.5, 2], [True, False], [frozenset()]])
+    def test_nodes_that_cannot_be_labels(self, nodes: list) -> None:
+        graph = nx.Graph()
+        graph.add_nodes_from(nodes)
+        with pytest.raises(GraphDataError, match="relabel_nodes"):
+            Graph.from_networkx(graph)
+
+    def test_some_weights_missing(self) -> None:
+        graph = nx.Graph([(0, 1, {"weight": 2}), (1, 2)])
+        with pytest.raises(GraphDataError, match="only 1 of 2 edges"):
+            Graph.from_networkx(graph)
+        assert Graph.from_networkx(graph, weight=None).weights is None
+
+    def test_another_attribute(self) -> None:
+        assert Graph.from_networkx(nx.Graph([(0, 1, {"km": 2.5})]), weight="km").weights.tolist() == [2.5, 2.5]
+
+    def test_not_a_graph(self) -> None:
+        with pytest.raises(GraphDataError, match="expected a NetworkX graph, not dict"):
+            Graph.from_networkx({})
+
+    def test_weights_that_are_text(self) -> None:
+        with pytest.raises(GraphDataError, match="not numbers"):
+            Graph.from_networkx(nx.Graph([(0, 1, {"weight": "far"})]))
+
+
+def _edges(graph: nx.Graph) -> list:
+    pairs = graph.edges(data="weight")
+    return [(*(pair if graph.is_directed() else sorted(pair)), w) for *pair, w in pairs]
+
+
+class TestTables:
+    TABLE = pa.table({"src": [0, 1], "dst": [1, 2], "weight": [0.5, 1.5]})
+    GRAPH = Graph.from_edges([0, 1], [1, 2], [0.5, 1.5])
+
+    @pytest.mark.parametrize(
+        "table", [TABLE, OnlyCStream(TABLE), TABLE.to_batches()[0], TABLE.to_reader(), pl.from_arrow(TABLE)], ids=type
+    )
+    def test_anything_with_the_c_stream(self, table: object) -> None:
+        assert Graph.from_arrow(table) == self.GRAPH
+
+    def test_pandas_and_back(self) -> None:
+        frame = self.GRAPH.to_pandas()
+        assert Graph.from_pandas(frame) == self.GRAPH
+
+    def test_polars_strings(self) -> None:
+        frame = pl.DataFrame({"a": ["x", "y"], "b": ["y", "z"]}, schema_overrides={"a": pl.Categorical})
+        assert Graph.from_polars(frame).labels.to_numpy().tolist() == ["x", "y", "z"]
+
+    def test_pandas_categories_and_nullables(self) -> None:
+        frame = pd.DataFrame(
+            {"src": pd.Categorical(["x", "y"]), "dst": ["y", "x"], "weight": pd.array([1, 2], "Int64")}
+        )
+        assert Graph.from_pandas(frame).weights.tolist() == [1, 2]
+
+    def test_labels_stand_in_the_place_of_ids(self) -> None:
+        g = Graph.from_edges(["a", "c"], ["b", "a"])
+        assert Graph.from_arrow(g.to_arrow()).to_arrow() == g.to_arrow()
+        assert g.to_arrow().column("src").to_pylist() == ["a", "c"]
+
+    def test_options_of_from_edges(self) -> None:
+        g = Graph.from_arrow(pa.table({"u": [10, 20], "v": [20, 30]}), labels=True, directed=False)
+        assert g.labels.to_numpy().tolist() == [10, 20, 30]
+        assert not g.directed
+
+    @pytest.mark.parametrize(
+        ("columns", "message"),
+        [
+            ({"src": [0.5], "dst": [1]}, "'src' holds double"),
+            ({"src": [0], "dst": [None]}, "'dst' has 1 missing"),
+            ({"src": [0], "dst": [1], "weight": [float("nan")]}, "'weight' holds NaN in row 1"),
+            ({"src": [0], "dst": [1], "weight": ["far"]}, "'weight' holds string"),
+            ({"src": [0]}, "two columns of vertices"),
+            ({"src": [b"x"], "dst": [b"y"]}, "'src' holds binary"),
+            ({"src": [0], "dst": ["a"]}, "different kinds"),
+        ],
+    )
+    def test_refused(self, columns: dict, message: str) -> None:
+        with pytest.raises(GraphDataError, match=message):
+            Graph.from_arrow(pa.table(columns))
+
+    def test_pandas_mixed_column(self) -> None:
+        with pytest.raises(GraphDataError, match="data frame"):
+            Graph.from_pandas(pd.DataFrame({"src": [1, "a"], "dst": [1, 2]}))
+
+    def test_no_table(self) -> None:
+        with pytest.raises(GraphDataError, match="not dict"):
+            Graph.from_arrow({"src": [0], "dst": [1]})
+
+    def test_empty(self) -> None:
+        assert Graph.from_arrow(pa.table({"src": pa.nulls(0), "dst": pa.nulls(0)})).num_vertices == 0
+
+
+class TestChooseColumns:
+    @pytest.mark.parametrize(
+        ("names", "given", "expected"),
+        [
+            (["dst", "src"], {}, ("src", "dst", None)),
+            (["id", "source", "target"], {}, ("source", "target", None)),
+            (["weight", "a", "b"], {}, ("a", "b", "weight")),
+            (["a", "b", "c"], {"dst": "a"}, ("b", "a", None)),
+            (["src", "dst", "w"], {"src": "dst", "dst": "src", "weight": "w"}, ("dst", "src", "w")),
+            (["src", "dst"], {"src": "dst"}, ("dst", "src", None)),
+        ],
+    )
+    def test_chosen(self, names: list[str], given: dict, expected: tuple) -> None:
+        assert choose_columns(names, given.get("src"), given.get("dst"), given.get("weight")) == expected
+
+    def test_refused(self) -> None:
+        with pytest.raises(GraphDataError, match="no column 'w'; the columns are a, b"):
+            choose_columns(["a", "b"], None, None, "w")
+        with pytest.raises(GraphDataError, match="same name"):
+            choose_columns(["a", "a"], None, None, None)
+        with pytest.raises(GraphDataError, match="asked for twice"):
+            choose_columns(["a", "b"], "a", "a", None)
