@@ -1,0 +1,204 @@
+"""Expressions as Python text that Numba compiles: one small function an operator, in a table.
+
+Numba widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type, and what
+NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.program.expr import Expr, walk
+from dromos.program.types import Signature, Typing
+
+__all__ = ["Lowered", "cast", "literal", "lower"]
+
+_MAX_DEPTH: Final = 6  # deeper nesting goes to a local, for readers and for Python's parser
+_REPEATS: Final = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod"})  # these spell an argument twice
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """A number of exactly ``dtype`` as text.
+
+    >>> literal(1, np.dtype(np.int32)), literal(float("inf"), np.dtype(np.float64)), literal(2, np.dtype(np.int64))
+    ('np.int32(1)', 'np.inf', '2')
+    """
+    if dtype.kind == "b":
+        return repr(bool(value))
+    if dtype.kind in "iu":
+        text = repr(int(value))
+        return text if dtype == np.int64 and int(value) != -(2**63) else f"np.{dtype.name}({text})"
+    number = float(value)
+    text = repr(number) if math.isfinite(number) else "np.nan" if math.isnan(number) else f"{'-' * (number < 0)}np.inf"
+    return text if dtype == np.float64 else f"np.{dtype.name}({text})"
+
+
+def cast(text: str, dtype: np.dtype[Any], source: np.dtype[Any] | None = None) -> str:
+    """``text`` converted to ``dtype``; as it is if it is known to be of that type."""
+    if source == dtype:
+        return text
+    return f"({text} != 0)" if dtype.kind == "b" else f"np.{dtype.name}({_bare(text)})"
+
+
+def _bare(text: str) -> str:
+    """``text`` without the parentheses around all of it."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and position < len(text) - 1:
+            return text
+    return text[1:-1]
+
+
+Emit = Callable[[Signature, Sequence[str]], str]
+
+
+def _infix(symbol: str) -> Emit:
+    return lambda s, a: cast(f"({a[0]} {symbol} {a[1]})", s.result.dtype, _natural(s))
+
+
+def _compare(symbol: str) -> Emit:
+    return lambda s, a: f"({a[0]} {symbol} {a[1]})"
+
+
+def _call(function: str) -> Emit:
+    return lambda s, a: cast(f"{function}({', '.join(a)})", s.result.dtype, _natural(s))
+
+
+def _natural(s: Signature) -> np.dtype[Any] | None:
+    """The type that Numba gives a result, where it is surely the inferred one."""
+    dtype = s.operands[0]
+    return dtype if dtype in (np.float64, np.float32, np.int64, np.uint64) else None
+
+
+def _divide(symbol: str) -> Emit:
+    """Integer // and %, with NumPy's 0 for a zero divisor and no trap for the lowest integer over -1."""
+
+    def emit(s: Signature, a: Sequence[str]) -> str:
+        dtype = s.result.dtype
+        if dtype.kind == "f":
+            return cast(f"np.{'floor_divide' if symbol == '//' else 'remainder'}({a[0]}, {a[1]})", dtype)
+        zero, one = literal(0, dtype), literal(1, dtype)
+        safe = f"({a[0]} {symbol} ({a[1]} if {a[1]} != {zero} else {one}))"
+        if dtype.kind == "i":
+            minus = literal(-1, dtype)
+            by_minus_one = f"(-{a[0]})" if symbol == "//" else zero
+            safe = f"({by_minus_one} if {a[1]} == {minus} else {safe})"
+        return cast(f"({zero} if {a[1]} == {zero} else {safe})", dtype)
+
+    return emit
+
+
+def _invert(s: Signature, a: Sequence[str]) -> str:
+    return f"(not {a[0]})" if s.result.dtype.kind == "b" else cast(f"(~{a[0]})", s.result.dtype)
+
+
+def _shift(symbol: str) -> Emit:
+    """Shifts by the width or more give 0, or the sign; a negative count is such a shift too."""
+
+    def emit(s: Signature, a: Sequence[str]) -> str:
+        dtype = s.result.dtype
+        bits = dtype.itemsize * 8
+        inside = f"{a[1]} < {literal(bits, dtype)}" + (
+            f" and {a[1]} >= {literal(0, dtype)}" if dtype.kind == "i" else ""
+        )
+        if symbol == ">>" and dtype.kind == "i":
+            return cast(f"({a[0]} >> ({a[1]} if {inside} else {literal(bits - 1, dtype)}))", dtype)
+        shifted = cast(f"({a[0]} {symbol} ({a[1]} if {inside} else {literal(0, dtype)}))", dtype)
+        return f"({shifted} if {inside} else {literal(0, dtype)})"
+
+    return emit
+
+
+def _round(function: str) -> Emit:
+    return lambda s, a: a[0] if s.result.dtype.kind in "iu" else cast(f"np.{function}({a[0]})", s.result.dtype)
+
+
+LOWERING: Final[Mapping[str, Emit]] = {
+    **{op: _infix(symbol) for op, symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items()},
+    **{op: _infix(symbol) for op, symbol in {"pow": "**", "and": "&", "or": "|", "xor": "^"}.items()},
+    **{op: _divide(symbol) for op, symbol in {"floordiv": "//", "mod": "%"}.items()},
+    **{op: _shift(symbol) for op, symbol in {"lshift": "<<", "rshift": ">>"}.items()},
+    **{op: _compare(symbol) for op, symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items()},
+    **{op: _compare(symbol) for op, symbol in {"eq": "==", "ne": "!="}.items()},
+    "neg": lambda s, a: cast(f"(-{a[0]})", s.result.dtype),
+    "abs": lambda s, a: a[0] if s.result.dtype.kind == "u" else cast(f"abs({a[0]})", s.result.dtype),
+    "min": lambda s, a: f"({a[1]} if {a[1]} < {a[0]} else {a[0]})",
+    "max": lambda s, a: f"({a[1]} if {a[1]} > {a[0]} else {a[0]})",
+    "invert": _invert,
+    "where": lambda s, a: f"({a[1]} if {a[0]} else {a[2]})",
+    **{op: _call(f"np.{op}") for op in ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "arctan")},
+    **{op: _round(op) for op in ("floor", "ceil")},
+    "isnan": lambda s, a: f"np.isnan({a[0]})",
+    "isfinite": lambda s, a: f"np.isfinite({a[0]})",
+}
+
+
+class Lowered:
+    """Statements that compute shared parts, and the text of each result."""
+
+    def __init__(self, typing: Typing, name: Callable[[Expr], str]) -> None:
+        self.typing, self.name = typing, name
+        self.statements: list[str] = []
+        self._text: dict[Expr, str] = {}
+        self._depth: dict[Expr, int] = {}
+
+    def add(self, roots: Sequence[Expr]) -> None:
+        """Lower ``roots``, computing what they share once."""
+        nodes = list(walk(roots))
+        uses = Counter(arg for node in nodes for arg in node.args) + Counter(roots)
+        repeated = {arg for node in nodes if node.op in _REPEATS for arg in node.args}
+        for node in nodes:
+            if node.op == "const":
+                continue  # a literal is written in the type that its user wants
+            if not node.args:
+                self._text[node], self._depth[node] = self.name(node), 0
+                continue
+            text = self._lower(node)
+            depth = 1 + max(self._depth.get(arg, 0) for arg in node.args)
+            if uses[node] > 1 or node in repeated or depth > _MAX_DEPTH:
+                local = f"t{len(self.statements)}"
+                self.statements.append(f"{local} = {_bare(text)}")
+                text, depth = local, 0
+            self._text[node], self._depth[node] = text, depth
+
+    def _lower(self, node: Expr) -> str:
+        signature = self.typing.signature(node)
+        if node.op == "cast":
+            return self.typed(node.args[0], signature.result.dtype)
+        return LOWERING[node.op](
+            signature, [self.typed(a, d) for a, d in zip(node.args, signature.operands, strict=True)]
+        )
+
+    def typed(self, node: Expr, dtype: np.dtype[Any]) -> str:
+        """The text of a lowered node, converted to ``dtype``."""
+        if node.op == "const":
+            with np.errstate(all="ignore"):
+                return literal(np.asarray(node.value).astype(dtype)[()], dtype)
+        if node.op == "weight" and self.typing.graph.weight is None:
+            return literal(1, dtype)
+        return cast(self._text[node], dtype, self.typing.of(node).dtype)
+
+
+def lower(
+    roots: Sequence[Expr], dtypes: Sequence[np.dtype[Any]], typing: Typing, name: Callable[[Expr], str]
+) -> tuple[list[str], list[str]]:
+    """Statements, and the text of each of ``roots`` in the type wanted for it; ``name`` names the symbols.
+
+    >>> from dromos.program.expr import build, const
+    >>> from dromos.program.types import GraphTypes
+    >>> typing = Typing(GraphTypes(weight=np.dtype(np.int32)), lambda node, _: ...)
+    >>> double = build("add", Expr("weight"), Expr("weight"))
+    >>> lower([build("mul", double, double)], [np.dtype(np.int32)], typing, lambda node: node.op)
+    (['t0 = np.int32(weight + weight)'], ['np.int32(t0 * t0)'])
+    """
+    lowered = Lowered(typing, name)
+    lowered.add(roots)
+    return lowered.statements, [_bare(lowered.typed(root, dtype)) for root, dtype in zip(roots, dtypes, strict=True)]

@@ -1,0 +1,116 @@
+"""What every engine is: it prepares a program for a graph, then runs one superstep at a time on the path it is told.
+
+An engine knows no algorithm and makes no plan; the iteration loop (``run.py``) asks the planner and calls ``step``:
+
+    execution = engine.prepare(program, graph)
+    stats = execution.stats
+    while not stats.finished:
+        decision = choose(stats, history, execution.caps)
+        after = execution.step(decision.path, decision.horizon)
+        history.append(Row(stats, decision, after)); stats = after
+    fields = execution.result()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.plan import Caps, Path, Stats, legal_paths
+from dromos.program import Analysis, GraphTypes, Program, ProgramIR
+
+__all__ = ["Engine", "Execution", "GraphLike", "caps_for", "check_params", "graph_types", "hub_threshold"]
+
+
+class GraphLike(Protocol):
+    """What an engine needs of a graph: compressed sparse rows, and the same of its transpose."""
+
+    @property
+    def num_vertices(self) -> int: ...
+    @property
+    def num_arcs(self) -> int: ...
+    @property
+    def offsets(self) -> Array: ...
+    @property
+    def targets(self) -> Array: ...
+    @property
+    def weights(self) -> Array | None: ...
+    @property
+    def transpose(self) -> GraphLike: ...
+    @property
+    def out_degree(self) -> Array: ...
+    @property
+    def in_degree(self) -> Array: ...
+
+
+class Execution(Protocol):
+    """A program on a graph, between two supersteps."""
+
+    @property
+    def caps(self) -> Caps:
+        """What the planner may choose from."""
+
+    @property
+    def stats(self) -> Stats:
+        """The frontier that the next step will run on, and what the last step cost."""
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The fields as the engine holds them now, possibly on a device; not to be written to."""
+
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """Run at least one superstep and at most ``horizon`` (None: any number) on ``path``; the new :attr:`stats`."""
+
+    def result(self) -> Mapping[str, Array]:
+        """The fields (and edge fields) as arrays on the host that belong to the caller."""
+
+
+class Engine(Protocol):
+    """A place where programs run."""
+
+    @property
+    def name(self) -> str: ...
+
+    def prepare(self, program: Program, graph: GraphLike) -> Execution:
+        """Compile what is needed, allocate the state, and put the start vertices into the frontier."""
+
+
+def graph_types(graph: GraphLike) -> GraphTypes:
+    """The number types that ``graph`` gives to a program."""
+    return GraphTypes(graph.targets.dtype, None if graph.weights is None else graph.weights.dtype)
+
+
+def hub_threshold(out_degree: Array) -> int:
+    """The out-degree above which a vertex is a hub: few vertices, a good part of the edges.
+
+    Enterprise's threshold is chosen per graph so that a handful of vertices own a tenth of the edges; here a hub has
+    more than 32 times the average out-degree.
+
+    >>> hub_threshold(np.array([1, 1, 1, 61]))
+    512
+    """
+    return int(32 * out_degree.mean()) if out_degree.size else 0
+
+
+def caps_for(
+    ir: ProgramIR, analysis: Analysis, graph: GraphLike, *, supported: tuple[Path, ...] | None = None, **options: Any
+) -> Caps:
+    """The capabilities of ``ir`` on ``graph``: its legal paths, of those the engine has."""
+    paths = tuple(path for path in legal_paths(analysis) if supported is None or path in supported)
+    hubs = int(np.count_nonzero(graph.out_degree > hub_threshold(graph.out_degree)))
+    always = analysis.activity == "always"
+    return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, num_hubs=hubs, **options)
+
+
+def check_params(program: Program, graph: GraphLike) -> None:
+    """Refuse per-vertex arrays that do not have a row for each vertex."""
+    for spec in program.ir().params:
+        if spec.per_vertex and len(program.params[spec.name]) != graph.num_vertices:
+            raise InvalidArgumentError(
+                f"{program.ir().name}: {spec.name} has {len(program.params[spec.name]):,} rows, "
+                f"but the graph has {graph.num_vertices:,} vertices"
+            )

@@ -1,0 +1,20 @@
+"""The planner: which path the next superstep takes, from statistics alone."""
+
+from dromos.plan.path import PATHS, Path, legal_paths, require_legal
+from dromos.plan.policy import candidates, choose
+from dromos.plan.stats import Caps, Constants, Decision, History, Row, Stats
+
+__all__ = [
+    "PATHS",
+    "Caps",
+    "Constants",
+    "Decision",
+    "History",
+    "Path",
+    "Row",
+    "Stats",
+    "candidates",
+    "choose",
+    "legal_paths",
+    "require_legal",
+]

@@ -1,0 +1,129 @@
+"""The policy: statistics in, a decision out. Pure, so that a table of numbers tests it.
+
+Programs of two kinds are planned by two algorithms of SEP-Graph (PPoPP 2019, section 4.3). *Iterative* programs start
+from all vertices; each candidate runs once, and from then on the one with the least predicted time does. *Traversal*
+programs start from a few vertices and switch between push and pull by the edges of the frontier, or by Enterprise's
+share of hubs.
+"""
+
+from __future__ import annotations
+
+from dromos.errors import InvalidArgumentError
+from dromos.plan.path import Path
+from dromos.plan.stats import Caps, Decision, History, Stats
+
+__all__ = ["candidates", "choose"]
+
+# SEP-Graph's candidates for iterative programs, each with what replaces it where it is not legal. Topology-driven
+# pull comes first: it needs no atomics and wins while most vertices are active.
+_ITERATIVE = (
+    ("sync-pull-td", "sync-push-td"),
+    ("async-push-td", "sync-push-td"),
+    ("async-push-dd", "sync-push-dd"),
+)
+_TRAVERSAL = {
+    "push": ("async-push-dd", "sync-push-dd", "async-push-td", "sync-push-td"),
+    "pull": ("async-pull-dd", "sync-pull-dd", "async-pull-td", "sync-pull-td"),
+}
+
+
+def candidates(caps: Caps) -> tuple[Path, ...]:
+    """The paths that a run chooses between, the first one first.
+
+    >>> from dromos.plan.path import PATHS
+    >>> [str(path) for path in candidates(Caps(10, 90, "iterative", PATHS))]
+    ['sync-pull-td', 'async-push-td', 'async-push-dd']
+    """
+    if not caps.paths:
+        raise InvalidArgumentError("there is no path that both the program and the engine allow")
+    rows: tuple[tuple[str, ...], ...] = tuple(_TRAVERSAL.values())
+    if caps.kind == "iterative":
+        rows = _ITERATIVE[:2] if caps.always_active else _ITERATIVE
+    chosen = [next((path for text in row if (path := _allowed(text, caps)) is not None), None) for row in rows]
+    return tuple(dict.fromkeys(path for path in chosen if path is not None)) or caps.paths
+
+
+def _allowed(text: str, caps: Caps) -> Path | None:
+    wanted = Path.parse(text)
+    return next((path for path in caps.paths if path.axes == wanted), None)
+
+
+def choose(stats: Stats, history: History, caps: Caps) -> Decision:
+    """The path for the next superstep, with the reason.
+
+    >>> from dromos.plan.path import PATHS
+    >>> caps = Caps(1_000, 20_000, "traversal", PATHS)
+    >>> choose(Stats(0, 1, 20, 20, 19_980), History(), caps).reason
+    'a traversal starts with push'
+    """
+    available = candidates(caps)
+    if len(available) == 1:
+        return Decision(available[0], "the only path that the program, the engine and the caller allow")
+    if caps.kind == "iterative":
+        return _iterative(stats, history, available)
+    push = next(path for path in available if path.direction == "push")
+    pull = next(path for path in available if path.direction == "pull")
+    return (
+        _by_hubs(stats, history, caps, push, pull)
+        if caps.rule == "hubs"
+        else _by_edges(stats, history, caps, push, pull)
+    )
+
+
+# ---- Algorithm 1: iterative programs ------------------------------------------------------------------------------
+
+
+def _work(path: Path, stats: Stats) -> float:
+    """What the time of a step on ``path`` grows with; a pass over all vertices costs the same every time."""
+    if path.driven == "td":
+        return 1.0
+    return float(max(stats.out_degree if path.direction == "push" else stats.in_degree, 1))
+
+
+def _iterative(stats: Stats, history: History, available: tuple[Path, ...]) -> Decision:
+    predicted: dict[Path, float] = {}
+    for number, path in enumerate(available, 1):
+        row = history.latest(path)
+        if row is None:
+            return Decision(path, f"candidate {number} of {len(available)} is tried once")
+        predicted[path] = row.seconds / _work(path, row.before) * _work(path, stats)
+    best = min(predicted, key=lambda path: predicted[path])
+    times = ", ".join(f"{path} {seconds * 1e3:.3g}" for path, seconds in predicted.items())
+    return Decision(best, f"shortest predicted time (ms): {times}", predicted=predicted[best])
+
+
+# ---- Algorithm 2: traversal programs ------------------------------------------------------------------------------
+
+
+def _by_edges(stats: Stats, history: History, caps: Caps, push: Path, pull: Path) -> Decision:
+    c = caps.constants
+    if caps.average_degree < c.delta:
+        reason = f"average degree {caps.average_degree:.3g} is below delta = {c.delta:g}: high diameter, always push"
+        return Decision(push, reason, horizon=None)
+    if not history:
+        return Decision(push, "a traversal starts with push", untouched=caps.num_arcs * c.gamma)
+    last = history[-1].decision
+    untouched = caps.num_arcs * c.gamma if last.untouched is None else last.untouched
+    if last.path.direction == "push":
+        # only pushes count as touching edges: after a pull the old value stands, so the tail does not flip back
+        untouched -= stats.out_degree
+        edges = f"out-edges {stats.out_degree:,} against {max(untouched, 0):,.0f} untouched / alpha = {c.alpha:g}"
+        if stats.out_degree > untouched / c.alpha:
+            return Decision(pull, f"many {edges}", untouched=untouched)
+        return Decision(push, f"few {edges}", untouched=untouched)
+    size = f"frontier {stats.frontier:,} against |V| {caps.num_vertices:,} / beta = {c.beta:g}"
+    if stats.frontier < caps.num_vertices / c.beta:
+        return Decision(push, f"small {size}", untouched=untouched)
+    return Decision(pull, f"large {size}", untouched=untouched)
+
+
+# ---- Enterprise's rule ----------------------------------------------------------------------------------------------
+
+
+def _by_hubs(stats: Stats, history: History, caps: Caps, push: Path, pull: Path) -> Decision:
+    if history and history[-1].decision.path.direction == "pull":
+        return Decision(pull, "the switch to pull is made once", horizon=None)
+    share = stats.hubs / caps.num_hubs if caps.num_hubs else 0.0
+    threshold = caps.constants.hub_share
+    seen = f"{share:.0%} of the hubs are in the frontier, gamma = {threshold:.0%}"
+    return Decision(pull, f"{seen}: explosion") if share > threshold else Decision(push, seen)

@@ -1,0 +1,131 @@
+"""What the planner looks at: numbers only, so that it is tested without a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from dromos.plan.path import Path
+from dromos.program.ir import Kind
+
+__all__ = ["Caps", "Constants", "Decision", "History", "Row", "Rule", "Stats"]
+
+Rule: TypeAlias = Literal["edges", "hubs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """The frontier that the next superstep will run on, and what the last one cost."""
+
+    superstep: int
+    """How many supersteps have run."""
+    frontier: int
+    """Vertices in the frontier."""
+    out_degree: int
+    """Sum of their out-degrees: the edges that a push would look at."""
+    in_degree: int
+    """Sum of their in-degrees."""
+    unexplored: int
+    """Arcs of the graph less the out-degrees of all frontiers so far, this one included; below zero if revisited."""
+    hubs: int = 0
+    """Vertices in the frontier that are hubs."""
+    messages: int = 0
+    """Edges along which a message went in the last superstep."""
+    bytes: int = 0
+    """Bytes that the last superstep moved, as the engine counts them."""
+    seconds: float = 0.0
+    """What the last superstep took."""
+    finished: Literal["", "frontier empty", "converged"] = ""
+    """Why there is no next superstep; empty while there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """The thresholds of the switching rules.
+
+    ``alpha``: push turns to pull when the frontier's out-edges exceed the untouched edges / alpha. ``beta``: pull turns
+    back when the frontier is below |V| / beta. ``gamma`` >= 1 scales the edge count for programs that visit an edge
+    more than once. ``delta``: below this average degree a graph is taken for one of high diameter, and is always
+    pushed. These four are SEP-Graph's, with the values of its evaluation. ``hub_share`` is Enterprise's: push turns to
+    pull, once, when more than this share of all hubs is in the frontier.
+    """
+
+    alpha: float = 15.0
+    beta: float = 2.0
+    gamma: float = 1.0
+    delta: float = 5.0
+    hub_share: float = 0.30
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """What a run may choose from: the paths that the program and the engine allow, and the graph's totals."""
+
+    num_vertices: int
+    num_arcs: int
+    kind: Kind
+    paths: tuple[Path, ...]
+    always_active: bool = False
+    """Every vertex is in every frontier, so a queue of them says nothing."""
+    num_hubs: int = 0
+    rule: Rule = "edges"
+    constants: Constants = field(default_factory=Constants)
+
+    @property
+    def average_degree(self) -> float:
+        return self.num_arcs / max(self.num_vertices, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The path to take, why, and what the planner expects of it."""
+
+    path: Path
+    reason: str
+    predicted: float | None = None
+    """Seconds expected, where a prediction was made."""
+    untouched: float | None = None
+    """Algorithm 2's E' as of this decision; the next one carries on from it."""
+    horizon: int | None = 1
+    """Supersteps to run before asking again; None: to the end, in one kernel if the engine can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One step of a run: the frontier it ran on, the decision, and the statistics after it."""
+
+    before: Stats
+    decision: Decision
+    after: Stats
+
+    @property
+    def seconds(self) -> float:
+        return self.after.seconds
+
+
+class History(Sequence[Row]):
+    """The steps of a run so far, and for each path the last step that took it."""
+
+    def __init__(self, rows: Sequence[Row] = ()) -> None:
+        self._rows: list[Row] = []
+        self._latest: dict[Path, Row] = {}
+        for row in rows:
+            self.append(row)
+
+    def append(self, row: Row) -> None:
+        self._rows.append(row)
+        self._latest[row.decision.path] = row
+
+    def latest(self, path: Path) -> Row | None:
+        """The last step on ``path``."""
+        return self._latest.get(path)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # int -> Row, slice -> list, as the list has it
+        return self._rows[index]
