@@ -1,19 +1,21 @@
-"""What `import dromos` costs beyond `import numpy`, and how large the CPU install is."""
+"""What `import dromos` costs beyond `import numpy`, and how large the wheels of the CPU install are."""
 
 from __future__ import annotations
 
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from importlib.metadata import distribution, requires
+from importlib.metadata import requires
+from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 
 
 def run(repeats: int = 9) -> list[dict[str, Any]]:
-    """Interleaved starts of fresh interpreters, and the sizes of the installed packages."""
+    """Interleaved starts of fresh interpreters, and the sizes of the wheels that pip would install."""
     times: dict[str, list[float]] = {"import numpy": [], "import dromos": []}
     for _ in range(repeats):
         for statement, taken in times.items():
@@ -21,31 +23,19 @@ def run(repeats: int = 9) -> list[dict[str, Any]]:
             subprocess.run([sys.executable, "-c", statement], check=True)
             taken.append(time.perf_counter() - start)
     numpy_s, dromos_s = (statistics.median(taken) for taken in times.values())
-    rows: list[dict[str, Any]] = [
-        {"what": "import dromos against import numpy", "ours_s": dromos_s, "peer_s": numpy_s, "extra_s": dromos_s - numpy_s}
+    wheels = _wheel_sizes()
+    without = {name: size for name, size in wheels.items() if name != "pyarrow"}
+    return [
+        {"what": "import dromos, against import numpy", "ours": dromos_s, "peer": numpy_s, "unit": "s"},
+        {"what": "extra over import numpy", "ours": dromos_s - numpy_s, "unit": "s", "target": "< 0.3"},
+        {"what": f"{len(without)} wheels without pyarrow", "ours": sum(without.values()), "unit": "MB", "target": "< 150"},
+        {"what": "pyarrow's wheel", "ours": wheels.get("pyarrow"), "unit": "MB"},
     ]
-    sizes = {name: _installed_mb(name) for name in sorted(_closure("dromos") - {"dromos"})}
-    rows.append(
-        {"what": f"installed without pyarrow: {', '.join(sizes)}", "MB": sum(v for k, v in sizes.items() if k != "pyarrow")}
-    )
-    return rows
 
 
-def _closure(name: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        package = waiting.pop()
-        if package in found:
-            continue
-        found.add(package)
-        for text in requires(package) or []:
-            needed = Requirement(text)
-            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
-                waiting.append(needed.name.lower())
-    return found
-
-
-def _installed_mb(name: str) -> float:
-    files = distribution(name).files or []
-    return sum(file.size or 0 for file in files) / 1e6
+def _wheel_sizes() -> dict[str, float]:
+    """Megabytes of each wheel of Dromos's own dependencies and theirs."""
+    needed = [text for text in requires("dromos") or [] if not Requirement(text).marker]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder, *needed], check=True)
+        return {wheel.name.split("-")[0]: wheel.stat().st_size / 1e6 for wheel in Path(folder).iterdir()}
