@@ -57,7 +57,7 @@ class OpenStore:
             raise CorruptFileError(f"the store has no section {name}", path=self.path)
         return array
 
-    def check_data(self, progress: Progress = no_progress) -> None:
+    def check_data(self, progress: Progress = no_progress, threads: int | None = None) -> None:
         """Compare every chunk with its checksum, and see that the gaps between sections hold zeros."""
         header, first, end = self.header, 0, ALIGNMENT
         for section in (*header.sections, Section("checksums", CHECKSUM, header.checksums_offset, 0)):
@@ -66,7 +66,7 @@ class OpenStore:
                 at = end + int(np.argmax(gap != 0))
                 raise CorruptFileError(f"byte {at:,}, before section {section.name}, should be zero", path=self.path)
             end = section.end
-            self._check_chunks(section, first, progress)
+            self._check_chunks(section, first, progress, threads)
             first += header.chunks_of(section)
         progress(header.file_bytes, header.file_bytes)
 
@@ -130,12 +130,12 @@ class OpenStore:
             )
         self._checksums = np.frombuffer(table, dtype=CHECKSUM)
 
-    def _check_chunks(self, section: Section, first: int, progress: Progress) -> None:
+    def _check_chunks(self, section: Section, first: int, progress: Progress, threads: int | None) -> None:
         size = self.header.chunk_bytes
         for chunk in range(0, self.header.chunks_of(section), _STEP_CHUNKS):
             begin = section.offset + chunk * size
             data = self._bytes[begin : min(section.end, begin + _STEP_CHUNKS * size)]
-            found = chunk_checksums(data, size)
+            found = chunk_checksums(data, size, threads)
             bad = np.flatnonzero(found != self._checksums[first + chunk : first + chunk + len(found)])
             if bad.size:
                 at = begin + int(bad[0]) * size
