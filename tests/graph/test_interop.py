@@ -103,6 +103,7 @@ class TestSciPy:
         dense = np.array([[0, 2.5, 0], [0, 1, 0], [3, 0, 0]])
         g = Graph.from_scipy(sp.csr_array(dense).asformat(kind))
         assert np.array_equal(g.to_scipy().toarray(), dense)
+        assert g.num_edges == 3
 
     def test_duplicates_are_parallel_edges(self) -> None:
         g = Graph.from_scipy(sp.coo_array(([1, 2], ([0, 0], [1, 1])), shape=(2, 2)))

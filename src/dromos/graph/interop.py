@@ -50,7 +50,7 @@ def _native(array: Array) -> Array:
 def from_scipy(cls: type[Graph], matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
     """A graph from a square SciPy sparse matrix or array: entry ``[u, v]`` is an edge from ``u`` to ``v``.
 
-    Stored zeros are edges too. A boolean matrix, or ``weighted=False``, gives an unweighted graph.
+    Stored zeros are edges too (but for the zeros within the blocks of a BSR matrix). A boolean matrix, or ``weighted=False``, gives an unweighted graph.
     With ``directed=False`` the matrix must be symmetric.
 
     >>> import scipy.sparse as sp
@@ -64,6 +64,8 @@ def from_scipy(cls: type[Graph], matrix: Any, *, directed: bool = True, weighted
     if shape[0] != shape[1]:
         raise GraphDataError(f"the matrix has the shape {shape}; a graph needs as many columns as rows")
     coo = matrix.tocoo()
+    if matrix.format == "bsr":  # the zeros of a block are its filling, not entries
+        coo.eliminate_zeros()
     if weighted is None:
         weighted = coo.dtype.kind != "b"
     return cls.from_edges(

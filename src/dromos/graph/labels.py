@@ -63,6 +63,23 @@ class Labels:
         labels._refuse_duplicates()
         return labels
 
+    @classmethod
+    def from_utf8(cls, utf8: Array, offsets: Array) -> Labels:
+        """Labels around bytes from a file, which are checked: label ``i`` is ``utf8[offsets[i]:offsets[i + 1]]``.
+
+        >>> Labels.from_utf8(np.frombuffer(b"adabob", np.uint8), np.array([0, 3, 6])).to_numpy().tolist()
+        ['ada', 'bob']
+        """
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(utf8) or np.any(offsets[1:] < offsets[:-1]):
+            raise GraphDataError("the offsets of the labels do not match their bytes")
+        labels = cls(utf8=np.ascontiguousarray(utf8, np.uint8), offsets=np.ascontiguousarray(offsets, np.int64))
+        try:
+            labels._refuse_duplicates()
+            labels.to_numpy()
+        except UnicodeDecodeError as error:
+            raise GraphDataError(f"a label is not UTF-8: {error}") from None
+        return labels
+
     @property
     def kind(self) -> str:
         """``"int"`` or ``"str"``."""
