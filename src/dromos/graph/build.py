@@ -6,7 +6,7 @@ for the method.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ __all__ = ["MERGE_RULES", "CsrArrays", "MergeRule", "RowFlags", "build_csr", "ex
 MergeRule = Literal["first", "min", "max", "sum"]
 MERGE_RULES: tuple[MergeRule, ...] = ("first", "min", "max", "sum")
 
-_ARCS_A_BUCKET = 1 << 16  # 512 KiB of keys: half an L2 cache
+_ARCS_A_BUCKET = 1 << 16  # 256 or 512 KiB of keys: half an L2 cache
+_ROWS_A_BUCKET = 1 << 14  # 128 KiB of cursors
+_DIGIT_BITS = 12
 _MAX_BUCKETS = 2048  # write streams that a core keeps apart in its caches and TLB
 _SMALL = 1 << 15  # below this many edges a second thread costs more than it brings
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
@@ -31,6 +33,21 @@ class CsrArrays(NamedTuple):
     offsets: Array
     targets: Array
     weights: Array | None
+
+
+class _Plan(NamedTuple):
+    """How :func:`build_csr` sorts, for its kernels."""
+
+    shift: int
+    low_bits: int
+    passes: int
+    digit_bits: int
+    in_place: bool
+    weighted: bool
+    mirror: bool = False
+    drop_loops: bool = False
+    dedupe: bool = False
+    merge: int = 0
 
 
 class RowFlags(NamedTuple):
@@ -67,54 +84,53 @@ def build_csr(
 
     if merge_weights not in MERGE_RULES:
         raise InvalidArgumentError(f"merge_weights={merge_weights!r} is not one of {', '.join(MERGE_RULES)}")
-    merge = MERGE_RULES.index(merge_weights)
     src, dst = _kernel_ids(src), _kernel_ids(dst)
     exact_sums = weight is not None and weight.dtype == np.int32 and dedupe and merge_weights == "sum"
     values = _NO_WEIGHTS if weight is None else np.ascontiguousarray(weight, dtype=np.int64 if exact_sums else None)
     weighted = weight is not None and weight.size > 0
     team = 1 if src.size < _SMALL else num_threads(threads)
+    plan, key_dtype = _plan(num_vertices, src.size * (2 if mirror else 1), weighted, dst_ascending)
+    plan = plan._replace(
+        mirror=mirror, drop_loops=drop_self_loops, dedupe=dedupe, merge=MERGE_RULES.index(merge_weights)
+    )  # fmt: skip
 
-    low_bits = max(1, (max(num_vertices, 1) - 1).bit_length())
-    shift = _bucket_shift(num_vertices, src.size * (2 if mirror else 1))
-    num_buckets = max(1, ((num_vertices - 1) >> shift) + 1) if num_vertices else 0
+    num_buckets = ((num_vertices - 1) >> plan.shift) + 1 if num_vertices else 0
     counts = np.zeros((team, num_buckets), dtype=np.int64)
-    run_team(kernels.count_buckets, src, dst, shift, mirror, drop_self_loops, counts, threads=team)
+    run_team(kernels.count_buckets, src, dst, plan, counts, threads=team)
     bucket_sizes = counts.sum(axis=0)
     arcs = int(bucket_sizes.sum())
-
     targets = np.empty(arcs, dtype=id_dtype(num_vertices))
     weights = np.empty(arcs if weighted else 0, dtype=values.dtype)
     offsets = np.zeros(num_vertices + 1, dtype=OFFSET)
     kept = np.zeros(num_buckets, dtype=np.int64)
+    largest = int(bucket_sizes.max(initial=0))
+    scratch = targets.view(key_dtype) if plan.in_place else np.empty(team * largest if plan.passes else 0, key_dtype)
+
     written = 0
-    budget = _window_arcs(src, dst, weight, arcs, targets.itemsize + (weights.itemsize if weighted else 0), weighted)
-    for first, last in _windows(bucket_sizes, budget):
+    given = src.nbytes + dst.nbytes + values.nbytes
+    room = max(2 * given - targets.nbytes - weights.nbytes, given // 2)
+    for first, last in _windows(bucket_sizes, room // (key_dtype.itemsize + (values.itemsize if weighted else 0))):
         sizes = bucket_sizes[first:last]
         starts = np.zeros(num_buckets + 1, dtype=np.int64)
         np.cumsum(sizes, out=starts[first + 1 : last + 1])
         cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
-        window = int(sizes.sum())
-        keys = np.empty(window, dtype=np.uint64)
-        key_weights = np.empty(window if weighted else 0, dtype=values.dtype)
+        keys = np.empty(int(starts[last]), dtype=key_dtype)
+        key_weights = np.empty(len(keys) if weighted else 0, dtype=values.dtype)
         run_team(
-            kernels.scatter_to_buckets, src, dst, values, shift, low_bits, mirror, drop_self_loops, first, last,
-            cursors, keys, key_weights, threads=team,
-        )  # fmt: skip
+            kernels.scatter_to_buckets, src, dst, values, plan, first, last, cursors, keys, key_weights, threads=team
+        )
         run_team(
-            kernels.sort_buckets, np.zeros(1, np.int64), first, last, starts, keys, key_weights, weighted,
-            low_bits if dst_ascending else 0, low_bits + shift, dedupe, merge, int(sizes.max(initial=0)), kept,
-            threads=team,
+            kernels.build_rows, np.zeros(1, np.int64), plan, first, last, starts, written, keys, key_weights, scratch,
+            largest, offsets, targets, weights, kept, threads=team,
         )  # fmt: skip
-        out_starts = np.zeros(num_buckets + 1, dtype=np.int64)
-        np.cumsum(kept[first:last], out=out_starts[first + 1 : last + 1])
-        out_starts += written
-        run_team(
-            kernels.unpack_buckets, np.zeros(1, np.int64), first, last, starts, out_starts, kept, keys, key_weights,
-            weighted, shift, low_bits, offsets, targets, weights, threads=team,
-        )  # fmt: skip
-        written = int(out_starts[last])
+        if dedupe:
+            run_team(
+                kernels.close_gaps, plan, first, last, starts, written, kept, offsets, targets, weights, threads=1
+            )  # fmt: skip
+        written += int(kept[first:last].sum())
     offsets[-1] = written
     if written < arcs:  # parallel edges were merged: hand the tails back
+        del scratch
         targets.resize(written, refcheck=False)
         if weighted:
             weights.resize(written, refcheck=False)
@@ -177,16 +193,21 @@ def _kernel_ids(ids: Array) -> Array:
     return ids.astype(np.int64 if ids.dtype.itemsize >= 4 else np.int32)
 
 
-def _bucket_shift(num_vertices: int, arcs: int) -> int:
-    wanted = min(_MAX_BUCKETS, max(1, arcs // _ARCS_A_BUCKET))
-    return max(0, (max(num_vertices, 1) - 1).bit_length() - (wanted - 1).bit_length())
-
-
-def _window_arcs(src: Array, dst: Array, weight: Array | None, arcs: int, arc_bytes: int, weighted: bool) -> int:
-    """How many arcs may be in keys at once, so that input, keys and result stay within three times the input."""
-    given = src.nbytes + dst.nbytes + (weight.nbytes if weight is not None else 0)
-    room = max(2 * given - arcs * arc_bytes, given // 2)
-    return max(1, room // (8 + (arc_bytes - 4 if weighted else 0)))
+def _plan(num_vertices: int, arcs: int, weighted: bool, dst_ascending: bool) -> tuple[_Plan, np.dtype[Any]]:
+    """How to sort so many arcs, and the type of the keys."""
+    low_bits = max(1, (max(num_vertices, 1) - 1).bit_length())
+    buckets = max(arcs // _ARCS_A_BUCKET, num_vertices // _ROWS_A_BUCKET, 1)
+    shift = max(0, low_bits - (min(buckets, _MAX_BUCKETS) - 1).bit_length())
+    key_dtype = np.dtype(np.uint32 if low_bits + shift <= 32 else np.uint64)
+    in_place = key_dtype.itemsize == id_dtype(num_vertices).itemsize
+    passes = 0 if dst_ascending else -(-low_bits // _DIGIT_BITS)
+    if in_place or weighted:  # an even number of passes ends where it began, and not in the place of the result
+        passes += passes % 2
+    plan = _Plan(
+        shift=shift, low_bits=low_bits, passes=passes, digit_bits=-(-low_bits // max(passes, 1)), in_place=in_place,
+        weighted=weighted,
+    )  # fmt: skip
+    return plan, key_dtype
 
 
 def _windows(sizes: Array, budget: int) -> list[tuple[int, int]]:
@@ -204,7 +225,7 @@ def _windows(sizes: Array, budget: int) -> list[tuple[int, int]]:
 
 
 def _narrow_sums(sums: Array) -> Array:
-    if sums.size and not (-(2**31) <= int(sums.min()) and int(sums.max()) < 2**31):
+    if sums.size and not (int(sums.min()) >= -(2**31) and int(sums.max()) < 2**31):
         raise GraphDataError(
             "summing the weights of parallel edges overflows int32; pass the weights as float64, or merge by min or max"
         )

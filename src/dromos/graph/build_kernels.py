@@ -1,9 +1,12 @@
 """Compiled kernels that sort edges into CSR rows.
 
 The sort runs in two levels so that every random write stays in cache. Edges are first scattered, stably, into buckets
-of consecutive source vertices; one 64-bit key ``(row within the bucket) << low_bits | target`` holds an arc. Then each
-bucket, small enough for the L2 cache, is sorted by key with a least-significant-digit radix sort, and unpacked.
+of consecutive source vertices; one key ``(row within the bucket) << low_bits | target`` holds an arc, in 32 bits where
+that fits. Then each bucket, small enough for the L2 cache, is sorted by target with a least-significant-digit radix
+sort, and at last dealt out to its rows, which writes the targets where they belong.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import annotations
 
@@ -13,16 +16,14 @@ from dromos.jit import atomic_add, kernel
 
 MERGE_FIRST, MERGE_MIN, MERGE_MAX, MERGE_SUM = range(4)
 HAS_LOOPS, HAS_PARALLEL, UNSORTED = range(3)
-DIGIT_BITS = 11
 ROWS_A_TICKET = 1024
-_INSERTION_LIMIT = 48
 
 
 @kernel
 def minmax(thread, num_threads, values, lows, highs):
     first = values.size * thread // num_threads
     last = values.size * (thread + 1) // num_threads
-    low = values[first] if first < last else 0
+    low = values[min(first, values.size - 1)]  # a share may be empty, the whole is not
     high = low
     for i in range(first, last):
         low = min(low, values[i])
@@ -32,196 +33,187 @@ def minmax(thread, num_threads, values, lows, highs):
 
 
 @kernel
-def count_buckets(thread, num_threads, src, dst, shift, mirror, drop_loops, counts):
+def count_buckets(thread, num_threads, src, dst, plan, counts):
     """``counts[thread, b]``: how many arcs of this thread's share of the edges start in bucket ``b``."""
     mine = counts[thread]
     for i in range(src.size * thread // num_threads, src.size * (thread + 1) // num_threads):
         u = src[i]
         v = dst[i]
         if u == v:
-            if not drop_loops:
-                mine[u >> shift] += 1
+            if not plan.drop_loops:
+                mine[u >> plan.shift] += 1
         else:
-            mine[u >> shift] += 1
-            if mirror:
-                mine[v >> shift] += 1
+            mine[u >> plan.shift] += 1
+            if plan.mirror:
+                mine[v >> plan.shift] += 1
 
 
 @kernel
 def scatter_to_buckets(
-    thread, num_threads, src, dst, weight, shift, low_bits, mirror, drop_loops, first_bucket, last_bucket,
-    cursors, keys, key_weights,
-):  # fmt: skip
+    thread, num_threads, src, dst, weight, plan, first_bucket, last_bucket, cursors, keys, key_weights
+):
     """Place this thread's arcs of buckets ``first_bucket..last_bucket`` at its cursors, in input order."""
     cursor = cursors[thread]
-    weighted = weight.size > 0
-    row_mask = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
-    low = np.uint64(low_bits)
+    row_mask = (np.uint64(1) << np.uint64(plan.shift)) - np.uint64(1)
+    low = np.uint64(plan.low_bits)
     for i in range(src.size * thread // num_threads, src.size * (thread + 1) // num_threads):
         u = src[i]
         v = dst[i]
         loop = u == v
-        if loop and drop_loops:
+        if loop and plan.drop_loops:
             continue
-        b = u >> shift
+        b = u >> plan.shift
         if first_bucket <= b < last_bucket:
             at = cursor[b]
             cursor[b] = at + 1
             keys[at] = ((np.uint64(u) & row_mask) << low) | np.uint64(v)
-            if weighted:
+            if plan.weighted:
                 key_weights[at] = weight[i]
-        if mirror and not loop:
-            b = v >> shift
+        if plan.mirror and not loop:
+            b = v >> plan.shift
             if first_bucket <= b < last_bucket:
                 at = cursor[b]
                 cursor[b] = at + 1
                 keys[at] = ((np.uint64(v) & row_mask) << low) | np.uint64(u)
-                if weighted:
+                if plan.weighted:
                     key_weights[at] = weight[i]
 
 
 @kernel
-def _insertion_sort(keys, weights, weighted):
-    for i in range(1, keys.size):
-        key = keys[i]
-        j = i - 1
-        if weighted:
-            w = weights[i]
-            while j >= 0 and keys[j] > key:
-                keys[j + 1] = keys[j]
-                weights[j + 1] = weights[j]
-                j -= 1
-            weights[j + 1] = w
-        else:
-            while j >= 0 and keys[j] > key:
-                keys[j + 1] = keys[j]
-                j -= 1
-        keys[j + 1] = key
-
-
-@kernel
-def _radix_sort(keys, weights, weighted, spare_keys, spare_weights, low, high, counts):
-    """Stable sort of ``keys`` by their bits ``low..high``; the result ends up in ``keys``."""
-    passes = (high - low + DIGIT_BITS - 1) // DIGIT_BITS
-    digit = (high - low + passes - 1) // passes
-    a, wa, b, wb = keys, weights, spare_keys, spare_weights
-    swapped = False
-    for p in range(passes):
-        shift = np.uint64(low + p * digit)
-        mask = (np.uint64(1) << np.uint64(digit)) - np.uint64(1)
-        counts[: np.int64(mask) + 1] = 0
-        for i in range(a.size):
-            counts[np.int64((a[i] >> shift) & mask)] += 1
-        if counts[np.int64((a[0] >> shift) & mask)] == a.size:
-            continue
-        total = 0
-        for d in range(np.int64(mask) + 1):
-            count = counts[d]
-            counts[d] = total
-            total += count
-        for i in range(a.size):
-            key = a[i]
-            d = np.int64((key >> shift) & mask)
-            at = counts[d]
-            counts[d] = at + 1
-            b[at] = key
-            if weighted:
-                wb[at] = wa[i]
-        a, b = b, a
-        wa, wb = wb, wa
-        swapped = not swapped
-    if swapped:
-        keys[:] = a
-        if weighted:
-            weights[:] = wa
-
-
-@kernel
 def _is_sorted(keys):
-    for i in range(1, keys.size):
-        if keys[i - 1] > keys[i]:
-            return False
-    return True
+    i = 1
+    while i < keys.size and keys[i - 1] <= keys[i]:
+        i += 1
+    return i >= keys.size
 
 
 @kernel
-def _merge_parallel(keys, weights, weighted, merge):
-    """Keep one arc of each run of equal keys, its weight merged; return how many are left."""
-    if keys.size == 0:
-        return 0
-    kept = 0
-    for i in range(1, keys.size):
-        if keys[i] != keys[kept]:
-            kept += 1
-            keys[kept] = keys[i]
-            if weighted:
-                weights[kept] = weights[i]
-        elif weighted:
-            if merge == MERGE_MIN:
-                weights[kept] = min(weights[kept], weights[i])
-            elif merge == MERGE_MAX:
-                weights[kept] = max(weights[kept], weights[i])
-            elif merge == MERGE_SUM:
-                weights[kept] += weights[i]
-    return kept + 1
+def _sort_by_digit(keys, weights, weighted, low, digit_bits, counts, sorted_keys, sorted_weights):
+    """One stable pass: by the bits ``low..low + digit_bits``, from ``keys`` to ``sorted_keys``."""
+    shift = np.uint64(low)
+    mask = (np.uint64(1) << np.uint64(digit_bits)) - np.uint64(1)
+    counts[: 1 << digit_bits] = 0
+    for i in range(keys.size):
+        counts[np.int64((keys[i] >> shift) & mask)] += 1
+    total = 0
+    for d in range(1 << digit_bits):
+        count = counts[d]
+        counts[d] = total
+        total += count
+    for i in range(keys.size):
+        key = keys[i]
+        digit = np.int64((key >> shift) & mask)
+        at = counts[digit]
+        counts[digit] = at + 1
+        sorted_keys[at] = key
+        if weighted:
+            sorted_weights[at] = weights[i]
 
 
 @kernel
-def sort_buckets(
-    thread, num_threads, ticket, first_bucket, last_bucket, starts, keys, key_weights, weighted,
-    low, high, dedupe, merge, largest, kept,
+def _deal_to_rows(keys, key_weights, plan, begin, cursors, offsets, targets, weights):
+    """Write a bucket's rows from ``begin`` on; ``cursors`` end up at the ends of the rows."""
+    low = np.uint64(plan.low_bits)
+    mask = (np.uint64(1) << low) - np.uint64(1)
+    cursors[:] = 0
+    for i in range(keys.size):
+        cursors[np.int64(keys[i] >> low)] += 1
+    total = begin
+    for r in range(cursors.size):
+        offsets[r] = total
+        count = cursors[r]
+        cursors[r] = total
+        total += count
+    for i in range(keys.size):
+        key = keys[i]
+        row = np.int64(key >> low)
+        at = cursors[row]
+        cursors[row] = at + 1
+        targets[at] = key & mask
+        if plan.weighted:
+            weights[at] = key_weights[i]
+
+
+@kernel
+def _merge_parallel(plan, begin, row_ends, offsets, targets, weights):
+    """Keep one arc of each run of equal targets in a row, its weight merged; return where the last row ends then."""
+    kept = i = begin
+    for row in range(row_ends.size):
+        offsets[row] = kept
+        while i < row_ends[row]:
+            target = targets[i]
+            if kept > offsets[row] and targets[kept - 1] == target:
+                if plan.weighted:
+                    if plan.merge == MERGE_MIN:
+                        weights[kept - 1] = min(weights[kept - 1], weights[i])
+                    elif plan.merge == MERGE_MAX:
+                        weights[kept - 1] = max(weights[kept - 1], weights[i])
+                    elif plan.merge == MERGE_SUM:
+                        weights[kept - 1] += weights[i]
+            else:
+                targets[kept] = target
+                if plan.weighted:
+                    weights[kept] = weights[i]
+                kept += 1
+            i += 1
+    return kept
+
+
+@kernel
+def build_rows(
+    thread, num_threads, ticket, plan, first_bucket, last_bucket, starts, base, keys, key_weights, scratch, largest,
+    offsets, targets, weights, kept,
 ):  # fmt: skip
-    """Sort buckets, taken one by one by whichever thread is free, and merge parallel arcs if asked.
+    """Sort buckets, taken one by one by whichever thread is free, and write their rows.
 
-    ``starts[b]`` is where bucket ``b`` begins in ``keys``; ``kept[b]`` becomes the number of arcs left in it.
+    Bucket ``b`` is ``keys[starts[b]:starts[b + 1]]``; its rows go to ``targets`` from ``base + starts[b]`` on, where
+    ``kept[b]`` arcs are left. The keys go back and forth between ``keys`` and ``scratch``: the very place of the result
+    where that is as wide, else ``largest`` keys for each thread. Weights always go through the place of the result.
     """
-    counts = np.empty(1 << DIGIT_BITS, np.int64)
-    spare_keys = np.empty(largest, np.uint64)
-    spare_weights = np.empty(largest if weighted else 0, key_weights.dtype)
+    num_vertices = offsets.size - 1
+    counts = np.empty(1 << plan.digit_bits, np.int64)
+    cursors = np.empty(min(num_vertices, 1 << plan.shift), np.int64)
     while True:
         b = first_bucket + atomic_add(ticket, 0, 1)
         if b >= last_bucket:
             return
         begin, end = starts[b], starts[b + 1]
-        bucket = keys[begin:end]
-        bucket_weights = key_weights[begin:end] if weighted else key_weights[:0]
-        size = end - begin
-        if size > 1 and not _is_sorted(bucket):
-            if size <= _INSERTION_LIMIT:
-                _insertion_sort(bucket, bucket_weights, weighted)
-            else:
-                _radix_sort(
-                    bucket, bucket_weights, weighted, spare_keys[:size], spare_weights[: size if weighted else 0],
-                    low, high, counts,
-                )  # fmt: skip
-        kept[b] = _merge_parallel(bucket, bucket_weights, weighted, merge) if dedupe else size
+        out = base + begin
+        a, a_weights = keys[begin:end], key_weights[begin:end]
+        if plan.passes and not _is_sorted(a):
+            scratch_begin = out if plan.in_place else thread * largest
+            c, c_weights = scratch[scratch_begin : scratch_begin + a.size], weights[out : out + a_weights.size]
+            for p in range(plan.passes):
+                low = p * plan.digit_bits
+                digit_bits = min(plan.digit_bits, plan.low_bits - low)
+                _sort_by_digit(a, a_weights, plan.weighted, low, digit_bits, counts, c, c_weights)
+                a, c = c, a
+                a_weights, c_weights = c_weights, a_weights
+        first_row = b << plan.shift
+        num_rows = min(num_vertices - first_row, 1 << plan.shift)
+        rows = offsets[first_row : first_row + num_rows]
+        _deal_to_rows(a, a_weights, plan, out, cursors[:num_rows], rows, targets, weights)
+        kept[b] = end - begin
+        if plan.dedupe:
+            kept[b] = _merge_parallel(plan, out, cursors[:num_rows], rows, targets, weights) - out
 
 
 @kernel
-def unpack_buckets(
-    thread, num_threads, ticket, first_bucket, last_bucket, starts, out_starts, kept, keys, key_weights, weighted,
-    shift, low_bits, offsets, targets, weights,
-):  # fmt: skip
-    """Write sorted buckets as CSR rows: ``offsets[u]`` for each row begun, targets and weights."""
+def close_gaps(thread, num_threads, plan, first_bucket, last_bucket, starts, base, kept, offsets, targets, weights):
+    """Move the rows of merged buckets together; runs on one thread, as each bucket moves into the place of another."""
     num_vertices = offsets.size - 1
-    mask = (np.uint64(1) << np.uint64(low_bits)) - np.uint64(1)
-    low = np.uint64(low_bits)
-    while True:
-        b = first_bucket + atomic_add(ticket, 0, 1)
-        if b >= last_bucket:
-            return
-        at = starts[b]
-        end = at + kept[b]
-        out = out_starts[b]
-        first_row = b << shift
-        for row in range(min(num_vertices, (b + 1) << shift) - first_row):
-            offsets[first_row + row] = out
-            while at < end and np.int64(keys[at] >> low) == row:
-                targets[out] = keys[at] & mask
-                if weighted:
-                    weights[out] = key_weights[at]
-                out += 1
-                at += 1
+    out = base
+    for b in range(first_bucket, last_bucket):
+        gap = base + starts[b] - out
+        if gap > 0:
+            for i in range(out, out + kept[b]):
+                targets[i] = targets[i + gap]
+            if plan.weighted:
+                for i in range(out, out + kept[b]):
+                    weights[i] = weights[i + gap]
+            for row in range(b << plan.shift, min(num_vertices, (b + 1) << plan.shift)):
+                offsets[row] -= gap
+        out += kept[b]
 
 
 @kernel
