@@ -24,7 +24,11 @@ def no_progress(done: int, total: int) -> None:
 
 
 class EdgeBlock(NamedTuple):
-    """Some edges of a file: ids (integers, or objects that are ``str``) and weights."""
+    """Some edges of a file: ids (integers, or objects that are ``str``) and weights.
+
+    Each block of a file has the narrowest types that hold it: ids ``int32``, or ``int64``; weights, unless a type was
+    asked for, ``int32`` or ``float64``.
+    """
 
     src: Array
     dst: Array
@@ -52,6 +56,8 @@ class EdgeSource:
     """Whether integer ids are names: where some of 0..largest are missing, the ids become labels."""
     labels: Labels | None = None
     """The names of all vertices, where the file lists them; the blocks then hold these names."""
+    find_line: Callable[[Any], int | None] | None = None
+    """Finds the first line on which a name stands, for the message about an edge whose end is not among ``labels``."""
     notes: dict[str, Any] = field(default_factory=dict)
 
 

@@ -12,21 +12,12 @@ import numpy as np
 
 from dromos.errors import DromosWarning, FormatError
 from dromos.graph.formats.base import EdgeBlock, EdgeSource
+from dromos.graph.formats.text_rows import check_count
 from dromos.graph.labels import Labels
 
-__all__ = ["CountsLine", "SnapHeader", "promised"]
+__all__ = ["CountsLine", "SnapHeader"]
 
 _SNAP_COUNTS = re.compile(rb"\s*Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})\s*\Z")
-
-
-def promised(blocks: Iterator[EdgeBlock], num_edges: int, path: Path, line: int | None) -> Iterator[EdgeBlock]:
-    """The same blocks; at their end it is an error if they held more or fewer edges than promised."""
-    held = 0
-    for block in blocks:
-        held += len(block.src)
-        yield block
-    if held != num_edges:
-        raise FormatError(f"the header promises {num_edges:,} edges, and the file has {held:,}", path=path, line=line)
 
 
 def _plausible(num_vertices: int, num_edges: int) -> bool:
@@ -58,10 +49,7 @@ class SnapHeader:
         """Check the number of edges; take the number of vertices where the ids lie below it."""
         if self.num_edges is None or self.num_vertices is None:
             return
-        if self.num_edges != edges:
-            raise FormatError(
-                f"the header promises {self.num_edges:,} edges, and the file has {edges:,}", path=path, line=self.line
-            )
+        check_count(edges, self.num_edges, path, self.line)
         source.num_edges = edges
         if lowest >= 0 and highest < self.num_vertices and _plausible(self.num_vertices, edges):
             source.num_vertices = self.num_vertices

@@ -18,13 +18,21 @@ import numpy as np
 
 from dromos.errors import DromosWarning, FormatError, InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Format, Progress, no_progress
-from dromos.graph.formats.edge_header import CountsLine, SnapHeader, promised
+from dromos.graph.formats.edge_header import CountsLine, SnapHeader
 from dromos.graph.formats.files import atomic_output, strip_compression
 from dromos.graph.formats.loss import refuse_loss
 from dromos.graph.formats.text_file import TextFile
 from dromos.graph.formats.text_names import find_separator, parse_names, split_fields, write_names
 from dromos.graph.formats.text_notes import Front, GraphNote, describe, read_front
-from dromos.graph.formats.text_rows import RowError, RowShape, parse_rows, shown, weight_dtype_option
+from dromos.graph.formats.text_rows import (
+    RowError,
+    RowShape,
+    check_count,
+    edge_blocks,
+    parse_rows,
+    shown,
+    weight_dtype_option,
+)
 from dromos.graph.formats.text_writer import LineStyle, write_arcs
 
 if TYPE_CHECKING:
@@ -105,9 +113,7 @@ class _EdgeReader:
             blocks = parse_names(text, shape, separator, _MARKS)
         else:
             blocks = self._integers(text, self._integer_shape(line, front), source)
-        if front.note is not None:
-            blocks = promised(blocks, front.note.num_edges, self.path, None)
-        source.blocks = self._finished(blocks, source)
+        source.blocks = blocks if front.note is None else _kept(blocks, front.note, self.path)
         return source
 
     def _take_first_line(self, text: TextFile) -> None:
@@ -206,17 +212,24 @@ class _EdgeReader:
             and not any(_NUMBER.match(field) and not _INTEGER.match(field) for field in fields)
         )  # fmt: skip
 
-    def _finished(self, blocks: Iterator[EdgeBlock], source: EdgeSource) -> Iterator[EdgeBlock]:
-        yield from blocks
-        if self.ids == "dense" and source.num_vertices is None:
-            source.sparse_ids = False
-
 
 def _apply(note: GraphNote, source: EdgeSource) -> None:
     source.directed, source.num_edges, source.labels = note.directed, note.num_edges, note.labels
     source.sparse_ids = note.labels_kind == "rows"
     if note.labels_kind == "none":
         source.num_vertices = note.num_vertices
+
+
+def _kept(blocks: Iterator[EdgeBlock], note: GraphNote, path: Path) -> Iterator[EdgeBlock]:
+    """The blocks, held against what the note promises; weights keep their type where there is no edge."""
+    held = 0
+    for block in blocks:
+        held += len(block.src)
+        yield block
+    check_count(held, note.num_edges, path)
+    if held == 0 and note.weight_dtype is not None:
+        ids = np.empty(0, np.int32)
+        yield EdgeBlock(ids, ids, np.empty(0, note.weight_dtype))
 
 
 def _fields(line: bytes) -> list[bytes]:
@@ -254,8 +267,7 @@ def _stream_gap(
     path: Path, *, columns: int, weight_dtype: Any = None, threads: int | None = None, progress: Progress = no_progress
 ) -> EdgeSource:
     shape = RowShape(columns, comments=b"", low=0, weight_dtype=weight_dtype_option(weight_dtype))
-    rows = parse_rows(TextFile(path, progress=progress), shape, threads)
-    return EdgeSource(EdgeBlock(part.src, part.dst, part.weight) for part in rows)
+    return EdgeSource(edge_blocks(TextFile(path, progress=progress), shape, threads))
 
 
 def _stream_el(path: Path, **options: Any) -> EdgeSource:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from dromos.errors import CorruptFileError, FileError, UnsupportedFormatError
 
-__all__ = ["COMPRESSIONS", "atomic_output", "file_errors", "open_input", "strip_compression"]
+__all__ = ["COMPRESSIONS", "atomic_output", "atomic_outputs", "file_errors", "open_input", "strip_compression"]
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
 
@@ -39,6 +39,8 @@ def file_errors(path: str | os.PathLike[str], doing: str = "read") -> Iterator[N
     except (EOFError, zlib.error, lzma.LZMAError) as error:
         raise CorruptFileError(f"the compressed data is damaged or cut short ({error})", path=path) from None
     except OSError as error:
+        if error.errno is None and doing == "write":
+            raise FileError(f"cannot write the file: {error}", path=path) from error
         if error.errno is None:  # gzip, bz2 and Arrow raise OSError without a number for damaged data
             raise CorruptFileError(f"the compressed data is damaged or cut short ({error})", path=path) from None
         raise FileError(f"cannot {doing} the file: {os.strerror(error.errno)}", path=path) from error
@@ -61,20 +63,47 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     On an error, Ctrl-C included, what was written is removed and a file of that name stays as it was.
     """
-    path = Path(path)
-    with file_errors(path, "write"):
-        if path.is_dir():
-            raise FileError("is a directory; give a file name", path=path)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        beside = Path(name)
-        try:
-            os.chmod(beside, 0o666 & ~_umask())
-            with _opener(strip_compression(path)[1], beside, "wb") as out:
-                yield out
-            os.replace(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+    with atomic_outputs([path]) as (out,):
+        yield out
+
+
+@contextlib.contextmanager
+def atomic_outputs(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[bytes]]]:
+    """Write several files that belong together; they get their names only when all of them are whole."""
+    targets = [Path(path) for path in paths]
+    beside: list[Path] = []
+    streams: list[IO[bytes]] = []
+    current = targets[0]
+    try:
+        with contextlib.ExitStack() as opened:
+            for current in targets:
+                with file_errors(current, "write"):
+                    beside.append(_beside(current))
+                    streams.append(opened.enter_context(_opener(strip_compression(current)[1], beside[-1], "wb")))
+            with file_errors(targets[0], "write"):
+                yield streams
+            for current, stream in zip(targets, streams, strict=True):
+                with file_errors(current, "write"):
+                    stream.close()
+        for current, part in zip(targets, beside, strict=True):
+            with file_errors(current, "write"):
+                os.replace(part, current)
+    except OSError as error:  # from closing what a first error left open
+        with file_errors(current, "write"):
+            raise error
+    finally:
+        for part in beside:
+            part.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """A new empty file beside ``path``, with the rights that a new file gets."""
+    if path.is_dir():
+        raise FileError("is a directory; give a file name", path=path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    os.chmod(name, 0o666 & ~_umask())
+    return Path(name)
 
 
 def _umask() -> int:

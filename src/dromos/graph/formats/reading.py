@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import DromosError, FileError, FormatError, GraphDataError, InvalidArgumentError
+from dromos.errors import (
+    DromosError,
+    FileError,
+    FormatError,
+    GraphDataError,
+    InvalidArgumentError,
+    ResourceError,
+    UnknownVertexError,
+)
 from dromos.graph.build import MergeRule
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.files import file_errors
 from dromos.graph.formats.registry import format_of
 from dromos.graph.graph import Graph
-from dromos.graph.labels import factorize
+from dromos.graph.labels import Labels, factorize
 
 __all__ = ["open_edges", "read"]
 
@@ -71,6 +80,8 @@ def read(
                 graph = _collected(source, directed, weighted, build)
         except TypeError as error:
             raise _option_error(error, chosen.name, options) from None
+        except MemoryError:
+            raise ResourceError(f"{path}: the graph does not fit into memory") from None
     if weighted and graph.weights is None:
         raise FormatError("the file has no weights, and weighted=True asks for them", path=path)
     graph.source_file = os.fspath(path)
@@ -101,12 +112,14 @@ class _named:
         if isinstance(error, GraphDataError):
             raise FormatError(str(error), path=self._path) from error
         if isinstance(error, FileError) and error.path is None:
-            raise type(error)(error.message, path=self._path) from error
+            named = type(error)(error.message, path=self._path)
+            if isinstance(error, FormatError) and isinstance(named, FormatError):
+                named.line = error.line  # the message tells it already
+            raise named from error
 
 
 def _collected(source: EdgeSource, directed: bool | None, weighted: bool | None, build: dict[str, Any]) -> Graph:
-    blocks = list(source.blocks)
-    src, dst, weight = joined(blocks)
+    src, dst, weight = joined(source.blocks)
     if source.num_edges is not None and source.num_edges != len(src):
         raise FormatError(f"the header promises {source.num_edges:,} edges, and the file has {len(src):,}")
     if weighted is False:
@@ -117,9 +130,9 @@ def _collected(source: EdgeSource, directed: bool | None, weighted: bool | None,
         build = {**build, "symmetrize": False}
     labels = source.labels
     if labels is not None:
-        src, dst = labels.ids_of(src), labels.ids_of(dst)
+        src, dst = _ids_of(labels, src, source), _ids_of(labels, dst, source)
     elif src.dtype == object or (source.sparse_ids and source.num_vertices is None):
-        src, dst, labels = factorize(src, dst)
+        src, dst, labels = factorize(src, dst, threads=build["threads"])
         if labels.integers is not None and _is_counting(labels.integers):
             labels = None
     count = source.num_vertices if source.num_vertices is not None else (len(labels) if labels is not None else None)
@@ -128,17 +141,36 @@ def _collected(source: EdgeSource, directed: bool | None, weighted: bool | None,
     return graph
 
 
-def joined(blocks: list[EdgeBlock]) -> EdgeBlock:
-    """Blocks end to end; their memory is given back as they are copied."""
-    if len(blocks) == 1:
-        return blocks[0]
-    if not blocks:
+def joined(blocks: Iterable[EdgeBlock]) -> EdgeBlock:
+    """Blocks end to end; a column's blocks are given back before the next column is copied."""
+    src: list[Array] = []
+    dst: list[Array] = []
+    weight: list[Array] = []
+    for block in blocks:
+        src.append(block.src)
+        dst.append(block.dst)
+        if block.weight is not None:
+            weight.append(block.weight)
+    if not src:
         return EdgeBlock(np.empty(0, np.int64), np.empty(0, np.int64), None)
-    weighted = blocks[0].weight is not None
-    src = np.concatenate([block.src for block in blocks])
-    dst = np.concatenate([block.dst for block in blocks])
-    weights: list[Array] = [block.weight for block in blocks if block.weight is not None]
-    return EdgeBlock(src, dst, np.concatenate(weights) if weighted else None)
+    weighted = bool(weight)
+    return EdgeBlock(_end_to_end(src), _end_to_end(dst), _end_to_end(weight) if weighted else None)
+
+
+def _end_to_end(parts: list[Array]) -> Array:
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    parts.clear()
+    return whole
+
+
+def _ids_of(labels: Labels, names: Array, source: EdgeSource) -> Array:
+    try:
+        return labels.ids_of(names)
+    except UnknownVertexError as error:
+        known = set(labels.to_numpy().tolist())
+        name = next(name for name in names.tolist() if name not in known)
+        line = source.find_line(name) if source.find_line is not None else None
+        raise FormatError(f"an edge names the vertex {name!r}, which the file does not list", line=line) from error
 
 
 def _is_counting(ids: Array) -> bool:

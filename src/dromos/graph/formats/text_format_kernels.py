@@ -56,6 +56,13 @@ def _put_digits(p, value, count):
 
 
 @kernel
+def put_byte(p, value):
+    """Write a byte; returns the position behind it."""
+    _put(p, np.uint8(value))
+    return p + 1
+
+
+@kernel
 def put_integer(p, value):
     """Write a whole number; returns the position behind it."""
     if value < 0:

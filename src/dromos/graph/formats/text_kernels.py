@@ -3,6 +3,7 @@
 A text is a block of whole lines, ended by a newline, so that each loop stops there without looking for the end.
 """
 
+# ruff: noqa: SIM109  (comparisons compile to better code than a search in a tuple)
 from __future__ import annotations
 
 import numpy as np
@@ -59,12 +60,12 @@ def line_of_row(text, begin, comments, row):
     p = address_of(text) + begin
     line = 0
     while True:
-        p = _skip_blanks(p)
-        if byte(p) != _NEWLINE and not _is_comment(p, comments):
+        p = skip_blanks(p)
+        if byte(p) != _NEWLINE and not is_comment(p, comments):
             if row == 0:
                 return line
             row -= 1
-        p = _skip_line(p)
+        p = skip_line(p)
         line += 1
 
 
@@ -93,18 +94,18 @@ def parse_rows(
     while p < stop:
         c = byte(p)
         if np.uint8(c - 48) > 9:
-            p = _skip_blanks(p)
+            p = skip_blanks(p)
             if byte(p) == _NEWLINE:
                 p += 1
                 continue
-            if _is_comment(p, comments):
-                p = _skip_line(p)
+            if is_comment(p, comments):
+                p = skip_line(p)
                 continue
             if lead:
                 if byte(p) != lead or (byte(p + 1) != _SPACE and byte(p + 1) != _TAB):
                     status = BAD_LEAD
                     break
-                p = _skip_blanks(p + 1)
+                p = skip_blanks(p + 1)
         elif lead:
             status = BAD_LEAD
             break
@@ -129,18 +130,18 @@ def parse_rows(
         p = q
         if weighted:
             p = _next_field(q)
-            if byte(p) == _NEWLINE or _is_comment(p, comments):
+            if byte(p) == _NEWLINE or is_comment(p, comments):
                 status = TOO_FEW
                 break
             if p == q:
                 status = BAD_ID
                 break
             value, q, kind = parse_decimal(p)
-            if kind == SLOW or not _ends_field(byte(q)):
+            if kind == SLOW or not ends_field(byte(q)):
                 slow[slow_count, 0] = row
                 slow[slow_count, 1] = p - start
                 slow_count += 1
-                while not _ends_field(byte(q)):
+                while not ends_field(byte(q)):
                     q += 1
             elif kind == INEXACT and not inexact_weights:
                 status = INEXACT_WEIGHT
@@ -155,16 +156,16 @@ def parse_rows(
         if c == _NEWLINE:
             p += 1
             continue
-        q = _skip_blanks(p)
+        q = skip_blanks(p)
         if byte(q) == _NEWLINE:
             p = q + 1
             continue
-        if not weighted and not _ends_field(c):
+        if not weighted and not ends_field(c):
             status = BAD_ID
             row -= 1
             break
-        if ignore_extra or (q > p and _is_comment(q, comments)):
-            p = _skip_line(p)
+        if ignore_extra or (q > p and is_comment(q, comments)):
+            p = skip_line(p)
             continue
         p = q
         status = TOO_MANY
@@ -180,14 +181,14 @@ def parse_rows(
 
 
 @kernel
-def _skip_blanks(p):
+def skip_blanks(p):
     while byte(p) == _SPACE or byte(p) == _TAB or byte(p) == _RETURN:
         p += 1
     return p
 
 
 @kernel
-def _skip_line(p):
+def skip_line(p):
     while byte(p) != _NEWLINE:
         p += 1
     return p + 1
@@ -197,27 +198,27 @@ def _skip_line(p):
 def _next_field(p):
     """Behind blanks and at most one comma or semicolon; ``p`` itself where no separator follows."""
     c = byte(p)
-    if c == _SPACE or c == _TAB:  # noqa: SIM109
+    if c == _SPACE or c == _TAB:
         p += 1
         c = byte(p)
         if c != _SPACE and c != _TAB and c != _COMMA and c != _SEMICOLON and c != _RETURN:
             return p
-        p = _skip_blanks(p)
+        p = skip_blanks(p)
         c = byte(p)
     elif c == _RETURN:
-        return _skip_blanks(p)
-    if c == _COMMA or c == _SEMICOLON:  # noqa: SIM109
-        p = _skip_blanks(p + 1)
+        return skip_blanks(p)
+    if c == _COMMA or c == _SEMICOLON:
+        p = skip_blanks(p + 1)
     return p
 
 
 @kernel
-def _ends_field(c):
+def ends_field(c):
     return c == _NEWLINE or c == _SPACE or c == _TAB or c == _RETURN or c == _COMMA or c == _SEMICOLON
 
 
 @kernel
-def _is_comment(p, comments):
+def is_comment(p, comments):
     c = byte(p)
     if c == comments & 0xFF or c == (comments >> 8) & 0xFF:
         return True

@@ -20,13 +20,14 @@ import numpy as np
 
 from dromos.dtypes import WEIGHT_DTYPES
 from dromos.errors import FormatError
+from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.formats.text_file import TextFile
 from dromos.graph.labels import Labels
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["Front", "GraphNote", "describe", "read_front"]
+__all__ = ["Front", "GraphNote", "describe", "named_blocks", "read_front"]
 
 _NOTE = re.compile(
     rb"\s*dromos graph: vertices=(\d{1,18}) edges=(\d{1,18}) directed=(yes|no) "
@@ -98,6 +99,15 @@ def describe(graph: Graph, mark: bytes, *, rows_hold_labels: bool, num_edges: in
             ids = np.arange(first, min(first + _FIRST_CHUNK, graph.num_vertices))
             names = graph.labels.values_of(ids).tolist()
             yield b"".join(mark + _VERTEX + _quoted(name) + b"\n" for name in names)
+
+
+def named_blocks(blocks: Iterator[EdgeBlock], labels: Labels | None) -> Iterator[EdgeBlock]:
+    """Blocks of ids with the names that ``labels`` gives them, as a source with labels is to have them."""
+    for block in blocks:
+        if labels is None or len(block.src) == 0:
+            yield block
+        else:
+            yield EdgeBlock(labels.values_of(block.src), labels.values_of(block.dst), block.weight)
 
 
 def _labels_kind(graph: Graph, rows_hold_labels: bool) -> LabelsKind:

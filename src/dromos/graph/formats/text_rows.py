@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import FormatError, InvalidArgumentError
+from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.formats.text_file import TextBlock, TextFile
 from dromos.graph.formats.text_pipeline import in_order
 from dromos.graph.formats.text_weights import WeightTrouble, exact_float, narrowed
 from dromos.parallel import num_threads
 
-__all__ = ["RowError", "RowShape", "Rows", "parse_rows", "shown", "weight_dtype_option"]
+__all__ = ["RowError", "RowShape", "Rows", "check_count", "edge_blocks", "parse_rows", "shown", "weight_dtype_option"]
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _SMALL_FILE = 1 << 20  # a smaller file is parsed by one thread
@@ -40,6 +42,8 @@ class RowShape:
     """What ids may be, as written in the file."""
     ignore_extra: bool = False
     """Whether further columns are passed over."""
+    whole_weights: bool = False
+    """Whether weights must be whole numbers."""
     weight_dtype: np.dtype[Any] | None = None
     """The type of the weights; unless given, ``int32`` for blocks of whole numbers that fit and else ``float64``."""
     expects: str = field(default="", compare=False)
@@ -85,6 +89,27 @@ def parse_rows(text: TextFile, shape: RowShape, threads: int | None = None) -> I
             line += parsed.lines
             if parsed.rows is not None:
                 yield parsed.rows
+
+
+def edge_blocks(
+    text: TextFile, shape: RowShape, threads: int | None, num_edges: int | None = None, line: int | None = None
+) -> Iterator[EdgeBlock]:
+    """The rows that follow in ``text`` as edges; ``num_edges`` is what line ``line`` promised."""
+    held = 0
+    for rows in parse_rows(text, shape, threads):
+        held += len(rows.src)
+        yield EdgeBlock(rows.src, rows.dst, rows.weight)
+    if held == 0 and shape.columns == 3:  # no edge, but weights still have a type
+        ids = np.empty(0, np.int32)
+        yield EdgeBlock(ids, ids, np.empty(0, shape.weight_dtype or np.int32))
+    if num_edges is not None:
+        check_count(held, num_edges, text.path, line)
+
+
+def check_count(held: int, promised: int, path: Path, line: int | None = None) -> None:
+    """Refuse a file that holds more or fewer edges than its header promises."""
+    if held != promised:
+        raise FormatError(f"the header promises {promised:,} edges, and the file has {held:,}", path=path, line=line)
 
 
 def weight_dtype_option(given: Any) -> np.dtype[Any] | None:
@@ -165,6 +190,9 @@ class _Parser:
             token = _token(block, place)
             weight[row], whole = exact_float(token, row, rounded=self._shape.weight_dtype == np.float64)
             decimals += not whole
+        if self._shape.whole_weights and (broken := weight != np.trunc(weight)).any():
+            row = int(np.argmax(broken))
+            raise WeightTrouble(row, f"the weight {weight[row]!r} is not a whole number, as weights are here")
         return narrowed(weight, decimals == 0, self._shape.weight_dtype, lambda row: self._weight_token(block, row))
 
     def _weight_token(self, block: TextBlock, row: int) -> str:
