@@ -1,19 +1,20 @@
-"""What compiled kernels are made with: the decorator, and atomics as LLVM intrinsics.
+"""What compiled kernels are made with: the decorators, and barriers between the threads of a team.
 
 Importing this module imports Numba, so only modules of kernels import it, and those are imported when first needed.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+import numpy as np
 
-__all__ = ["atomic_add", "kernel"]
+from dromos.intrinsics import atomic_add, load_acquire, load_relaxed, sched_yield, spin_hint, store_relaxed, store_release
+
+__all__ = ["LINE", "atomic_add", "inline", "kernel", "meet", "published", "publish", "team_memory", "total"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,21 +25,64 @@ def kernel(function: F) -> F:
     return compiled
 
 
-@intrinsic
-def atomic_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """``old = array[index]; array[index] += value; return old``, as one step for all threads (integers)."""
-    if not (isinstance(array, types.Array) and isinstance(array.dtype, types.Integer) and array.ndim == 1):
-        return None
-    signature = array.dtype(array, types.intp, array.dtype)
+def inline(function: F) -> F:
+    """Compile a part of kernels that is always inlined and allocates nothing.
 
-    def generate(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
-        pointer = _element_pointer(context, builder, sig, args)
-        return builder.atomic_rmw("add", pointer, args[2], ordering="monotonic")
-
-    return signature, generate
+    Without reference counting: Numba does not always prune the counting of arrays that are passed on to a helper, and
+    a pair of atomics in an inner loop more than doubles its time.
+    """
+    compiled: F = numba.njit(
+        nogil=True, cache=True, boundscheck=False, error_model="numpy", _nrt=False, forceinline=True
+    )(function)
+    return compiled
 
 
-def _element_pointer(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
-    array_type = sig.args[0]
-    array = context.make_array(array_type)(context, builder, args[0])
-    return cgutils.get_item_pointer(context, builder, array_type, array, [args[1]], wraparound=False)
+# ---- barriers ------------------------------------------------------------------------------------------------------
+#
+# Each thread owns three lines of the team's memory: the number of the last barrier that it reached, and two lines of
+# values that it publishes, taken in turn. A thread publishes, then stores the barrier's number (release), then waits
+# until every other thread's number is as high (acquire). Everything written before the barrier is then visible, and the
+# published values may be read until the next barrier but one, because the lines alternate.
+
+LINE = 16  # words of 8 bytes: two cache lines, since neighbours are fetched in pairs
+_SPINS = 2000  # then give the core away: there may be fewer cores than threads
+
+
+def team_memory(threads: int) -> Any:
+    """The memory that the threads of a team meet in."""
+    return np.zeros(3 * LINE * threads, dtype=np.int64)
+
+
+@inline
+def meet(memory, thread, threads, number):
+    """Barrier ``number``: 1, 2, 3 and so on, the same on all threads."""
+    store_release(memory, 3 * LINE * thread, number)
+    for other in range(threads):
+        spins = 0
+        while load_acquire(memory, 3 * LINE * other) < number:
+            spins += 1
+            if spins < _SPINS:
+                spin_hint()
+            else:
+                sched_yield()
+
+
+@inline
+def publish(memory, thread, number, slot, value):
+    """Say a value that all threads may read after barrier ``number``."""
+    store_relaxed(memory, (3 * thread + 1 + (number & 1)) * LINE + slot, np.int64(value))
+
+
+@inline
+def published(memory, thread, number, slot):
+    """What ``thread`` said before barrier ``number``."""
+    return load_relaxed(memory, (3 * thread + 1 + (number & 1)) * LINE + slot)
+
+
+@inline
+def total(memory, threads, number, slot):
+    """The sum of what all threads said before barrier ``number``."""
+    result = np.int64(0)
+    for thread in range(threads):
+        result += published(memory, thread, number, slot)
+    return result

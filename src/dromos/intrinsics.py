@@ -1,0 +1,266 @@
+"""What Numba lacks for kernels that share memory: atomics with a memory order, prefetch, bit counts, a spin hint.
+
+All array functions take ``(array, index, …)`` on a one-dimensional array; no index wraps round and none is checked.
+Orders have LLVM's names: *relaxed* (monotonic) is a plain load or store on ARM and x86 that the compiler may neither
+tear nor move out of a loop; *acquire* and *release* order what stands after and before them.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import platform
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+__all__ = [
+    "atomic_add",
+    "atomic_and",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_swap",
+    "compare_and_swap",
+    "count_bits",
+    "load_acquire",
+    "load_relaxed",
+    "prefetch",
+    "sched_yield",
+    "spin_hint",
+    "store_relaxed",
+    "store_release",
+    "trailing_zeros",
+]
+
+
+def _is_column(array):
+    return isinstance(array, types.Array) and array.ndim == 1
+
+
+def _pointer(context, builder, sig, args):
+    array_type = sig.args[0]
+    array = context.make_array(array_type)(context, builder, args[0])
+    return cgutils.get_item_pointer(context, builder, array_type, array, [args[1]], wraparound=False)
+
+
+def _bits_pointer(builder, pointer, dtype):
+    """The element as an integer of its width: LLVM moves floats atomically as their bits."""
+    if isinstance(dtype, types.Float):
+        return builder.bitcast(pointer, ir.IntType(dtype.bitwidth).as_pointer())
+    return pointer
+
+
+def _bytes(dtype):
+    return max(1, dtype.bitwidth // 8)
+
+
+def _load(order):
+    def typing(typingctx, array, index):
+        if not _is_column(array):
+            return None
+        dtype = array.dtype
+
+        def generate(context, builder, sig, args):
+            pointer = _pointer(context, builder, sig, args)
+            value = builder.load_atomic(_bits_pointer(builder, pointer, dtype), order, _bytes(dtype))
+            return builder.bitcast(value, pointer.type.pointee) if isinstance(dtype, types.Float) else value
+
+        return dtype(array, types.intp), generate
+
+    return intrinsic(typing)
+
+
+def _store(order):
+    def typing(typingctx, array, index, value):
+        if not _is_column(array):
+            return None
+        dtype = array.dtype
+
+        def generate(context, builder, sig, args):
+            pointer = _bits_pointer(builder, _pointer(context, builder, sig, args), dtype)
+            value = builder.bitcast(args[2], pointer.type.pointee) if isinstance(dtype, types.Float) else args[2]
+            builder.store_atomic(value, pointer, order, _bytes(dtype))
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, dtype), generate
+
+    return intrinsic(typing)
+
+
+load_relaxed = _load("monotonic")
+load_acquire = _load("acquire")
+store_relaxed = _store("monotonic")
+store_release = _store("release")
+
+
+def _integer_operation(builder, name, pointer, value, dtype):
+    if name in ("min", "max") and not dtype.signed:
+        name = "u" + name
+    return builder.atomic_rmw(name, pointer, value, ordering="monotonic")
+
+
+def _float_extreme(builder, name, pointer, value, dtype):
+    """Minimum or maximum of floats in one instruction: non-negative floats order as their bits do as signed integers,
+    negative ones the other way round as unsigned; the sign of the new value picks which. A NaN must not come here."""
+    bits_pointer = _bits_pointer(builder, pointer, dtype)
+    bits_type = bits_pointer.type.pointee
+    bits = builder.bitcast(value, bits_type)
+    negative = builder.icmp_signed("<", bits, ir.Constant(bits_type, 0))
+    for_positive, for_negative = ("min", "umax") if name == "min" else ("max", "umin")
+    with builder.if_else(negative) as (then, otherwise):
+        with then:
+            a = builder.atomic_rmw(for_negative, bits_pointer, bits, ordering="monotonic")
+            from_a = builder.block
+        with otherwise:
+            b = builder.atomic_rmw(for_positive, bits_pointer, bits, ordering="monotonic")
+            from_b = builder.block
+    old = builder.phi(bits_type)
+    old.add_incoming(a, from_a)
+    old.add_incoming(b, from_b)
+    return builder.bitcast(old, pointer.type.pointee)
+
+
+def _float_add(builder, name, pointer, value, dtype):
+    """No processor adds floats in one atomic instruction that LLVM would use here: a compare-and-swap loop."""
+    bits_pointer = _bits_pointer(builder, pointer, dtype)
+    bits_type = bits_pointer.type.pointee
+    first = builder.load_atomic(bits_pointer, "monotonic", _bytes(dtype))
+    entry = builder.block
+    again = builder.append_basic_block("add.again")
+    done = builder.append_basic_block("add.done")
+    builder.branch(again)
+    builder.position_at_end(again)
+    seen = builder.phi(bits_type)
+    seen.add_incoming(first, entry)
+    new = builder.bitcast(builder.fadd(builder.bitcast(seen, pointer.type.pointee), value), bits_type)
+    pair = builder.cmpxchg(bits_pointer, seen, new, "monotonic", "monotonic")
+    seen.add_incoming(builder.extract_value(pair, 0), again)
+    builder.cbranch(builder.extract_value(pair, 1), done, again)
+    builder.position_at_end(done)
+    return builder.bitcast(seen, pointer.type.pointee)
+
+
+def _float_swap(builder, name, pointer, value, dtype):
+    bits_pointer = _bits_pointer(builder, pointer, dtype)
+    bits = builder.bitcast(value, bits_pointer.type.pointee)
+    return builder.bitcast(builder.atomic_rmw("xchg", bits_pointer, bits, ordering="monotonic"), pointer.type.pointee)
+
+
+def _operation(name, on_floats):
+    """``old = array[index]; array[index] = old ∘ value; return old``, as one step for all threads."""
+
+    def typing(typingctx, array, index, value):
+        if not _is_column(array):
+            return None
+        dtype = array.dtype
+        if isinstance(dtype, types.Float):
+            operate = on_floats
+        elif isinstance(dtype, types.Integer):
+            operate = _integer_operation
+        else:
+            operate = None
+        if operate is None:
+            return None
+
+        def generate(context, builder, sig, args):
+            return operate(builder, name, _pointer(context, builder, sig, args), args[2], dtype)
+
+        return dtype(array, types.intp, dtype), generate
+
+    return intrinsic(typing)
+
+
+atomic_add = _operation("add", _float_add)
+atomic_min = _operation("min", _float_extreme)
+atomic_max = _operation("max", _float_extreme)
+atomic_or = _operation("or", None)
+atomic_and = _operation("and", None)
+atomic_swap = _operation("xchg", _float_swap)
+
+
+@intrinsic
+def compare_and_swap(typingctx, array, index, expected, new):
+    """Whether ``array[index]`` was ``expected`` (by its bits), and is now ``new``; acquires and releases."""
+    if not _is_column(array):
+        return None
+    dtype = array.dtype
+
+    def generate(context, builder, sig, args):
+        pointer = _bits_pointer(builder, _pointer(context, builder, sig, args), dtype)
+        old, new = args[2], args[3]
+        if isinstance(dtype, types.Float):
+            old, new = (builder.bitcast(value, pointer.type.pointee) for value in (old, new))
+        pair = builder.cmpxchg(pointer, old, new, "acq_rel", "monotonic")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(array, types.intp, dtype, dtype), generate
+
+
+@intrinsic
+def spin_hint(typingctx):
+    """What a waiting thread executes: ``isb`` on ARM, where ``yield`` does nothing; ``pause`` on x86."""
+    machine = platform.machine().lower()
+
+    def generate(context, builder, sig, args):
+        if machine in ("aarch64", "arm64"):
+            function_type = ir.FunctionType(ir.VoidType(), [ir.IntType(32)])
+            function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.aarch64.isb")
+            builder.call(function, [ir.IntType(32)(15)])
+        elif machine in ("x86_64", "amd64"):
+            function_type = ir.FunctionType(ir.VoidType(), [])
+            function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.x86.sse2.pause")
+            builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def sched_yield(typingctx):
+    """Give the core to another thread: the C library's ``sched_yield``."""
+
+    def generate(context, builder, sig, args):
+        function_type = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, function_type, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def prefetch(typingctx, array, index):
+    """Ask for the cache line of ``array[index]``; the index may lie outside."""
+    if not _is_column(array):
+        return None
+
+    def generate(context, builder, sig, args):
+        address = ir.IntType(8).as_pointer()
+        word = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [address, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+        pointer = builder.bitcast(_pointer(context, builder, sig, args), address)
+        builder.call(function, [pointer, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic
+def trailing_zeros(typingctx, value):
+    """How many low bits of a ``uint64`` are zero (64 for 0)."""
+
+    def generate(context, builder, sig, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def count_bits(typingctx, value):
+    """How many bits of a ``uint64`` are set."""
+
+    def generate(context, builder, sig, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate

@@ -1,0 +1,105 @@
+"""The intrinsics against NumPy, and under contention of several threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit
+
+from dromos import intrinsics as x
+from dromos.parallel import run_team
+
+NUMBERS = [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("atomic_add", lambda a, b: a + b),
+        ("atomic_min", min),
+        ("atomic_max", max),
+        ("atomic_swap", lambda a, b: b),
+        ("atomic_or", lambda a, b: a | b),
+        ("atomic_and", lambda a, b: a & b),
+    ],
+)
+def test_an_operation_returns_the_old_value_and_stores_the_new(dtype: type, name: str, expected) -> None:  # type: ignore[no-untyped-def]
+    floating = np.issubdtype(dtype, np.floating)
+    if floating and name in ("atomic_or", "atomic_and"):
+        pytest.skip("bits of floats are not combined")
+    operation = getattr(x, name)
+
+    @njit
+    def call(array, value):  # type: ignore[no-untyped-def]
+        return operation(array, 1, value)
+
+    signed = np.issubdtype(dtype, np.signedinteger) or floating
+    values = [-7, -1, 0, 3, 50] if signed else [0, 1, 3, 50]
+    for before in values:
+        for given in values:
+            array = np.array([9, before, 9], dtype)
+            assert call(array, dtype(given)) == before
+            assert array[1] == dtype(expected(before, given))
+            assert array[0] == array[2] == 9
+
+
+def test_infinities_keep_their_order() -> None:
+    @njit
+    def call(array, value):  # type: ignore[no-untyped-def]
+        return x.atomic_min(array, 0, value)
+
+    array = np.array([np.inf])
+    for value in (5.0, 7.0, -3.0, -1.0, -np.inf, 0.0):
+        call(array, value)
+    assert array[0] == -np.inf
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_adds_of_several_threads_are_all_counted(dtype: type) -> None:
+    @njit(nogil=True)
+    def kernel(thread, threads, array, one, times):  # type: ignore[no-untyped-def]
+        for _ in range(times):
+            x.atomic_add(array, 0, one)
+
+    array = np.zeros(1, dtype)
+    run_team(kernel, array, dtype(1), 20_000, threads=4)
+    assert array[0] == 80_000
+
+
+def test_compare_and_swap_makes_a_lock() -> None:
+    @njit(nogil=True)
+    def kernel(thread, threads, lock, counter, times):  # type: ignore[no-untyped-def]
+        for _ in range(times):
+            while not x.compare_and_swap(lock, 0, np.uint8(0), np.uint8(1)):
+                x.spin_hint()
+                x.sched_yield()
+            counter[0] += 1
+            x.store_release(lock, 0, np.uint8(0))
+
+    counter = np.zeros(1, np.int64)
+    run_team(kernel, np.zeros(1, np.uint8), counter, 5_000, threads=3)
+    assert counter[0] == 15_000
+
+
+def test_bit_counts() -> None:
+    @njit
+    def call(value):  # type: ignore[no-untyped-def]
+        return x.trailing_zeros(value), x.count_bits(value)
+
+    for value in (0, 1, 2, 12, 1 << 63, 2**64 - 1):
+        zeros = 64 if value == 0 else (value & -value).bit_length() - 1
+        assert call(np.uint64(value)) == (zeros, value.bit_count())
+
+
+def test_loads_stores_and_prefetch_touch_only_their_element() -> None:
+    @njit
+    def call(array):  # type: ignore[no-untyped-def]
+        x.prefetch(array, 2)
+        x.store_relaxed(array, 0, x.load_relaxed(array, 1))
+        x.store_release(array, 1, x.load_acquire(array, 2))
+
+    for dtype in NUMBERS:
+        array = np.array([1, 2, 3], dtype)
+        call(array)
+        assert array.tolist() == [2, 3, 3]
