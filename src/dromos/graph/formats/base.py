@@ -39,8 +39,8 @@ class EdgeBlock(NamedTuple):
 class EdgeSource:
     """The edges of a file, block by block, in bounded memory.
 
-    What the file tells of the whole graph stands beside. A reader may still correct it while the blocks are drawn (a line
-    of counts is sometimes only known as such at the end), so look at it again after the last block.
+    What the file tells of the whole graph stands beside. A reader may still correct it while the blocks are drawn (a
+    line of counts is sometimes only known as such at the end), so look at it again after the last block.
     """
 
     blocks: Iterator[EdgeBlock]

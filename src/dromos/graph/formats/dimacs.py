@@ -1,4 +1,4 @@
-"""DIMACS shortest-path graphs (``.gr``): ``p sp n m``, then ``a u v w`` for every arc, ids counted from 1; ``c`` comments.
+"""DIMACS shortest-path graphs (``.gr``): ``p sp n m``, then ``a u v w`` for every arc, ids from 1; ``c`` comments.
 
 The format knows directed arcs with whole weights. What else a graph has is kept in a comment
 (:mod:`dromos.graph.formats.text_notes`): an undirected graph is written with both arcs of every edge, and one without
@@ -66,8 +66,8 @@ def _write(graph: Graph, path: Path, *, threads: int | None = None, progress: Pr
     """Write every arc with its weight, or with 1 where the graph has none."""
     if graph.weights is not None and graph.weights.dtype != np.int32:
         raise UnsupportedFormatError(
-            f"DIMACS .gr files hold whole weights, and the graph has {graph.weights.dtype} ones; scale them to integers, or "
-            "write another format, such as .mtx or .txt",
+            f"DIMACS .gr files hold whole weights, and the graph has {graph.weights.dtype} ones; scale them to integers, "
+            "or write another format, such as .mtx or .txt",
             path=path,
         )
     with atomic_output(path) as out:

@@ -54,7 +54,8 @@ def open_input(path: str | os.PathLike[str]) -> IO[bytes]:
             raise FileError("is a directory; give the file in it", path=path)
         if path.stat().st_size == 0:
             raise CorruptFileError("the file is empty", path=path)
-        return _opener(strip_compression(path)[1], path, "rb")
+        stream: IO[bytes] = _opener(strip_compression(path)[1], path, "rb")
+        return stream
 
 
 @contextlib.contextmanager
@@ -87,7 +88,7 @@ def atomic_outputs(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[
                     stream.close()
         for current, part in zip(targets, beside, strict=True):
             with file_errors(current, "write"):
-                os.replace(part, current)
+                part.replace(current)
     except OSError as error:  # from closing what a first error left open
         with file_errors(current, "write"):
             raise error
@@ -102,8 +103,9 @@ def _beside(path: Path) -> Path:
         raise FileError("is a directory; give a file name", path=path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
-    os.chmod(name, 0o666 & ~_umask())
-    return Path(name)
+    beside = Path(name)
+    beside.chmod(0o666 & ~_umask())
+    return beside
 
 
 def _umask() -> int:

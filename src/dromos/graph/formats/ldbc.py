@@ -1,7 +1,7 @@
 """LDBC Graphalytics: ``NAME.v`` lists the vertices, ``NAME.e`` the edges, ``NAME.properties`` says what they are.
 
-Any of the three paths stands for the graph; the properties may be missing, and then the graph is directed. An undirected
-edge stands once. Further columns of the vertex file are passed over.
+Any of the three paths stands for the graph; the properties may be missing, and then the graph is directed. An
+undirected edge stands once. Further columns of the vertex file are passed over.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS"]
 
-_PROPERTY = re.compile(r"graph\.(?P<name>.+)\.(?P<key>directed|vertex-file|edge-file|edge-properties\.types|dromos-weights|"
-                       r"meta\.vertices|meta\.edges)\s*[=:]\s*(?P<value>.*?)\s*\Z")  # fmt: skip
+_PROPERTY = re.compile(
+    r"graph\.(?P<name>.+)\.(?P<key>directed|vertex-file|edge-file|edge-properties\.types|dromos-weights|meta\.vertices|"
+    r"meta\.edges)\s*[=:]\s*(?P<value>.*?)\s*\Z"
+)
 
 
 @dataclass(frozen=True)

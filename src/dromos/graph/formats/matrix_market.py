@@ -1,7 +1,8 @@
 """Matrix Market: the nonzero entries of a matrix, ``A[i, j]`` for the edge from i to j, counted from 1.
 
-Coordinate matrices of patterns, integers and reals are graphs: ``general`` ones directed, ``symmetric`` ones undirected,
-with each edge once. Labels and the exact type of weights are kept in a comment (:mod:`dromos.graph.formats.text_notes`).
+Coordinate matrices of patterns, integers and reals are graphs: ``general`` ones directed, ``symmetric`` ones
+undirected, with each edge once. Labels and the exact type of weights are kept in a comment
+(:mod:`dromos.graph.formats.text_notes`).
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def _banner(text: TextFile) -> tuple[str, str]:
         )
     if field not in _FIELDS or symmetry not in _SYMMETRIES:
         raise UnsupportedFormatError(
-            f"Matrix Market entries '{field} {symmetry}' are not read; fields may be {', '.join(_FIELDS)}, and symmetries "
-            f"{' or '.join(_SYMMETRIES)}",
+            f"Matrix Market entries '{field} {symmetry}' are not read; fields may be {', '.join(_FIELDS)}, and "
+            f"symmetries {' or '.join(_SYMMETRIES)}",
             path=text.path,
         )
     return field, symmetry

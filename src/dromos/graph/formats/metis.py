@@ -1,7 +1,7 @@
 """METIS graphs (``.graph``): a header ``n m [fmt [ncon]]``, then the neighbours of each vertex on a line, from 1.
 
-Undirected, without self-loops; every edge stands on the lines of both its ends. ``fmt`` tells whether a line begins with
-a size and ``ncon`` weights of the vertex, and whether each neighbour is followed by the weight of the edge. Sizes and
+Undirected, without self-loops; every edge stands on the lines of both its ends. ``fmt`` tells whether a line begins
+with a size and ``ncon`` weights of the vertex, and whether each neighbour is followed by the weight of the edge. Sizes and
 weights of vertices are read over: a graph of Dromos holds none. ``%`` begins a comment, in which labels are kept
 (:mod:`dromos.graph.formats.text_notes`).
 """
@@ -110,8 +110,8 @@ def _check_counts(path: Path, header: _Header, degrees: Array, arcs: int) -> Non
     if arcs != 2 * header.num_edges:
         hint = "; some programs count every edge twice there" if arcs == header.num_edges else ""
         raise FormatError(
-            f"the header promises {header.num_edges:,} edges, so {2 * header.num_edges:,} neighbours, and the rows list "
-            f"{arcs:,}{hint}",
+            f"the header promises {header.num_edges:,} edges, so {2 * header.num_edges:,} neighbours, and the rows "
+            f"list {arcs:,}{hint}",
             path=path,
             line=header.line,
         )
@@ -149,7 +149,7 @@ def _write(graph: Graph, path: Path, *, progress: Progress = no_progress) -> Non
     """Write an undirected graph without self-loops, with whole weights or none."""
     if graph.directed:
         raise UnsupportedFormatError(
-            "METIS files hold undirected graphs, and this one is directed; write graph.symmetrized(), or another format",
+            "METIS files hold undirected graphs, and this one is directed; write graph.symmetrized() or another format",
             path=path,
         )
     if graph.has_self_loops:

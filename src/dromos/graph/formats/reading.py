@@ -11,7 +11,6 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import (
-    DromosError,
     FileError,
     FormatError,
     GraphDataError,
@@ -196,4 +195,4 @@ def _option_error(error: TypeError, name: str, options: dict[str, Any]) -> Excep
     text = str(error)
     if options and "unexpected keyword argument" in text:
         return InvalidArgumentError(f"the format {name!r} has no option {text.rsplit(' ', 1)[-1]}")
-    return error if not isinstance(error, DromosError) else error
+    return error

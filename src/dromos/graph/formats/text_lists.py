@@ -45,7 +45,7 @@ class _Parsed(NamedTuple):
 
 def parse_adjacency(text: TextFile, shape: AdjacencyShape, threads: int | None = None) -> Iterator[Rows]:
     """The adjacency rows that follow in ``text``, block by block; every line but a comment (``%``) is one."""
-    from dromos.graph.formats import text_kernels, text_list_kernels
+    text_kernels, text_list_kernels = _kernels()
 
     dtype = np.int32 if shape.num_vertices < 2**31 else np.int64
     comments = text_kernels.packed_comments(b"%")
@@ -67,7 +67,7 @@ def parse_adjacency(text: TextFile, shape: AdjacencyShape, threads: int | None =
 
 def parse_column(text: TextFile, threads: int | None = None) -> Iterator[Array]:
     """The whole numbers at the front of the lines that follow in ``text``, block by block."""
-    from dromos.graph.formats import text_kernels, text_list_kernels
+    text_kernels, text_list_kernels = _kernels()
 
     comments = text_kernels.packed_comments(b"#")
 
@@ -83,8 +83,7 @@ def parse_column(text: TextFile, threads: int | None = None) -> Iterator[Array]:
 def _parsed(
     text: TextFile, parse: Callable[[TextBlock, int, Array], Rows], id_range: str, missing: str, threads: int | None
 ) -> Iterator[Rows]:
-    from dromos.graph.formats import text_kernels as kernels
-    from dromos.graph.formats import text_list_kernels as list_kernels
+    kernels, list_kernels = _kernels()
 
     def work(block: TextBlock) -> _Parsed:
         lines = int(kernels.count_lines(block.array, block.begin, block.end))
@@ -116,7 +115,7 @@ def _parsed(
 
 def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Array | None) -> None:
     """Write a line of neighbours, counted from 1, for each vertex, with whole weights behind them if there are any."""
-    from dromos.graph.formats import text_list_kernels as kernels
+    kernels = _kernels()[1]
 
     values = np.empty(0, np.int32) if weights is None else weights
 
@@ -134,12 +133,18 @@ def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Arr
 
 def write_column(out: IO[bytes], ids: Array) -> None:
     """Write whole numbers, one a line."""
-    from dromos.graph.formats import text_list_kernels as kernels
+    kernels = _kernels()[1]
 
     buffer = np.empty(21 * min(_ITEMS_A_BLOCK, len(ids)), np.uint8)
     for first in range(0, len(ids), _ITEMS_A_BLOCK):
         size = kernels.format_column(ids, first, min(first + _ITEMS_A_BLOCK, len(ids)), buffer)
         out.write(buffer[:size].data)
+
+
+def _kernels() -> tuple[Any, Any]:
+    from dromos.graph.formats import text_kernels, text_list_kernels
+
+    return text_kernels, text_list_kernels
 
 
 def _vertex_ranges(offsets: Array) -> Iterator[tuple[int, int]]:
