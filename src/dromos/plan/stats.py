@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 from dromos.plan.path import Path
 from dromos.program.ir import Kind
@@ -127,5 +127,9 @@ class History(Sequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # int -> Row, slice -> list, as the list has it
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
         return self._rows[index]

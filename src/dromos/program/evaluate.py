@@ -17,7 +17,7 @@ _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     "sub": np.subtract,
     "mul": np.multiply,
     "truediv": np.divide,
-    "floordiv": np.floor_divide,
+    "floordiv": lambda a, b: np.floor_divide(a, b) if a.dtype.kind in "iu" else np.floor(a / b),
     "mod": np.remainder,
     "pow": np.power,
     "neg": np.negative,
@@ -48,6 +48,8 @@ def convert(value: Any, dtype: np.dtype[Any]) -> Any:
     >>> convert(300, np.dtype(np.int8)), convert(0.5, np.dtype(np.bool_))
     (np.int8(44), np.True_)
     """
+    if isinstance(value, np.generic) and value.dtype == dtype:
+        return value
     return np.asarray(value).astype(dtype)[()]
 
 

@@ -168,8 +168,6 @@ _FOLDS: Final[Mapping[str, Callable[..., Any]]] = {
     "sub": operator.sub,
     "mul": operator.mul,
     "truediv": operator.truediv,
-    "floordiv": operator.floordiv,
-    "mod": operator.mod,
     "neg": operator.neg,
     "abs": abs,
     "min": lambda a, b: b if b < a else a,

@@ -92,21 +92,21 @@ def legal_paths(ir: ProgramIR, monotone: str | None, delta: str | None, uniform:
 
 def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, uniform: bool) -> str | None:
     """Why messages may not be applied one by one in any order; None if they may."""
+    if ir.edge_fields:
+        return "edge fields are written between supersteps"
     for function in _STEP:
         if found := reads(ir.exprs(function), "superstep", "reduction"):
             what = "the superstep number" if found[0].op == "superstep" else f"the reduction {found[0].attr[0]!r}"
             return f"{_written(function)} reads {what}, which only supersteps define"
-    if ir.edge_fields:
-        return "edge fields are written between supersteps"
     if delta is not None:
-        return _foreign_state(ir, (delta,))
+        return _foreign_state(ir, delta)
     if ir.combine is SUM:
         return (
             "SUM is not idempotent, and this is not the delta form: update {f: v.f + message}, sent {f: 0}, "
             "messages linear in u.f"
         )
     if uniform and updates_idempotently(ir) and not ir.sent:
-        return None
+        return _foreign_state(ir, None)
     if ir.combine is ANY:
         return "ANY keeps the first message to come, and asynchronous order is not breadth-first"
     if monotone is None:
@@ -118,19 +118,19 @@ def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, unifo
         and not all(is_nondecreasing(e, source, lattice=ir.combine in (OR, AND)) for e in ir.message)
     ):
         return f"a message is not proven to rise and fall with u.{monotone}, so the order could change the answer"
-    return _foreign_state(ir, (monotone,))
+    return _foreign_state(ir, monotone)
 
 
-def _foreign_state(ir: ProgramIR, own: tuple[str, ...]) -> str | None:
-    """Why an edge may depend on state that another thread is changing."""
-    others = frozenset(ir.written) - frozenset(own)
+def _foreign_state(ir: ProgramIR, own: str | None) -> str | None:
+    """Why what goes along an edge depends on state that other messages change, beside the source's ``own`` field."""
+    others = frozenset(ir.written) - {own}
     payload = ir.message[1:] if ir.combine.keyed else ()
     for expr in ir.message:
         if expr not in payload and not is_free(expr, state_of("source", others)):
             return "a message reads a written field other than the one that is improved"
         if not is_free(expr, state_of("target", frozenset(ir.written))):
             return "a message reads a field of its target that other messages change"
-    if ir.sends is not TRUE and not _prunes(ir, own[0]):
+    if ir.sends is not TRUE and (own is None or not _prunes(ir, own)):
         written = frozenset(ir.written)
         if not is_free(ir.sends, lambda n: n.op == "field" and n.attr[1] in written):
             return "sends() reads fields that other messages change"

@@ -79,12 +79,12 @@ def _natural(s: Signature) -> np.dtype[Any] | None:
 
 
 def _divide(symbol: str) -> Emit:
-    """Integer // and %, with NumPy's 0 for a zero divisor and no trap for the lowest integer over -1."""
+    """// and %. Integers: NumPy's 0 for a zero divisor, and no trap for the lowest integer over -1."""
 
     def emit(s: Signature, a: Sequence[str]) -> str:
         dtype = s.result.dtype
         if dtype.kind == "f":
-            return cast(f"np.{'floor_divide' if symbol == '//' else 'remainder'}({a[0]}, {a[1]})", dtype)
+            return cast(f"np.floor({a[0]} / {a[1]})" if symbol == "//" else f"np.remainder({a[0]}, {a[1]})", dtype)
         zero, one = literal(0, dtype), literal(1, dtype)
         safe = f"({a[0]} {symbol} ({a[1]} if {a[1]} != {zero} else {one}))"
         if dtype.kind == "i":

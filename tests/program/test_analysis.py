@@ -1,0 +1,185 @@
+"""What is derived from a program without asking its author."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dromos.program as dr
+from dromos.program import GraphTypes, analyse
+from tests.program import programs as p
+
+FLOAT = GraphTypes(weight=np.dtype(np.float32))
+SYNC = {"sync-push-dd", "sync-push-td", "sync-pull-dd", "sync-pull-td"}
+ALL = SYNC | {path.replace("sync", "async") for path in SYNC}
+ASYNC_PUSH = {"async-push-dd", "async-push-td"}
+
+LEGAL = {
+    p.BFS: SYNC,
+    p.SSSP: ALL,
+    p.SSSPWithParents: ALL,
+    p.Parents: SYNC,
+    p.PageRank: SYNC,
+    p.DeltaPageRank: SYNC | ASYNC_PUSH,
+    p.Components: ALL,
+    p.BCForward: SYNC,
+    p.BCBackward: SYNC,
+    p.KCore: SYNC,
+    p.SpMV: SYNC,
+    p.BeliefPropagation: SYNC,
+    p.WidestPath: ALL,
+    p.Reach: ALL,
+    p.ReachSets: ALL,
+    p.Hebb: {"sync-push-dd", "sync-push-td"},
+}
+
+
+@pytest.mark.parametrize("program", LEGAL, ids=lambda program: program.__name__)
+def test_legal_paths(program):
+    facts = analyse(program.typed(FLOAT))
+    assert set(facts.legal_paths) == LEGAL[program]
+    assert all(facts.legal[path] for path in facts.legal if path not in LEGAL[program])
+
+
+REASONS = {
+    p.BFS: "update() reads the superstep number",
+    p.Parents: "ANY keeps the first message",
+    p.PageRank: "update() reads the reduction 'dangling'",
+    p.KCore: "SUM is not idempotent",
+    p.Hebb: "edge fields are written between supersteps",
+}
+
+
+@pytest.mark.parametrize("program", REASONS, ids=lambda program: program.__name__)
+def test_reasons_against_async(program):
+    reason = analyse(program.typed(FLOAT)).legal["async-push-dd"]
+    assert reason is not None
+    assert REASONS[program] in reason
+
+
+def test_pull_cannot_take_deltas_or_reach_edge_fields():
+    assert "a delta must be taken once" in (analyse(p.DeltaPageRank.typed(FLOAT)).legal["async-pull-td"] or "")
+    assert "in the order of out-edges" in (analyse(p.Hebb.typed(FLOAT)).legal["sync-pull-td"] or "")
+
+
+def variant(base, **members):
+    return analyse(type("Variant", (base,), members).typed(FLOAT))
+
+
+NOT_ASYNC = {
+    "a message is not proven to rise": (p.SSSP, {"compute": lambda self, u, edge, v: edge.weight - u.distance}),
+    "not the improvement of one field": (
+        p.SSSP,
+        {"update": lambda self, v, message: dr.minimum(v.distance, 2 * message)},
+    ),
+    "reads a field of its target": (p.SSSP, {"compute": lambda self, u, edge, v: u.distance + v.distance}),
+    "sends() reads fields": (p.SSSP, {"sends": lambda self, u, edge, v: v.distance > 5}),
+    "wants() reads fields": (p.SSSP, {"wants": lambda self, v: v.distance > 5}),
+    "sends() reads fields that other messages change": (p.Reach, {"sends": lambda self, u, edge, v: ~v.reached}),
+    "messages linear in u.f": (p.DeltaPageRank, {"compute": lambda self, u, edge, v: u.residual * u.residual}),
+}
+
+
+@pytest.mark.parametrize("reason", NOT_ASYNC)
+def test_near_misses_of_async(reason):
+    base, members = NOT_ASYNC[reason]
+    assert reason in (variant(base, **members).legal["async-push-dd"] or "")
+
+
+ASYNC = {
+    "where form": (p.SSSP, {"update": lambda s, v, message: dr.where(message < v.distance, message, v.distance)}),
+    "swapped": (p.SSSP, {"update": lambda s, v, message: dr.where(v.distance <= message, v.distance, message)}),
+    "argument order": (p.SSSP, {"update": lambda s, v, message: np.minimum(message, v.distance)}),
+    "a filter that only drops useless messages": (
+        p.SSSP,
+        {"sends": lambda self, u, edge, v: u.distance + edge.weight < v.distance},
+    ),
+    "a scaled message": (p.SSSP, {"compute": lambda self, u, edge, v: 0.5 * u.distance + edge.weight}),
+    "a depth limit": (p.SSSP, {"active": lambda s, old, new: (new.distance < old.distance) & (new.distance < 9)}),
+    "a weighted delta": (p.DeltaPageRank, {"compute": lambda s, u, edge, v: edge.weight * u.residual / u.out_degree}),
+}
+
+
+@pytest.mark.parametrize("form", ASYNC)
+def test_other_forms_of_the_same_thing(form):
+    base, members = ASYNC[form]
+    assert variant(base, **members).legal["async-push-dd"] is None
+
+
+def test_fields_read_and_written():
+    facts = analyse(p.BFS.typed(FLOAT))
+    assert facts.source_fields == frozenset()
+    assert facts.written_fields == {"level", "parent"}
+    sends = variant(p.SSSP, sends=lambda self, u, edge, v: v.distance > u.distance)
+    assert (sends.source_fields, sends.target_fields, sends.reads_target) == ({"distance"}, {"distance"}, True)
+    assert not analyse(p.SSSP.typed(FLOAT)).reads_target
+
+
+def test_message_shapes():
+    rank, bfs, sssp = (analyse(q.typed(FLOAT)) for q in (p.PageRank, p.BFS, p.SSSP))
+    assert (rank.source_only, bfs.source_only, sssp.source_only) == (True, True, False)
+    assert (rank.uses_weight, sssp.uses_weight) == (False, True)
+    assert [analyse(q.typed(FLOAT)).message_bytes for q in (p.SSSP, p.SSSPWithParents, p.KCore, p.ReachSets)] == [
+        4,
+        12,
+        8,
+        16,
+    ]
+    assert analyse(p.Components.typed(GraphTypes(id=np.dtype(np.int64)))).message_bytes == 8
+
+
+def test_votes_and_idempotence():
+    facts = {q: analyse(q.typed(FLOAT)) for q in LEGAL}
+    assert {q for q in facts if facts[q].vote} == {p.BFS, p.Parents, p.Reach}
+    assert {q for q in facts if not facts[q].deterministic} == {p.BFS, p.Parents}
+    assert not any(facts[q].idempotent_combine for q in (p.PageRank, p.KCore, p.SpMV))
+    idempotent = {q for q in facts if facts[q].idempotent_update}
+    assert idempotent >= {p.BFS, p.SSSP, p.SSSPWithParents, p.Components, p.PageRank, p.BCForward, p.ReachSets}
+    assert not idempotent & {p.DeltaPageRank, p.KCore, p.BCBackward}
+
+
+def test_monotone_delta_and_priority():
+    assert analyse(p.SSSPWithParents.typed(FLOAT)).monotone == "distance"
+    assert analyse(p.DeltaPageRank.typed(FLOAT)).delta == "residual"
+    assert analyse(p.SSSP.typed(FLOAT)).priority == ("distance", "ascending")
+    assert analyse(p.DeltaPageRank.typed(FLOAT)).priority == ("residual", "descending")
+    unused = variant(p.KCore, priority="degree")
+    assert unused.priority is None
+    assert any("is not used" in note for note in unused.notes)
+
+
+def test_activity_and_kind():
+    kinds = {q.__name__: (q.ir().kind, analyse(q.typed(FLOAT)).activity, q.ir().update_on) for q in LEGAL}
+    assert kinds["PageRank"] == ("iterative", "always", "all")
+    assert kinds["SSSP"] == ("traversal", "changed", "received")
+    assert kinds["BFS"] == ("traversal", "changed", "received")
+    assert kinds["Components"] == ("iterative", "changed", "received")
+    assert kinds["DeltaPageRank"] == ("iterative", "other", "received")
+    assert kinds["BCBackward"] == ("traversal", "other", "all")
+
+
+def test_wants_is_derived_where_the_update_ignores_the_message():
+    facts = analyse(p.BFS.typed(FLOAT))
+    assert repr(facts.wants) == "lt(field(vertex, level, 0), const(int, 0))"
+    turned = variant(
+        p.BCForward,
+        update=lambda self, v, message: {"paths": dr.where(v.level >= 0, v.paths, message)},
+        active=lambda self, old, new: new.paths > old.paths,
+    )
+    assert repr(turned.wants) == "invert(ge(field(vertex, level, 0), const(int, 0)))"
+    assert analyse(p.SSSP.typed(FLOAT)).wants is None
+    # activity that does not need a change: a dropped message could be missed
+    assert variant(p.BFS, active=lambda self, old, new: new.level == self.superstep + 1).wants is None
+
+
+def test_identity_is_skipped_only_where_it_changes_nothing():
+    skips = {q for q in LEGAL if analyse(q.typed(FLOAT)).update_skips_identity}
+    assert skips >= {p.SSSP, p.Components, p.DeltaPageRank, p.ReachSets}
+    assert not skips & {p.PageRank, p.BFS, p.BCForward, p.SpMV}
+
+
+def test_sums_into_narrow_fields_are_noted():
+    (note,) = analyse(p.KCore.typed(FLOAT)).notes
+    assert "kept in int64" in note
+    assert "FieldOverflowError" in note
+    assert p.KCore.typed(FLOAT).narrowing == (("init", "degree"), ("update", "degree"))
