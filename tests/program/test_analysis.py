@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dromos.program as dr
+from dromos.codegen.numba import functions
 from dromos.program import GraphTypes, analyse
 from tests.program import programs as p
 
@@ -183,3 +184,30 @@ def test_sums_into_narrow_fields_are_noted():
     assert "kept in int64" in note
     assert "FieldOverflowError" in note
     assert p.KCore.typed(FLOAT).narrowing == (("init", "degree"), ("update", "degree"))
+
+
+def test_names_are_only_names():
+    """Fields and parameters may be called what roles are called."""
+
+    class Named(p.SSSP):
+        new = dr.param(float, 0.0)
+        target = dr.field(np.float32, init=0.0)
+        distance = dr.field(np.float32)
+
+        def init(self, v):
+            return {"distance": dr.where(v.id == self.source, 0.0, np.inf)}
+
+        def compute(self, u, edge, v):
+            return u.distance + edge.weight + u.target + self.new
+
+        def update(self, v, message):
+            return {"distance": dr.minimum(v.distance, message)}
+
+        def active(self, old, new):
+            return (new.distance < old.distance) & (new.distance > self.new)
+
+    facts = analyse(Named.typed(FLOAT))
+    assert (facts.reads_target, facts.activity) == (False, "changed")
+    assert facts.legal["async-push-dd"] is None
+    (compute,) = (f for f in functions(Named.typed(FLOAT)) if f.name == "compute")
+    assert [a.name for a in compute.arguments] == ["u_distance", "u_target", "weight", "p_new"]

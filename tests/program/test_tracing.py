@@ -90,6 +90,7 @@ WRONG = {
     "must return a dict": {"y": dr.field(np.float32, init=0.0)},
     "np.hypot cannot be traced": {"compute": lambda self, u, edge, v: np.hypot(u.x, v.x)},
     "has no field": {"x": None},
+    "weight is taken; choose another name": {"weight": dr.field(float, init=0.0)},
 }
 
 

@@ -96,9 +96,8 @@ def analyse(typed: TypedProgram) -> Analysis:
         written_fields=frozenset(ir.written),
         message_bytes=typed.message_bytes,
         uses_weight=bool(reads(ir.exprs(), "weight")),
-        reads_target=any("target" in node.attr for node in reads(along, *_UNIFORM)) or ir.wants is not TRUE,
-        source_only=all(node.attr[0] == "source" for node in reads(ir.message, *_UNIFORM) if node.attr)
-        and not reads(ir.message, "weight", "edge_field"),
+        reads_target=any(node.role == "target" for node in reads(along, *_UNIFORM)) or ir.wants is not TRUE,
+        source_only=all(node.role == "source" for node in reads(ir.message, *_UNIFORM)),
         uniform=uniform,
         idempotent_combine=ir.combine.idempotent,
         idempotent_update=updates_idempotently(ir),
@@ -116,7 +115,7 @@ def analyse(typed: TypedProgram) -> Analysis:
 
 
 def _fields(exprs: list[Expr], role: str) -> frozenset[str]:
-    return frozenset(node.attr[1] for node in reads(exprs, "field") if node.attr[0] == role)
+    return frozenset(node.attr[1] for node in reads(exprs, "field") if node.role == role)
 
 
 def _activity(typed: TypedProgram) -> Activity:
@@ -124,7 +123,7 @@ def _activity(typed: TypedProgram) -> Activity:
         return "always"
 
     def unchanged(node: Expr) -> Expr | None:
-        return Expr(node.op, attr=("old", *node.attr[1:])) if node.attr[:1] == ("new",) else None
+        return Expr(node.op, attr=("old", *node.attr[1:])) if node.role == "new" else None
 
     return "changed" if is_never(substitute(typed.ir.active, unchanged), typed.typing) else "other"
 

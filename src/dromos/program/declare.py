@@ -21,6 +21,7 @@ from dromos.program.values import Value, Vector
 
 __all__ = [
     "REQUIRED",
+    "RESERVED",
     "EdgeField",
     "Field",
     "Global",
@@ -36,7 +37,10 @@ __all__ = [
 ]
 
 MAX_VECTOR: Final = 64
-RESERVED: Final = frozenset({"id", "in_degree", "out_degree", "weight"})
+RESERVED: Final = frozenset(
+    {"id", "in_degree", "ir", "num_arcs", "num_vertices", "out_degree", "params", "superstep", "typed", "weight"}
+)
+"""Names that every vertex, edge or program has already."""
 
 
 class _Required:
@@ -78,8 +82,6 @@ class _Declared:
         self.size = size
 
     def __set_name__(self, owner: type, name: str) -> None:
-        if name in RESERVED:
-            raise ProgramError(f"{name!r} is taken: every vertex and edge has it; choose another name", **here())
         self.name = name
 
 

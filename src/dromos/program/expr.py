@@ -89,6 +89,11 @@ class Expr:
         return f"{self.op}({', '.join(parts)})" if parts else self.op
 
     @property
+    def role(self) -> str | None:
+        """Whose value a leaf is: source, target, vertex, old or new; None for what belongs to no vertex."""
+        return self.attr[0] if self.op in _OF_A_VERTEX else None
+
+    @property
     def value(self) -> Any:
         """The Python or NumPy number of a constant."""
         kind, text = self.attr
@@ -97,6 +102,7 @@ class Expr:
         return np.dtype(kind).type(_PYTHON_TYPES[_KIND_OF[np.dtype(kind).kind]](text))
 
 
+_OF_A_VERTEX: Final = frozenset({"field", "vertex_param", "id", "out_degree", "in_degree"})
 _lock = threading.RLock()
 _nodes: WeakValueDictionary[tuple[str, tuple[Expr, ...], Attribute], Expr] = WeakValueDictionary()
 _PYTHON_TYPES: Final[Mapping[str, Callable[[str], Any]]] = {

@@ -32,7 +32,7 @@ _CHOICE: Final = {  # where(a ? b, x, y): the operator when x, y are a, b in thi
 
 def state_of(role: str, names: tuple[str, ...] | frozenset[str]) -> Test:
     """A test for the fields called ``names``, read at ``role``."""
-    return lambda node: node.op == "field" and node.attr[0] == role and node.attr[1] in names
+    return lambda node: node.op == "field" and node.role == role and node.attr[1] in names
 
 
 def is_free(expr: Expr, variable: Test) -> bool:

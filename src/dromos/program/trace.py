@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any, Final, cast
 
 from dromos.errors import ProgramError, ProgramTypeError
-from dromos.program.declare import REQUIRED, EdgeField, Field, Param, Reduction, declared, symbols
+from dromos.program.declare import REQUIRED, RESERVED, EdgeField, Field, Param, Reduction, declared, symbols
 from dromos.program.expr import TRUE, Expr, build, reads
 from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
 from dromos.program.monoid import Monoid, monoid_of
@@ -87,6 +87,8 @@ class _Tracer:
         self.places: dict[str, Place] = {}
 
     def run(self) -> ProgramIR:
+        if taken := RESERVED & {*self.fields, *self.edge_fields, *self.params, *dict(declared(self.cls, Reduction))}:
+            raise ProgramError(f"{', '.join(sorted(taken))} is taken; choose another name", program=self.name)
         if not self.fields:
             raise ProgramError(
                 "has no field; declare one, such as rank = dr.field(np.float64, init=0.0)", program=self.name

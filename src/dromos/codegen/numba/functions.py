@@ -108,7 +108,7 @@ def _function(
     }
 
     def place(leaf: Expr) -> tuple[object, ...]:
-        role = _ROLES.get(leaf.attr[0], 2) if leaf.attr else 2
+        role = 2 if leaf.role is None else _ROLES[leaf.role]
         names = [declared[part] for part in leaf.attr if part in declared]
         indices = [part for part in leaf.attr if isinstance(part, int)]
         return role, _ORDER.index(leaf.op), names, indices, [str(part) for part in leaf.attr]

@@ -1,7 +1,9 @@
 """A program as a source module: its small functions of scalars, and the same ones addressed by vertex and edge.
 
 The module depends on nothing but NumPy and Numba, and its text is a function of the program and the graph's types
-alone: what a kernel calls is in the text that names it, so a cached kernel never calls stale code.
+alone. Kernels are appended to it and decorated with its ``kernel``: what a kernel calls is then in the text that names
+the module, so a cached kernel never calls stale code. The small functions are not cached one by one; they end up
+inside the kernels.
 """
 
 from __future__ import annotations
@@ -29,18 +31,20 @@ _ADDRESSES: Final = {
 }
 _REDUCE: Final = ("O", "S", "K", "v")
 
-_HEADER: Final = '''"""{name} ({hash}): ids {id}, weights {weight}. Written by Dromos; changes are lost.
+_HEADER: Final = '''"""Program {hash} for ids {id} and weights {weight}. Written by Dromos; changes are lost.
 
-Functions of scalars take the symbols that they use; *_at and *_store look them up. S, O, D: the fields {fields}
-(now, before, to be written); E: the edge fields {edges}; K: {context}.
+Functions of scalars take the symbols that they use; *_at and *_store look them up.
+S, O, D: the fields now, before, to be written: {fields}
+E: the edge fields: {edges}
+K: {context}
 *_store returns whether every integer fitted its field.
 """
 
 import numpy as np
 from numba import njit
 
-PROGRAM = "{hash}"
-inline = njit(nogil=True, cache=True, boundscheck=False, error_model="numpy")
+inline = njit(nogil=True, boundscheck=False, error_model="numpy")
+kernel = njit(nogil=True, boundscheck=False, error_model="numpy", cache=True)
 '''
 
 
@@ -61,7 +65,6 @@ def render(typed: TypedProgram) -> str:
     """
     ir = typed.ir
     header = _HEADER.format(
-        name=ir.name,
         hash=ir.hash,
         id=typed.types.id,
         weight=typed.types.weight,
