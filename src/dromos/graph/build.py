@@ -14,7 +14,17 @@ from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["MERGE_RULES", "CsrArrays", "MergeRule", "RowFlags", "build_csr", "expand_sources", "id_range", "scan_rows"]
+__all__ = [
+    "MERGE_RULES",
+    "CsrArrays",
+    "MergeRule",
+    "RowFlags",
+    "build_csr",
+    "expand_sources",
+    "id_range",
+    "scan_rows",
+    "team_size",
+]
 
 MergeRule = Literal["first", "min", "max", "sum"]
 MERGE_RULES: tuple[MergeRule, ...] = ("first", "min", "max", "sum")
@@ -23,7 +33,7 @@ _ARCS_A_BUCKET = 1 << 16  # 256 or 512 KiB of keys: half an L2 cache
 _ROWS_A_BUCKET = 1 << 14  # 128 KiB of cursors
 _DIGIT_BITS = 12
 _MAX_BUCKETS = 2048  # write streams that a core keeps apart in its caches and TLB
-_SMALL = 1 << 15  # below this many edges a second thread costs more than it brings
+_SMALL = 1 << 15
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
@@ -88,7 +98,7 @@ def build_csr(
     exact_sums = weight is not None and weight.dtype == np.int32 and dedupe and merge_weights == "sum"
     values = _NO_WEIGHTS if weight is None else np.ascontiguousarray(weight, dtype=np.int64 if exact_sums else None)
     weighted = weight is not None and weight.size > 0
-    team = 1 if src.size < _SMALL else num_threads(threads)
+    team = team_size(src.size, threads)
     plan, key_dtype = _plan(num_vertices, src.size * (2 if mirror else 1), weighted, dst_ascending)
     plan = plan._replace(
         mirror=mirror, drop_loops=drop_self_loops, dedupe=dedupe, merge=MERGE_RULES.index(merge_weights)
@@ -148,7 +158,7 @@ def id_range(ids: Array, threads: int | None = None) -> tuple[int, int]:
     from dromos.graph import build_kernels as kernels
 
     ids = _kernel_ids(ids)
-    team = 1 if ids.size < _SMALL else num_threads(threads)
+    team = team_size(ids.size, threads)
     lows, highs = np.zeros(team, np.int64), np.zeros(team, np.int64)
     run_team(kernels.minmax, ids, lows, highs, threads=team)
     return int(lows.min()), int(highs.max())
@@ -163,7 +173,7 @@ def scan_rows(offsets: Array, targets: Array, threads: int | None = None) -> Row
     from dromos.graph import build_kernels as kernels
 
     flags = np.zeros(3, dtype=np.uint8)
-    team = 1 if targets.size < _SMALL else num_threads(threads)
+    team = team_size(targets.size, threads)
     run_team(kernels.scan_rows, np.zeros(1, np.int64), offsets, targets, flags, threads=team)
     return RowFlags(
         loops=bool(flags[kernels.HAS_LOOPS]),
@@ -181,9 +191,19 @@ def expand_sources(offsets: Array, dtype: np.dtype[np.generic], threads: int | N
     from dromos.graph import build_kernels as kernels
 
     sources = np.empty(int(offsets[-1]) - int(offsets[0]), dtype=dtype)
-    team = 1 if sources.size < _SMALL else num_threads(threads)
+    team = team_size(sources.size, threads)
     run_team(kernels.expand_rows, np.zeros(1, np.int64), offsets - offsets[0], sources, threads=team)
     return sources
+
+
+def team_size(items: int, threads: int | None = None) -> int:
+    """How many threads to put to work on ``items`` edges: one, where waking a second costs more than it brings.
+
+    >>> team_size(100, threads=8), team_size(10**6, threads=8)
+    (1, 8)
+    """
+    team = num_threads(threads)
+    return 1 if items < _SMALL else team
 
 
 def _kernel_ids(ids: Array) -> Array:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array
+from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
 from dromos.graph import build
-from dromos.graph.build import MergeRule
+from dromos.graph.build import CsrArrays, MergeRule
 from dromos.graph.labels import Labels
+from dromos.parallel import run_team
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Edges, Graph
@@ -52,21 +53,25 @@ def transposed(graph: Graph) -> Graph:
 
 def same_rows(a: Graph, b: Graph) -> bool:
     """Whether two graphs hold the same arcs with the same weights, in whatever order within a row."""
-    if not np.array_equal(a.offsets, b.offsets):
+    if (a.weights is None) != (b.weights is None) or not np.array_equal(a.offsets, b.offsets):
         return False
-    if a.known_flags.sorted and b.known_flags.sorted and np.array_equal(a.targets, b.targets):
-        if a.weights is None or b.weights is None or np.array_equal(a.weights, b.weights):
-            return (a.weights is None) == (b.weights is None)
-        if not a.has_parallel_edges:
-            return False
-    return np.array_equal(_canonical(a), _canonical(b))
+    first, second = _sorted_rows(a), _sorted_rows(b)
+    if not np.array_equal(first.targets, second.targets):
+        return False
+    if first.weights is None or second.weights is None or np.array_equal(first.weights, second.weights):
+        return True
+    # Parallel edges may come in another order in the one than in the other: compare their weights sorted.
+    src = build.expand_sources(first.offsets, first.targets.dtype)
+    orders = [np.lexsort((weights, first.targets, src)) for weights in (first.weights, second.weights)]
+    return np.array_equal(first.weights[orders[0]], second.weights[orders[1]])
 
 
-def _canonical(graph: Graph) -> Array:
+def _sorted_rows(graph: Graph) -> CsrArrays:
+    """The rows of a graph, each sorted by target."""
+    if graph.sorted:
+        return CsrArrays(graph.offsets, graph.targets, graph.weights)
     src = build.expand_sources(graph.offsets, graph.targets.dtype)
-    keys = (graph.targets, src) if graph.weights is None else (graph.weights, graph.targets, src)
-    order = np.lexsort(keys)
-    return np.stack([key[order].astype(np.float64 if key is graph.weights else np.int64) for key in keys])
+    return build.build_csr(src, graph.targets, graph.weights, graph.num_vertices)
 
 
 def same_arrays(a: Graph, b: Graph) -> bool:
@@ -83,7 +88,12 @@ def same_arrays(a: Graph, b: Graph) -> bool:
 
 def count_loops(graph: Graph) -> int:
     """The number of arcs from a vertex to itself."""
-    return int(np.count_nonzero(build.expand_sources(graph.offsets, graph.targets.dtype) == graph.targets))
+    from dromos.graph import transform_kernels as kernels
+
+    team = build.team_size(graph.num_arcs)
+    found = np.zeros(team, dtype=np.int64)
+    run_team(kernels.count_loops, np.zeros(1, np.int64), graph.offsets, graph.targets, found, threads=team)
+    return int(found.sum())
 
 
 def has_parallel_unsorted(graph: Graph) -> bool:
@@ -95,16 +105,13 @@ def has_parallel_unsorted(graph: Graph) -> bool:
 
 def symmetrized(graph: Graph, *, dedupe: bool, merge_weights: MergeRule) -> Graph:
     """See :meth:`Graph.symmetrized`."""
-    if not graph.directed:
+    if not graph.directed and not (dedupe and graph.has_parallel_edges):
         return graph
-    src = build.expand_sources(graph.offsets, graph.targets.dtype)
-    return _with_labels(
-        type(graph).from_edges(
-            src, graph.targets, graph.weights, num_vertices=graph.num_vertices, symmetrize=True, dedupe=dedupe,
-            merge_weights=merge_weights,
-        ),
-        graph.labels,
-    )  # fmt: skip
+    result = type(graph).from_edges(
+        *graph.edges(), num_vertices=graph.num_vertices, symmetrize=True, dedupe=dedupe, merge_weights=merge_weights
+    )
+    result._labels = graph.labels
+    return result
 
 
 def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
@@ -119,8 +126,8 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     outside = (chosen < 0) | (chosen >= graph.num_vertices)
     if outside.any():
         raise UnknownVertexError(f"no vertex {chosen[outside][0]}: the ids are 0..{graph.num_vertices - 1}")
-    new_ids = np.full(graph.num_vertices, -1, dtype=np.int64)
-    new_ids[chosen] = np.arange(len(chosen))
+    new_ids = np.full(graph.num_vertices, -1, dtype=graph.targets.dtype)
+    new_ids[chosen] = np.arange(len(chosen), dtype=new_ids.dtype)
     if np.count_nonzero(new_ids >= 0) < len(chosen):
         raise InvalidArgumentError("a vertex is given twice; a subgraph holds each once")
     names = Labels.from_values(chosen if graph.labels is None else graph.labels.values_of(chosen))
@@ -129,17 +136,29 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
 
 def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) -> Graph:
     """The rows of ``chosen``, renamed by ``new_ids``, without the arcs that lead to a vertex named -1."""
+    from dromos.graph import transform_kernels as kernels
     from dromos.graph.graph import Flags
 
-    degrees = graph.out_degree[chosen]
-    begins = np.zeros(len(chosen) + 1, dtype=OFFSET)
-    np.cumsum(degrees, out=begins[1:])
-    positions = np.arange(begins[-1]) + np.repeat(graph.offsets[chosen] - begins[:-1], degrees)
-    dst = new_ids[graph.targets[positions]]
-    inside = dst >= 0
-    src = np.repeat(np.arange(len(chosen)), degrees)[inside]
-    weights = None if graph.weights is None else graph.weights[positions][inside]
-    offsets, targets, values = build.build_csr(src, dst[inside], weights, len(chosen))
+    chosen = chosen.astype(np.int64, copy=False)
+    team, ids = build.team_size(graph.num_arcs), graph.targets.dtype
+    starts = np.zeros(len(chosen) + 1, dtype=OFFSET)
+    if len(chosen) == graph.num_vertices:
+        starts[1:] = graph.out_degree[chosen]
+    else:
+        run_team(
+            kernels.count_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, chosen, new_ids, starts[1:],
+            threads=team,
+        )  # fmt: skip
+    np.cumsum(starts, out=starts)
+    weighted = graph.weights is not None
+    weights = graph.weights if graph.weights is not None else np.empty(0, dtype=np.float32)
+    src, dst = np.empty(starts[-1], dtype=ids), np.empty(starts[-1], dtype=ids)
+    kept_weights = np.empty(len(src) if weighted else 0, dtype=weights.dtype)
+    run_team(
+        kernels.gather_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, weights, weighted, chosen, new_ids,
+        starts, src, dst, kept_weights, threads=team,
+    )  # fmt: skip
+    offsets, targets, values = build.build_csr(src, dst, kept_weights if weighted else None, len(chosen))
     known = graph.known_flags
     flags = Flags(
         directed=graph.directed,
@@ -153,10 +172,14 @@ def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) 
 
 def relabel_by_degree(graph: Graph, *, descending: bool) -> Relabelled:
     """See :meth:`Graph.relabel_by_degree`; vertices of equal degree keep their order."""
-    degree = -graph.out_degree if descending else graph.out_degree
-    old_ids = np.argsort(degree, kind="stable")
-    new_ids = np.empty(graph.num_vertices, dtype=graph.targets.dtype)
-    new_ids[old_ids] = np.arange(graph.num_vertices, dtype=new_ids.dtype)
+    degree, n = graph.out_degree, graph.num_vertices
+    largest = int(degree.max(initial=0))
+    # A counting sort by degree is the builder's work: every vertex is an arc from its degree, given in order.
+    ids = np.arange(n, dtype=id_dtype(max(n, largest + 1)))
+    rank = (largest - degree if descending else degree).astype(ids.dtype)
+    old_ids = build.build_csr(rank, ids, None, max(n, largest + 1), dst_ascending=True).targets
+    new_ids = np.empty(n, dtype=graph.targets.dtype)
+    new_ids[old_ids] = ids
     names = None if graph.labels is None else Labels.from_values(graph.labels.values_of(old_ids))
     return Relabelled(_induced(graph, old_ids, new_ids, names), new_ids, old_ids)
 
@@ -169,25 +192,24 @@ def egonet(graph: Graph, vertex: int, radius: int) -> Graph:
     seen[vertex] = True
     frontier = np.array([vertex])
     for _ in range(radius):
-        rows = [graph.neighbors(int(u)) for u in frontier]
-        reached = np.unique(np.concatenate(rows)) if rows else frontier[:0]
-        frontier = reached[~seen[reached]]
+        degrees = graph.out_degree[frontier]
+        shifts = graph.offsets[frontier] - np.cumsum(degrees) + degrees
+        reached = np.zeros_like(seen)
+        reached[graph.targets[np.arange(degrees.sum()) + np.repeat(shifts, degrees)]] = True
+        frontier = np.flatnonzero(reached & ~seen)
         if frontier.size == 0:
             break
-        seen[frontier] = True
+        seen |= reached
     return subgraph(graph, np.flatnonzero(seen))
 
 
 def cross_edges(graph: Graph, part: Array) -> Edges:
     """See :meth:`Graph.cross_edges`."""
     if part.shape != (graph.num_vertices,):
-        raise GraphDataError(f"part has the shape {part.shape}; expected one for each of {graph.num_vertices:,} vertices")
+        raise GraphDataError(
+            f"part has the shape {part.shape}; expected one for each of {graph.num_vertices:,} vertices"
+        )
     edges = graph.edges()
     crossing = part[edges.src] != part[edges.dst]
     weight = None if edges.weight is None else edges.weight[crossing]
     return type(edges)(edges.src[crossing], edges.dst[crossing], weight)
-
-
-def _with_labels(graph: Graph, labels: Labels | None) -> Graph:
-    graph._labels = labels
-    return graph

@@ -9,10 +9,9 @@ from typing import Any
 from dromos.errors import InvalidArgumentError, ResourceError
 from dromos.graph.summary import human_bytes
 
-__all__ = ["MAX_SCALE", "memory_limit", "probability", "require_memory", "team_size", "whole_number"]
+__all__ = ["MAX_SCALE", "memory_limit", "probability", "require_memory", "whole_number"]
 
 MAX_SCALE = 48  # 2^48 vertices: beyond any machine, and edge numbers still fit 64 bits
-_SMALL = 1 << 15
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -62,8 +61,3 @@ def memory_limit() -> int:
         except (OSError, ValueError):  # no such group, or "max"
             continue
     return limit
-
-
-def team_size(items: int, threads: int | None) -> int | None:
-    """One thread for work that is smaller than what waking a second one costs."""
-    return 1 if items < _SMALL else threads

@@ -17,7 +17,8 @@ import numpy as np
 
 from dromos.dtypes import Array, id_dtype
 from dromos.errors import InvalidArgumentError
-from dromos.graph.generators.arguments import MAX_SCALE, probability, require_memory, team_size, whole_number
+from dromos.graph.build import team_size
+from dromos.graph.generators.arguments import MAX_SCALE, probability, require_memory, whole_number
 from dromos.graph.generators.rng import Stream, key_of, permutation_constants
 from dromos.graph.generators.weights import weighted
 from dromos.graph.graph import Edges, Graph

@@ -51,7 +51,7 @@ def unit_float(word):
 
 @kernel
 def permute(ids, constants, half, mask):
-    """Apply a keyed bijection of the numbers of ``2 * half`` (or one fewer) bits to ``ids``, unsigned like ``constants``.
+    """Apply a keyed bijection of the numbers of ``2 * half`` (or one fewer) bits to ``ids``; all are unsigned.
 
     Each round adds without carry, multiplies by an odd number, and folds the upper half of the bits onto the lower: all
     three can be undone, so that no two ids meet. There is no table, whatever the number of vertices; the inner loop

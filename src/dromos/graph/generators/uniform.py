@@ -6,7 +6,8 @@ import numpy as np
 
 from dromos.dtypes import id_dtype
 from dromos.errors import InvalidArgumentError
-from dromos.graph.generators.arguments import MAX_SCALE, require_memory, team_size, whole_number
+from dromos.graph.build import team_size
+from dromos.graph.generators.arguments import MAX_SCALE, require_memory, whole_number
 from dromos.graph.generators.rng import Stream, key_of
 from dromos.graph.generators.weights import weighted
 from dromos.graph.graph import Edges, Graph

@@ -10,7 +10,7 @@ import numpy as np
 
 from dromos.dtypes import WEIGHT_DTYPES
 from dromos.errors import InvalidArgumentError
-from dromos.graph.generators.arguments import team_size
+from dromos.graph.build import team_size
 from dromos.graph.generators.rng import Stream, key_of
 from dromos.graph.graph import Graph
 from dromos.parallel import run_team

@@ -1,0 +1,59 @@
+"""Compiled kernels behind the transformations of graphs."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+from dromos.jit import atomic_add, kernel
+
+ROWS_A_TICKET = 1024
+
+
+@kernel
+def count_kept(thread, num_threads, ticket, offsets, targets, chosen, new_ids, degrees):
+    """``degrees[i]``: how many arcs of vertex ``chosen[i]`` lead to a vertex that has a new id (0 or more)."""
+    while True:
+        first = atomic_add(ticket, 0, ROWS_A_TICKET)
+        if first >= chosen.size:
+            return
+        for i in range(first, min(chosen.size, first + ROWS_A_TICKET)):
+            degree = 0
+            for at in range(offsets[chosen[i]], offsets[chosen[i] + 1]):
+                degree += new_ids[targets[at]] >= 0
+            degrees[i] = degree
+
+
+@kernel
+def gather_kept(
+    thread, num_threads, ticket, offsets, targets, weights, weighted, chosen, new_ids, starts, src, dst, kept_weights
+):
+    """Write the arcs that :func:`count_kept` counted, by new ids; those of ``chosen[i]`` from ``starts[i]`` on."""
+    while True:
+        first = atomic_add(ticket, 0, ROWS_A_TICKET)
+        if first >= chosen.size:
+            return
+        for i in range(first, min(chosen.size, first + ROWS_A_TICKET)):
+            out = starts[i]
+            for at in range(offsets[chosen[i]], offsets[chosen[i] + 1]):
+                v = new_ids[targets[at]]
+                if v >= 0:
+                    src[out] = i
+                    dst[out] = v
+                    if weighted:
+                        kept_weights[out] = weights[at]
+                    out += 1
+
+
+@kernel
+def count_loops(thread, num_threads, ticket, offsets, targets, found):
+    """``found[thread]``: how many self-loops are in the rows that this thread took."""
+    num_vertices = offsets.size - 1
+    loops = 0
+    while True:
+        first = atomic_add(ticket, 0, ROWS_A_TICKET)
+        if first >= num_vertices:
+            break
+        for u in range(first, min(num_vertices, first + ROWS_A_TICKET)):
+            for at in range(offsets[u], offsets[u + 1]):
+                loops += targets[at] == u
+    found[thread] = loops
