@@ -42,7 +42,7 @@ def _outcome(file: Path) -> str:
 def test_flipped_bytes_anywhere_are_found(stored: Path) -> None:
     whole = stored.read_bytes()
     rng = np.random.default_rng(11)
-    header_bytes = list(range(0, 700))
+    header_bytes = list(range(700))
     anywhere = rng.choice(len(whole), 2500, replace=False).tolist()
     for at in header_bytes + anywhere:
         damaged = bytearray(whole)

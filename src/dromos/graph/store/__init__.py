@@ -1,9 +1,24 @@
 """The store: a graph in one file (``.drm``), mapped on open, checksummed, streamed in pages."""
 
+from dromos.graph.store.convert import convert
+from dromos.graph.store.external import Conversion, convert_external
 from dromos.graph.store.layout import Header, Section
 from dromos.graph.store.origin import changed_underneath, identity
 from dromos.graph.store.reader import load, read_header
 from dromos.graph.store.verify import Report, verify
 from dromos.graph.store.writer import write
 
-__all__ = ["Header", "Report", "Section", "changed_underneath", "identity", "load", "read_header", "verify", "write"]
+__all__ = [
+    "Conversion",
+    "Header",
+    "Report",
+    "Section",
+    "changed_underneath",
+    "convert",
+    "convert_external",
+    "identity",
+    "load",
+    "read_header",
+    "verify",
+    "write",
+]

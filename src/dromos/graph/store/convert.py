@@ -1,0 +1,86 @@
+"""Files of edges to stores within a memory budget: what ``dromos convert --memory`` calls."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+from typing import Any
+
+from dromos.errors import FileError, FormatError, GraphDataError
+from dromos.graph.build import MergeRule
+from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.formats.files import file_errors
+from dromos.graph.formats.reading import open_edges
+from dromos.graph.store.external import Conversion, convert_external
+
+__all__ = ["convert"]
+
+_ONE_READER_BELOW = 256 << 20  # with less memory than this the file is parsed by one thread, which holds fewer blocks
+
+
+def convert(
+    path_in: str | os.PathLike[str],
+    path_out: str | os.PathLike[str],
+    *,
+    memory: int,
+    format: str | None = None,
+    directed: bool | None = None,
+    symmetrize: bool | None = None,
+    dedupe: bool = False,
+    drop_self_loops: bool = False,
+    merge_weights: MergeRule = "first",
+    weighted: bool | None = None,
+    transpose: bool = False,
+    threads: int | None = None,
+    tmp_dir: str | os.PathLike[str] | None = None,
+    progress: Progress = no_progress,
+    **options: Any,
+) -> Conversion:
+    """Make a store of a file of edges of any size, within ``memory`` bytes; see :func:`convert_external`.
+
+    If the process is killed after the file was taken in, the same call goes on from there, as long as the file and the
+    arguments are the same; otherwise what was left is removed first. ``options`` are those of the file's format.
+
+    >>> import tempfile, pathlib
+    >>> from dromos.graph.store import load
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tiny.el").write_text("0 1\\n1 2\\n")
+    >>> _ = convert(folder / "tiny.el", folder / "tiny.drm", memory=32 << 20)
+    >>> load(folder / "tiny.drm").num_edges
+    2
+    """
+    path_in, path_out = Path(path_in), Path(path_out)
+    arguments = {
+        "directed": directed, "symmetrize": symmetrize, "dedupe": dedupe, "drop_self_loops": drop_self_loops,
+        "merge_weights": merge_weights, "weighted": weighted, "transpose": transpose,
+    }  # fmt: skip
+    with file_errors(path_in):
+        task = {
+            "input": _look_of(path_in, path_out), "format": format, "memory": memory,
+            "options": {name: repr(value) for name, value in {**arguments, **options}.items()},
+        }  # fmt: skip
+        try:
+            readers = 1 if memory < _ONE_READER_BELOW else threads
+            source = open_edges(path_in, format=format, progress=progress, threads=readers, **options)
+            return convert_external(
+                source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=progress,
+                **arguments,  # type: ignore[arg-type]
+            )  # fmt: skip
+        except GraphDataError as error:
+            raise FormatError(str(error), path=path_in) from error
+        except FileError as error:
+            if error.path is None:
+                raise type(error)(error.message, path=path_in) from error
+            raise
+
+
+def _look_of(path_in: Path, path_out: Path) -> list[list[Any]]:
+    """Name, size and time of the input and of the files beside it that share its name (a graph may be in several)."""
+    pattern = f"{glob.escape(path_in.name.split('.')[0])}.*"
+    files = {path_in, *path_in.parent.glob(pattern)} - {path_out}
+    looks = []
+    for path in sorted(files):
+        status = path.stat()
+        looks.append([str(path.absolute()), status.st_size, status.st_mtime_ns])
+    return looks

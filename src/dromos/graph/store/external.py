@@ -1,0 +1,246 @@
+"""From a list of edges of any size to a store, within a given amount of memory.
+
+1. *Take in*: the input is read once, block by block, and laid down as raw binary edges (the slow part, done once even
+   if the process is killed later).
+2. *Number*: where the ids are names, the different ones are found by an external sort, and become labels.
+3. *Sort*: the arcs are sorted on disk by ranges of rows until a range fits the memory, where it becomes rows of CSR;
+   and once more, turned round, where the transpose is asked for.
+4. *Assemble*: the sections are copied into a store beside the final name, which is renamed when it is whole.
+
+The store is the same, byte for byte, as :func:`dromos.read` and :func:`dromos.write` would make with enough memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array, id_dtype
+from dromos.errors import FileError, GraphDataError, InvalidArgumentError
+from dromos.graph.build import MERGE_RULES, MergeRule
+from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
+from dromos.graph.formats.files import file_errors
+from dromos.graph.graph import Flags
+from dromos.graph.labels import Labels
+from dromos.graph.store.budget import Budget
+from dromos.graph.store.ingest import KEPT_FILES, RAW_FILE, Ingested, ingest
+from dromos.graph.store.layout import Header
+from dromos.graph.store.partition import Partitioner
+from dromos.graph.store.row_files import RowFiles
+from dromos.graph.store.spill import SpillFile
+from dromos.graph.store.vertex_ids import Vertices, number_vertices
+from dromos.graph.store.workspace import Workspace, open_workspace
+from dromos.graph.store.writer import PIECE_BYTES, SectionWriter
+
+__all__ = ["Conversion", "convert_external"]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What a conversion made."""
+
+    header: Header
+    resumed: bool
+    """Whether the input had been taken in already by a run that was killed."""
+
+
+def convert_external(
+    source: EdgeSource,
+    out_path: str | os.PathLike[str],
+    *,
+    memory: int,
+    directed: bool | None = None,
+    symmetrize: bool | None = None,
+    dedupe: bool = False,
+    drop_self_loops: bool = False,
+    merge_weights: MergeRule = "first",
+    weighted: bool | None = None,
+    transpose: bool = False,
+    threads: int | None = None,
+    tmp_dir: str | os.PathLike[str] | None = None,
+    task: dict[str, Any] | None = None,
+    progress: Progress = no_progress,
+) -> Conversion:
+    """Make a store of a source of edges within ``memory`` bytes.
+
+    Args:
+        source: the edges; see :func:`dromos.graph.formats.open_edges`.
+        out_path: the store to make.
+        memory: bytes for the arrays of the conversion. Ids that are strings need a dictionary of a quarter of it.
+        directed, symmetrize, dedupe, drop_self_loops, merge_weights, weighted: as in :func:`dromos.read`.
+        transpose: store the in-edges too.
+        threads: threads to sort with.
+        tmp_dir: where to keep temporary files (about twice the binary edges); beside ``out_path`` unless given.
+        task: what tells this conversion from others (the input's name, size and time). A killed run with the same task
+            is gone on with; without it, each run begins anew.
+        progress: called with the arcs done and the arcs in all, over all steps.
+
+    >>> import tempfile, pathlib
+    >>> from dromos.graph.store import load
+    >>> edges = EdgeSource(iter([EdgeBlock(np.array([0, 1]), np.array([1, 2]), None)]))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+    >>> _ = convert_external(edges, file, memory=1 << 20)
+    >>> load(file)
+    <Graph: 3 vertices, 2 edges, directed>
+    """
+    if merge_weights not in MERGE_RULES:
+        raise InvalidArgumentError(f"merge_weights={merge_weights!r} is not one of {', '.join(MERGE_RULES)}")
+    out_path, budget = Path(out_path), Budget(memory)
+    with file_errors(out_path, "write"):
+        if out_path.is_dir():
+            raise FileError("is a directory; give a file name", path=out_path)
+        with open_workspace(out_path, None if tmp_dir is None else Path(tmp_dir)) as workspace:
+            task = {"pid": os.getpid()} if task is None else task
+            earlier = workspace.finished(task)
+            facts = ingest(source, workspace, budget, weighted=weighted) if earlier is None else Ingested(**earlier)
+            if earlier is None:
+                workspace.note(task, facts.plain())
+            workspace.remove_unless(KEPT_FILES)
+            job = _Job(source, workspace, budget, facts, threads, progress)
+            job.choose_direction(directed, symmetrize)
+            rows = job.sort(drop_self_loops, dedupe, merge_weights)
+            sections = list(rows.sections())
+            if transpose and not rows.facts.symmetric:
+                sections += job.transpose(rows).sections()
+            header = _assemble(out_path, sections, job.vertices, rows, undirected=job.undirected)
+    return Conversion(header, resumed=earlier is not None)
+
+
+class _Job:
+    """The steps that follow once the input is taken in."""
+
+    def __init__(
+        self,
+        source: EdgeSource,
+        workspace: Workspace,
+        budget: Budget,
+        facts: Ingested,
+        threads: int | None,
+        progress: Progress,
+    ) -> None:
+        self._workspace, self._budget, self._facts, self._threads = workspace, budget, facts, threads
+        self._raw = SpillFile(workspace.path(RAW_FILE), facts.count)
+        self.vertices: Vertices = number_vertices(source, facts, self._raw, workspace, budget)
+        self._weight_type = None if facts.weight_type is None else np.dtype(facts.weight_type)
+        self._id_type = id_dtype(self.vertices.count)
+        self.undirected = self._mirror = False
+        self._progress = progress
+
+    def choose_direction(self, directed: bool | None, symmetrize: bool | None) -> None:
+        """Whether edges go both ways, by the same rules as in memory."""
+        directed = self._facts.directed if directed is None else directed
+        if symmetrize is None:
+            symmetrize = not directed and not self._facts.both_directions
+        self._mirror, self.undirected = symmetrize, symmetrize or not directed
+
+    def sort(self, drop_self_loops: bool, dedupe: bool, merge_weights: MergeRule) -> RowFiles:
+        """The rows of the graph."""
+        rows = self._row_files("", dedupe, merge_weights)
+        most = self._facts.count * (2 if self._mirror else 1)
+        self._fill(rows, self._arcs(drop_self_loops), most)
+        if self.undirected and not rows.facts.symmetric:
+            raise GraphDataError(
+                "directed=False with symmetrize=False says that every edge is given in both directions with one "
+                "weight, and some are not; leave symmetrize out to have the reverse edges added"
+            )
+        return rows
+
+    def transpose(self, rows: RowFiles) -> RowFiles:
+        """The rows of the transposed graph."""
+        result = self._row_files("transpose_", False, "first")
+        self._fill(result, rows.reversed_arcs(), rows.num_arcs)
+        return result
+
+    def _row_files(self, prefix: str, dedupe: bool, merge_weights: MergeRule) -> RowFiles:
+        return RowFiles(
+            self._workspace, self._budget, prefix, self.vertices.count, self._weight_type,
+            dedupe=dedupe, merge_weights=merge_weights, threads=self._threads,
+        )  # fmt: skip
+
+    def _fill(self, rows: RowFiles, arcs: Iterator[EdgeBlock], count: int) -> None:
+        arc_bytes = 4 + self._id_type.itemsize + (8 if self._weight_type is not None else 0)
+        partitioner = Partitioner(self._workspace, self._budget, self.vertices.count, arc_bytes)
+        done = 0
+        with rows.open():
+            for part in partitioner.sorted_parts(self._counted(arcs, count), count):
+                rows.add(part)
+                done += part.count
+                self._progress(count + done, 2 * count)
+
+    def _counted(self, arcs: Iterator[EdgeBlock], count: int) -> Iterator[EdgeBlock]:
+        done = 0
+        for block in arcs:
+            yield block
+            done += len(block.src)
+            self._progress(done, 2 * count)
+
+    def _arcs(self, drop_self_loops: bool) -> Iterator[EdgeBlock]:
+        """The raw edges as arcs between vertices, in the order of the input."""
+        for raw in self._raw.frames():
+            src, dst = (self.vertices.of_ids(ids).astype(self._id_type, copy=False) for ids in (raw.src, raw.dst))
+            weight = None if self._weight_type is None else np.asarray(raw.weight).astype(self._weight_type, copy=False)
+            if drop_self_loops:
+                kept = src != dst
+                src, dst, weight = src[kept], dst[kept], None if weight is None else weight[kept]
+            yield _mirrored(src, dst, weight) if self._mirror else EdgeBlock(src, dst, weight)
+
+
+def _mirrored(src: Array, dst: Array, weight: Array | None) -> EdgeBlock:
+    """Each edge followed by its reverse; a self-loop once."""
+    both = np.stack((src, dst), axis=1)
+    kept = np.ones(both.shape, dtype=bool)
+    kept[:, 1] = src != dst
+    chosen = kept.reshape(-1)
+    return EdgeBlock(
+        both.reshape(-1)[chosen],
+        both[:, ::-1].reshape(-1)[chosen],
+        None if weight is None else np.repeat(weight, 2)[chosen],
+    )
+
+
+def _assemble(
+    out_path: Path,
+    sections: list[tuple[str, np.dtype[Any], Array]],
+    vertices: Vertices,
+    rows: RowFiles,
+    *,
+    undirected: bool,
+) -> Header:
+    """Copy the sections into a store. Its temporary name is the same in every run, so that a killed one is replaced."""
+    beside = out_path.with_name(f".{out_path.name}.converting.part")
+    facts, arcs = rows.facts, rows.num_arcs
+    flags = Flags(
+        directed=not undirected,
+        symmetric=facts.symmetric,
+        sorted=True,
+        parallel_edges=facts.parallel_at is not None,
+        self_loops=facts.loops > 0,
+    )
+    try:
+        with open(beside, "wb") as out:
+            writer = SectionWriter(out)
+            for name, dtype, array in (*sections, *_label_sections(vertices.labels)):
+                step = PIECE_BYTES // dtype.itemsize
+                writer.add(name, dtype, (array[at : at + step] for at in range(0, len(array), step)))
+            header = writer.finish(
+                num_vertices=vertices.count,
+                num_arcs=arcs,
+                num_edges=(arcs + facts.loops) // 2 if undirected else arcs,
+                flags=flags,
+            )
+        beside.replace(out_path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return header
+
+
+def _label_sections(labels: Labels | None) -> Iterator[tuple[str, np.dtype[Any], Array]]:
+    if labels is None:
+        return
+    parts = {"labels": labels.integers, "labels_utf8": labels.utf8, "labels_offsets": labels.offsets}
+    yield from ((name, array.dtype, array) for name, array in parts.items() if array is not None)

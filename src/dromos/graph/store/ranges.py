@@ -1,0 +1,67 @@
+"""The arcs of a range of rows, sorted in memory: few rows, targets from a graph that may be larger than memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import OFFSET, Array
+from dromos.errors import GraphDataError
+from dromos.graph.build import MERGE_RULES, CsrArrays, MergeRule
+from dromos.parallel import num_threads, run_team
+
+__all__ = ["narrowed", "sorted_rows"]
+
+_SMALL = 1 << 15
+
+
+def sorted_rows(
+    src: Array,
+    dst: Array,
+    weight: Array | None,
+    num_rows: int,
+    *,
+    dedupe: bool = False,
+    merge_weights: MergeRule = "first",
+    threads: int | None = None,
+) -> CsrArrays:
+    """Rows ``0..num_rows`` of arcs to any targets, each sorted by target; parallel arcs stay in input order.
+
+    >>> rows = sorted_rows(np.array([1, 0, 1]), np.array([9, 7, 3]), None, 2)
+    >>> rows.offsets.tolist(), rows.targets.tolist()
+    ([0, 1, 3], [7, 3, 9])
+    """
+    from dromos.graph.store import range_kernels as kernels
+
+    exact_sums = weight is not None and weight.dtype == np.int32 and dedupe and merge_weights == "sum"
+    given = np.empty(0, dtype=np.float32) if weight is None else weight.astype(np.int64) if exact_sums else weight
+    offsets = np.zeros(num_rows + 1, dtype=OFFSET)
+    targets, weights = np.empty_like(dst), np.empty_like(given)
+    run_team(kernels.group_by_row, src, dst, given, offsets, targets, weights, threads=1)
+    team = 1 if len(src) < _SMALL else num_threads(threads)
+    run_team(
+        kernels.sort_rows, np.zeros(1, np.int64), offsets, targets, weights, np.empty_like(dst), np.empty_like(given),
+        threads=team,
+    )  # fmt: skip
+    if dedupe:
+        run_team(kernels.merge_parallel, offsets, targets, weights, MERGE_RULES.index(merge_weights), threads=1)
+        targets = targets[: offsets[-1]]
+        weights = weights[: offsets[-1]]
+    if weight is None:
+        return CsrArrays(offsets, targets, None)
+    return CsrArrays(offsets, targets, narrowed(weights, weight.dtype))
+
+
+def narrowed(weights: Array, dtype: np.dtype[Any]) -> Array:
+    """Sums of weights in the type that the weights had; integers that outgrew it are an error.
+
+    >>> narrowed(np.array([3]), np.dtype(np.int32)).dtype
+    dtype('int32')
+    """
+    outgrown = dtype == np.int32 and weights.size and not (weights.min() >= -(2**31) and weights.max() < 2**31)
+    if outgrown:
+        raise GraphDataError(
+            "summing the weights of parallel edges overflows int32; pass the weights as float64, or merge by min or max"
+        )
+    return weights.astype(dtype, copy=False)

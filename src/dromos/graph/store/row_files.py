@@ -1,0 +1,156 @@
+"""Rows that come out of the sort, written to files that become the sections of a store."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from dromos.dtypes import OFFSET, Array, id_dtype
+from dromos.graph.build import MergeRule
+from dromos.graph.formats.base import EdgeBlock
+from dromos.graph.store.budget import Budget
+from dromos.graph.store.partition import Part
+from dromos.graph.store.ranges import narrowed, sorted_rows
+from dromos.graph.store.rows import RowFacts, scan
+from dromos.graph.store.spill import SpillFile
+from dromos.graph.store.workspace import Workspace
+
+__all__ = ["RowFiles"]
+
+
+class RowFiles:
+    """The files of offsets, targets and weights of a graph, filled part by part in ascending order."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        budget: Budget,
+        prefix: str,
+        num_vertices: int,
+        weight_type: np.dtype[Any] | None,
+        *,
+        dedupe: bool,
+        merge_weights: MergeRule,
+        threads: int | None,
+    ) -> None:
+        self.prefix, self.num_arcs, self.facts = prefix, 0, RowFacts()
+        self._num_vertices, self._weight_type = num_vertices, weight_type
+        self._dedupe, self._merge, self._threads = dedupe, merge_weights, threads
+        self._step = budget.frame_edges
+        self._next_row = 0
+        dtypes: dict[str, np.dtype[Any]] = {"offsets": OFFSET, "targets": id_dtype(num_vertices)}
+        if weight_type is not None:
+            dtypes["weights"] = weight_type
+        self._paths = {name: (workspace.path(f"{prefix}{name}.bin"), dtype) for name, dtype in dtypes.items()}
+        self._files: dict[str, IO[bytes]] = {}
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Hold the files open while parts are added; the last offset is written at the end."""
+        with contextlib.ExitStack() as stack:
+            for name, (path, _) in self._paths.items():
+                self._files[name] = stack.enter_context(open(path, "wb"))
+            yield
+            self._begin_rows_up_to(self._num_vertices + 1)
+
+    def add(self, part: Part) -> None:
+        """Sort the arcs of a part and write its rows; parts come in ascending order."""
+        if part.arcs is None:
+            return  # its rows begin where the next arc is; that is written when it comes
+        if part.is_one_arc:
+            self._add_one_arc(part.first, part.low, part.arcs)
+            return
+        src, dst, weight = self._loaded(part)
+        offsets, targets, weights = sorted_rows(
+            src, dst, weight, part.last - part.first,
+            dedupe=self._dedupe, merge_weights=self._merge, threads=self._threads,
+        )  # fmt: skip
+        del src, dst, weight
+        self._begin_rows_up_to(part.first + 1)
+        if part.last - part.first > 1:
+            (offsets[1:-1] + self.num_arcs).tofile(self._files["offsets"])
+            self._next_row = part.last
+        self._write(part.first, offsets, targets, weights)
+
+    def sections(self) -> Iterator[tuple[str, np.dtype[Any], Array]]:
+        """Each file as an array, mapped."""
+        for name, (path, dtype) in self._paths.items():
+            yield f"{self.prefix}{name}", dtype, _mapped(path, dtype)
+
+    def reversed_arcs(self) -> Iterator[EdgeBlock]:
+        """Every arc turned round, in the order of the rows."""
+        arrays = {name: _mapped(path, dtype) for name, (path, dtype) in self._paths.items()}
+        for begin in range(0, self.num_arcs, self._step):
+            arcs = np.arange(begin, min(begin + self._step, self.num_arcs))
+            rows = np.searchsorted(arrays["offsets"], arcs, side="right") - 1
+            part = slice(begin, begin + self._step)
+            targets = np.array(arrays["targets"][part])
+            weights = np.array(arrays["weights"][part]) if "weights" in arrays else None
+            yield EdgeBlock(targets, rows.astype(targets.dtype), weights)
+
+    def _loaded(self, part: Part) -> EdgeBlock:
+        """The arcs of a part in memory, the sources as rows of the part."""
+        assert part.arcs is not None
+        src = np.empty(part.count, dtype=id_dtype(part.last - part.first))
+        dst = np.empty(part.count, dtype=id_dtype(self._num_vertices))
+        weight = None if self._weight_type is None else np.empty(part.count, dtype=self._weight_type)
+        at = 0
+        for frame in part.arcs.frames():
+            place = slice(at, at + len(frame.src))
+            src[place] = frame.src - part.first
+            dst[place] = frame.dst
+            if weight is not None:
+                weight[place] = frame.weight
+            at += len(frame.src)
+        return EdgeBlock(src, dst, weight)
+
+    def _add_one_arc(self, row: int, target: int, arcs: SpillFile) -> None:
+        """Many arcs with the same two ends: they need no sorting, and merge as they stream by."""
+        self._begin_rows_up_to(row + 1)
+        merged: Array | None = None
+        for frame in arcs.frames():
+            if not self._dedupe:
+                self._write(row, np.array([0, len(frame.dst)]), frame.dst, frame.weight)
+                if arcs.count > 1:  # perhaps in different frames
+                    self.facts = self.facts._replace(parallel_at=0)
+            elif frame.weight is None:
+                merged = np.empty(0)
+            else:
+                merged = self._merged_weight(merged, frame.weight)
+        if merged is not None:
+            weight = None if self._weight_type is None else narrowed(merged, self._weight_type)
+            self._write(row, np.array([0, 1]), np.array([target], dtype=id_dtype(self._num_vertices)), weight)
+
+    def _merged_weight(self, before: Array | None, weights: Array) -> Array:
+        """The one weight of what came before and of ``weights``, added up from left to right as the builder does."""
+        if weights.dtype == np.int32 and self._merge == "sum":
+            weights = weights.astype(np.int64)
+        values = weights if before is None else np.concatenate((before, weights))
+        if self._merge == "sum":
+            return np.cumsum(values, dtype=values.dtype)[-1:]
+        if self._merge == "first":
+            return values[:1]
+        return np.array([values.min() if self._merge == "min" else values.max()], dtype=values.dtype)
+
+    def _begin_rows_up_to(self, row: int) -> None:
+        """Let all rows below ``row`` that have not begun begin here."""
+        while self._next_row < row:
+            count = min(self._step, row - self._next_row)
+            np.full(count, self.num_arcs, dtype=OFFSET).tofile(self._files["offsets"])
+            self._next_row += count
+
+    def _write(self, first: int, offsets: Array, targets: Array, weights: Array | None) -> None:
+        self.facts = self.facts.joined(scan(first, self._num_vertices, offsets, targets, weights, self._threads))
+        targets.tofile(self._files["targets"])
+        if weights is not None:
+            weights.tofile(self._files["weights"])
+        self.num_arcs += len(targets)
+
+
+def _mapped(path: Any, dtype: np.dtype[Any]) -> Array:
+    if path.stat().st_size == 0:
+        return np.empty(0, dtype=dtype)
+    return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)

@@ -1,0 +1,147 @@
+"""From the ids of a file to vertices 0..n-1, without holding all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import GraphDataError
+from dromos.graph.formats.base import EdgeSource
+from dromos.graph.labels import Labels
+from dromos.graph.store.budget import Budget
+from dromos.graph.store.ingest import Ingested, load_labels, vertices_named
+from dromos.graph.store.spill import SpillFile
+from dromos.graph.store.workspace import Workspace
+
+__all__ = ["Vertices", "number_vertices"]
+
+
+@dataclass(frozen=True)
+class Vertices:
+    """How many vertices there are, their labels, and the vertex of an id."""
+
+    count: int
+    labels: Labels | None
+    of_ids: Callable[[Array], Array]
+
+
+def number_vertices(
+    source: EdgeSource, facts: Ingested, raw: SpillFile, workspace: Workspace, budget: Budget
+) -> Vertices:
+    """Decide what the ids of the input mean, by the same rules as :func:`dromos.read`."""
+    if facts.has_labels:
+        labels = load_labels(workspace)
+        if facts.num_vertices is not None and facts.num_vertices != len(labels):
+            raise GraphDataError(
+                f"there are {len(labels):,} labels for {facts.num_vertices:,} vertices; give one a vertex"
+            )
+        if facts.text:
+            table = np.load(workspace.path("text_ids.npy"), mmap_mode="r" if facts.count else None)
+            return Vertices(len(labels), labels, lambda ids: np.asarray(table[ids]))
+        return Vertices(len(labels), labels, lambda ids: vertices_named(labels, ids, source))
+    if facts.sparse_ids and facts.num_vertices is None:
+        return _named_by_integers(facts, raw, workspace, budget)
+    return Vertices(_checked_count(facts), None, lambda ids: ids)
+
+
+def _named_by_integers(facts: Ingested, raw: SpillFile, workspace: Workspace, budget: Budget) -> Vertices:
+    path = workspace.path("distinct.ids")
+    if facts.count == 0:
+        return Vertices(0, None, lambda ids: ids)
+    count = _write_distinct(facts, raw, path, budget)
+    if facts.low == 0 and facts.high == count - 1:
+        path.unlink()
+        return Vertices(count, None, lambda ids: ids)
+    names = np.memmap(path, dtype=np.int64, mode="r").view(np.ndarray)
+    return Vertices(count, Labels(names), lambda ids: _positions(names, ids))
+
+
+def _positions(names: Array, ids: Array) -> Array:
+    """Where ``ids`` stand in the ascending ``names``; looked up in ascending order, to walk over the map once."""
+    order = np.argsort(ids)
+    found = np.empty(len(ids), dtype=np.int64)
+    found[order] = np.searchsorted(names, ids[order])
+    return found
+
+
+def _write_distinct(facts: Ingested, raw: SpillFile, path: Path, budget: Budget) -> int:
+    """Write the different ids of all edges, ascending; return how many there are."""
+    span = facts.high - facts.low + 1
+    with open(path, "wb") as out:
+        if span <= budget.table_bytes:
+            seen = np.zeros(span, dtype=bool)
+            for src, dst, _ in raw.frames():
+                for column in (src, dst):
+                    seen[column.astype(np.int64) - facts.low] = True
+            step = budget.frame_edges
+            for begin in range(0, span, step):
+                (np.flatnonzero(seen[begin : begin + step]) + (begin + facts.low)).tofile(out)
+        else:
+            for ids in _merged(_sorted_runs(raw, path, budget), budget.frame_edges):
+                ids.tofile(out)
+        return out.tell() // 8
+
+
+def _sorted_runs(raw: SpillFile, path: Path, budget: Budget) -> list[Path]:
+    """Files of different ids, ascending in each."""
+    runs: list[Path] = []
+    held: list[Array] = []
+
+    def write_run() -> None:
+        run = path.with_name(f"run-{len(runs)}.ids")
+        np.unique(np.concatenate(held)).tofile(run)
+        runs.append(run)
+        held.clear()
+
+    for src, dst, _ in raw.frames():
+        held.append(np.union1d(src, dst).astype(np.int64))
+        if sum(ids.nbytes for ids in held) > budget.memory // 8:
+            write_run()
+    if held:
+        write_run()
+    return runs
+
+
+def _merged(paths: list[Path], window: int) -> Iterator[Array]:
+    """All values of ascending runs in ascending order, each once, some at a time; the runs are removed.
+
+    A window over each run is looked at. Up to the smallest of the windows' last values nothing can come any more that
+    is not in a window, so what lies there is merged and given out.
+    """
+    runs = [np.memmap(path, dtype=np.int64, mode="r").view(np.ndarray) for path in paths]
+    step = max(64, window // max(1, len(runs)))
+    at = [0] * len(runs)
+    while any(begin < len(run) for begin, run in zip(at, runs, strict=True)):
+        bound = min(
+            int(run[min(begin + step, len(run)) - 1]) for begin, run in zip(at, runs, strict=True) if begin < len(run)
+        )
+        pieces = []
+        for number, run in enumerate(runs):
+            piece = run[at[number] : at[number] + step]
+            ready = int(np.searchsorted(piece, bound, side="right"))
+            pieces.append(piece[:ready])
+            at[number] += ready
+        yield np.unique(np.concatenate(pieces))
+    for path in paths:
+        path.unlink()
+
+
+def _checked_count(facts: Ingested) -> int:
+    given = facts.num_vertices
+    if facts.count == 0:
+        return given or 0
+    if facts.low < 0:
+        raise GraphDataError(f"the id {facts.low} is negative; ids are 0..n-1")
+    if given is None:
+        if facts.high + 1 > 64 * facts.count + 2**20:
+            raise GraphDataError(
+                f"the largest id is {facts.high:,} with only {facts.count:,} edges; is this column really one of ids?"
+            )
+        return facts.high + 1
+    if facts.high >= given:
+        raise GraphDataError(f"the id {facts.high} is outside 0..{given - 1} (there are {given:,} vertices)")
+    return given
