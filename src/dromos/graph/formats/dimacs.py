@@ -66,8 +66,8 @@ def _write(graph: Graph, path: Path, *, threads: int | None = None, progress: Pr
     """Write every arc with its weight, or with 1 where the graph has none."""
     if graph.weights is not None and graph.weights.dtype != np.int32:
         raise UnsupportedFormatError(
-            f"DIMACS .gr files hold whole weights, and the graph has {graph.weights.dtype} ones; scale them to integers, "
-            "or write another format, such as .mtx or .txt",
+            f"DIMACS .gr files hold whole weights, and the graph has {graph.weights.dtype} ones; scale them to "
+            "integers, or write another format, such as .mtx or .txt",
             path=path,
         )
     with atomic_output(path) as out:

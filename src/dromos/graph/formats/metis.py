@@ -1,8 +1,8 @@
 """METIS graphs (``.graph``): a header ``n m [fmt [ncon]]``, then the neighbours of each vertex on a line, from 1.
 
 Undirected, without self-loops; every edge stands on the lines of both its ends. ``fmt`` tells whether a line begins
-with a size and ``ncon`` weights of the vertex, and whether each neighbour is followed by the weight of the edge. Sizes and
-weights of vertices are read over: a graph of Dromos holds none. ``%`` begins a comment, in which labels are kept
+with a size and ``ncon`` weights of the vertex, and whether each neighbour is followed by the weight of the edge. Sizes
+and weights of vertices are read over: a graph of Dromos holds none. ``%`` begins a comment, in which labels are kept
 (:mod:`dromos.graph.formats.text_notes`).
 """
 

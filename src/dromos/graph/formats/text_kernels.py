@@ -3,6 +3,8 @@
 A text is a block of whole lines, ended by a newline, so that each loop stops there without looking for the end.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 # ruff: noqa: SIM109  (comparisons compile to better code than a search in a tuple)
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Positions are addresses (see :mod:`dromos.graph.formats.text_number_kernels`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 from __future__ import annotations
 
 import numpy as np

@@ -10,6 +10,8 @@ are parsed eight characters at a time, without a branch a digit. Positions are a
 takes an array counts its references, which costs more than the parsing.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 from __future__ import annotations
 
 import sys

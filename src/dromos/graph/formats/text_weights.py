@@ -74,13 +74,13 @@ def _single(values: Array, token_of: Callable[[int], str]) -> Array:
         if overflown.any():
             row = int(np.argmax(overflown))
             raise WeightTrouble(row, f"the weight {values[row]!r} does not fit float32")
-        above, below = np.nextafter(result, np.float32(np.inf)), np.nextafter(result, np.float32(-np.inf))
     rounded = result.astype(np.float64)
-    inexact = (values != rounded) & np.isfinite(values)
-    other = np.where(values > rounded, above, below)
-    for row in np.flatnonzero(inexact & (values - rounded == other.astype(np.float64) - values)).tolist():
+    rows = np.flatnonzero((values != rounded) & np.isfinite(values))
+    others = np.nextafter(result[rows], np.where(values[rows] > rounded[rows], np.inf, -np.inf).astype(np.float32))
+    on_tie = values[rows] - rounded[rows] == others.astype(np.float64) - values[rows]
+    for row, other in zip(rows[on_tie].tolist(), others[on_tie], strict=True):
         exact, tie = Fraction(token_of(row)), Fraction(float(values[row]))
         if exact != tie:  # the first rounding put it on the tie: only the text tells the side
-            nearer, farther = sorted((result[row], other[row]))
-            result[row] = farther if exact > tie else nearer
+            lower, upper = sorted((result[row], other))
+            result[row] = upper if exact > tie else lower
     return result
