@@ -13,6 +13,10 @@
     │   ├── ProgramTypeError   (TypeError)    numbers or vector sizes that do not fit together
     │   └── IllegalPathError                  an execution path that would change this program's answer
     ├── FieldOverflowError     (OverflowError) an integer outgrew the field that should hold it
+    ├── AlgorithmError         (RuntimeError) an algorithm has no answer for this graph
+    │   ├── ConvergenceError                  the tolerance was not reached within max_iter
+    │   └── NegativeCycleError                distances fall without end; knows a cycle
+    ├── VerificationError      (RuntimeError) a result breaks a rule that every right answer obeys
     ├── MissingDependencyError (ImportError)  an optional package is needed; tells the install command
     └── ResourceError          (RuntimeError) the work does not fit the memory, disk or device allowed
 
@@ -24,6 +28,8 @@ from __future__ import annotations
 import os
 
 __all__ = [
+    "AlgorithmError",
+    "ConvergenceError",
     "CorruptFileError",
     "DromosError",
     "DromosWarning",
@@ -34,12 +40,14 @@ __all__ = [
     "IllegalPathError",
     "InvalidArgumentError",
     "MissingDependencyError",
+    "NegativeCycleError",
     "ProgramError",
     "ProgramTypeError",
     "ResourceError",
     "UnknownVertexError",
     "UnsupportedFormatError",
     "UntraceableError",
+    "VerificationError",
 ]
 
 
@@ -130,6 +138,30 @@ class IllegalPathError(ProgramError):
 
 class FieldOverflowError(DromosError, OverflowError):
     """An integer outgrew the field that should hold it."""
+
+
+class AlgorithmError(DromosError, RuntimeError):
+    """An algorithm has no answer for this graph."""
+
+
+class ConvergenceError(AlgorithmError):
+    """The tolerance was not reached within ``iterations``."""
+
+    def __init__(self, message: str, *, iterations: int) -> None:
+        self.iterations = iterations
+        super().__init__(message)
+
+
+class NegativeCycleError(AlgorithmError):
+    """Distances fall without end along ``cycle`` (vertices by label or id, each an edge away from the one before)."""
+
+    def __init__(self, message: str, *, cycle: list[object]) -> None:
+        self.cycle = cycle
+        super().__init__(message)
+
+
+class VerificationError(DromosError, RuntimeError):
+    """A result breaks a rule that every right answer obeys."""
 
 
 class MissingDependencyError(DromosError, ImportError):

@@ -1,6 +1,6 @@
 """What every engine is: it prepares a program for a graph, then runs one superstep at a time on the path it is told.
 
-An engine knows no algorithm and makes no plan; the iteration loop (``run.py``) asks the planner and calls ``step``:
+An engine knows no algorithm and makes no plan; the iteration loop (``dromos.runner``) asks the planner and calls ``step``:
 
     execution = engine.prepare(program, graph)
     stats = execution.stats
@@ -13,8 +13,8 @@ An engine knows no algorithm and makes no plan; the iteration loop (``run.py``) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,19 @@ from dromos.errors import InvalidArgumentError
 from dromos.plan import Caps, Path, Stats, legal_paths
 from dromos.program import Analysis, GraphTypes, Program, ProgramIR
 
-__all__ = ["Engine", "Execution", "GraphLike", "caps_for", "check_params", "graph_types", "hub_threshold"]
+__all__ = [
+    "Engine",
+    "Execution",
+    "GraphLike",
+    "NativeKernel",
+    "caps_for",
+    "check_params",
+    "graph_types",
+    "hub_threshold",
+]
+
+NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
+"""``kernel(graph, **options) -> fields``: what no program can say, or what a hand-written kernel says faster."""
 
 
 class GraphLike(Protocol):
@@ -77,6 +89,9 @@ class Engine(Protocol):
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
         """Compile what is needed, allocate the state, and put the start vertices into the frontier."""
+
+    def native(self, name: str) -> NativeKernel | None:
+        """The engine's own kernel of this name; None if it has none, so that a program has to do."""
 
 
 def graph_types(graph: GraphLike) -> GraphTypes:

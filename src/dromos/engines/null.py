@@ -9,7 +9,7 @@ import numpy as np
 
 from dromos.codegen.numba import render
 from dromos.dtypes import Array
-from dromos.engines import GraphLike, caps_for, check_params, graph_types
+from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types
 from dromos.plan import Caps, Path, Stats, require_legal
 from dromos.program import Program, analyse
 
@@ -36,6 +36,10 @@ class NullEngine:
         (True, 'frontier empty')
         """
         return NullExecution(program, graph)
+
+    def native(self, name: str) -> NativeKernel | None:
+        """None: it shows what programs would do."""
+        return None
 
 
 class NullExecution:

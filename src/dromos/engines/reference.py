@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import GraphLike, caps_for, check_params, graph_types, hub_threshold
+from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types, hub_threshold
 from dromos.errors import FieldOverflowError
 from dromos.plan import Caps, Path, Stats, require_legal
 from dromos.program import Analysis, Expr, FieldSpec, Program, TypedProgram, analyse, evaluate
@@ -75,6 +75,12 @@ class ReferenceEngine:
         [0, 0, 2]
         """
         return ReferenceExecution(program, graph)
+
+    def native(self, name: str) -> NativeKernel | None:
+        """Plain Python for what no program can say; programs for the rest."""
+        from dromos.engines.native import plain
+
+        return plain.KERNELS.get(name)
 
 
 def merge(monoid: Monoid, left: Message, right: Message) -> Message:

@@ -1,0 +1,105 @@
+"""What algorithms accept: weights by name, values by vertex, graphs without loops or parallel edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.graph.build import expand_sources
+
+__all__ = ["count_of", "finite", "refuse_nan", "simple", "sources_of_arcs", "symmetric", "vertex_values", "weighted"]
+
+
+def weighted(graph: Graph, weight: str | None) -> Graph:
+    """The graph as it is for ``weight="weight"``, without its weights for None (NetworkX's spelling of it)."""
+    if weight is None:
+        return graph if graph.weights is None else graph.with_weights(None)
+    if weight != "weight":
+        raise InvalidArgumentError(f"weight={weight!r}: a graph has one weight, called 'weight'; None leaves it out")
+    return graph
+
+
+def refuse_nan(graph: Graph, *, negative: bool = True) -> None:
+    """Refuse weights that are not numbers, and unless ``negative`` those below zero."""
+    if graph.weights is None or not len(graph.weights):
+        return
+    low = graph.weights.min()
+    if np.isnan(low):
+        arc = int(np.flatnonzero(np.isnan(graph.weights))[0])
+        raise InvalidArgumentError(f"the weight of arc {arc} is NaN; replace such weights or leave the edges out")
+    if not negative and low < 0:
+        raise InvalidArgumentError(f"the weight {low} is below zero, where this algorithm has no meaning")
+
+
+def simple(graph: Graph) -> Graph:
+    """The graph without self-loops, weights and all but one of parallel edges; the graph itself where it is so.
+
+    >>> simple(Graph.from_edges([0, 0, 1], [1, 1, 1])).num_edges
+    1
+    """
+    if not graph.has_self_loops and not graph.has_parallel_edges and graph.weights is None:
+        return graph
+    bare = graph.with_weights(None) if graph.weights is not None else graph
+    if not graph.has_self_loops and not graph.has_parallel_edges:
+        return bare
+    edges = bare.edges()
+    return Graph.from_edges(
+        edges.src, edges.dst,
+        num_vertices=graph.num_vertices, directed=graph.directed, dedupe=True, drop_self_loops=True,
+    )  # fmt: skip
+
+
+def symmetric(graph: Graph, *, dedupe: bool = True) -> Graph:
+    """The graph with every arc in both directions; the graph itself where it is so.
+
+    >>> symmetric(Graph.from_edges([0], [1])).num_arcs
+    2
+    """
+    return graph if graph.symmetric else graph.symmetrized(dedupe=dedupe)
+
+
+def sources_of_arcs(graph: Graph) -> Array:
+    """The source of every arc, beside ``graph.targets``."""
+    return expand_sources(graph.offsets, graph.targets.dtype)
+
+
+def vertex_values(graph: Graph, given: Mapping[Any, float] | Any, name: str) -> Array:
+    """Numbers by vertex: an array with one each, or a mapping from vertices (labels or ids), 0 for those left out.
+
+    >>> vertex_values(Graph.from_edges(["a"], ["b"]), {"b": 2}, "personalization").tolist()
+    [0.0, 2.0]
+    """
+    n = graph.num_vertices
+    if isinstance(given, Mapping):
+        values = np.zeros(n)
+        for vertex, value in given.items():
+            values[graph.vertex_id(vertex)] = value
+    else:
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(f"{name} is neither a mapping from vertices to numbers nor an array") from None
+        if values.shape != (n,):
+            raise InvalidArgumentError(f"{name} has shape {values.shape}, but the graph has {n:,} vertices")
+    if not np.isfinite(values).all():
+        raise InvalidArgumentError(f"{name} holds a number that is not finite")
+    return values
+
+
+def finite(value: float, name: str, low: float, high: float) -> float:
+    """``value`` if it is a number in ``low..high``."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
+        raise InvalidArgumentError(f"{name}={value!r} is not a number in {low:g}..{high:g}")
+    return float(value)
+
+
+def count_of(value: int, name: str, low: int = 0) -> int:
+    """``value`` if it is a whole number from ``low`` on."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < low:
+        raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {low} on")
+    return value.__index__()

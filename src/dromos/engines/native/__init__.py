@@ -1,0 +1,31 @@
+"""Kernels for what no program can say, or says at a price: each file tells why.
+
+An engine offers them by name through ``engine.native(name)``; an algorithm asks for a name and never for a device.
+A kernel takes the graph, its options and ``threads``, and gives fields by name.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from typing import Final
+
+from dromos.engines import NativeKernel
+
+__all__ = ["CPU_KERNELS", "cpu_kernel"]
+
+CPU_KERNELS: Final = ("components", "cores", "cdlp", "triangles")
+"""Each is a module here with a function of the same name."""
+
+
+def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:
+    """The compiled kernel called ``name`` for a team of ``threads``; None if there is none.
+
+    >>> import dromos as dr
+    >>> cpu_kernel("components")(dr.Graph.from_edges([1, 2], [2, 1], num_vertices=3))["label"].tolist()
+    [0, 1, 1]
+    """
+    if name not in CPU_KERNELS:
+        return None
+    kernel: NativeKernel = getattr(import_module(f"dromos.engines.native.{name}"), name)
+    return partial(kernel, threads=threads)

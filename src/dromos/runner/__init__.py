@@ -1,0 +1,97 @@
+"""Running programs: ``run(program, graph)``, or ``compile`` once and run often."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.program import Program
+from dromos.program.types import IdType
+from dromos.runner.devices import DEVICES, engine_for
+from dromos.runner.result import Result
+from dromos.runner.session import Options, Outcome, Session
+from dromos.runner.trace import Trace, TraceRow
+
+__all__ = [
+    "DEVICES",
+    "Options",
+    "Outcome",
+    "Result",
+    "Runner",
+    "Session",
+    "Trace",
+    "TraceRow",
+    "compile",
+    "engine_for",
+    "run",
+]
+
+
+def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: Unpack[Options]) -> Result:
+    """Run a program on a graph to its end, or for ``max_iter`` supersteps.
+
+    Args:
+        program: an instance, with its parameters.
+        graph: the graph.
+        max_iter: the most supersteps to run; ``result.finished`` is empty if it was cut off there.
+        how: ``device``, ``path``, ``threads`` and ``progress``; see :class:`Options`.
+
+    >>> import numpy as np
+    >>> import dromos as dr
+    >>> class Reach(dr.Program):
+    ...     source = dr.param(int)
+    ...     reached = dr.field(bool)
+    ...     combine = dr.OR
+    ...     def init(self, v): return v.id == self.source
+    ...     def start(self, v): return v.id == self.source
+    ...     def compute(self, u, edge, v): return True
+    ...     def update(self, v, message): return v.reached | message
+    >>> dr.run(Reach(source=1), dr.Graph.from_edges([0, 1], [1, 2])).reached.tolist()
+    [False, True, True]
+    """
+    if isinstance(program, type) and issubclass(program, Program):
+        raise InvalidArgumentError(
+            f"{program.__name__} is a class; give an instance with its parameters, {program.__name__}(…)"
+        )
+    if not isinstance(program, Program):
+        raise InvalidArgumentError(f"{program!r} is not a dromos.Program")
+    if max_iter is not None and (isinstance(max_iter, bool) or not isinstance(max_iter, int) or max_iter < 0):
+        raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
+    ir = program.ir()
+    session = Session(ir.name, graph, **how)
+    outcome = session.run(program, max_iter=max_iter)
+    return session.result(
+        outcome.fields,
+        vertex_fields={spec.name for spec in ir.fields if isinstance(spec.dtype, IdType)},
+        edge_fields={spec.name for spec in ir.edge_fields},
+    )
+
+
+class Runner:
+    """A program that was built for a graph; call it to run, with other parameters if they are given."""
+
+    def __init__(self, program: Program, graph: Graph, how: Options) -> None:
+        self.program, self.graph, self._how = program, graph, how
+
+    def __call__(self, *, max_iter: int | None = None, **params: Any) -> Result:
+        """Run; ``params`` replace those that the program was given."""
+        program = type(self.program)(**{**self.program.params, **params}) if params else self.program
+        return run(program, self.graph, max_iter=max_iter, **self._how)
+
+    def __repr__(self) -> str:
+        return f"<Runner: {self.program!r} on {self.graph!r}>"
+
+
+def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
+    """Build a program for a graph now, so that no later run pays for it.
+
+    >>> import dromos as dr
+    >>> from dromos.algorithms.bfs import BFS
+    >>> levels = dr.compile(BFS(source=0), dr.generators.path(4))
+    >>> levels().level.tolist(), levels(source=3).level.tolist()
+    ([0, 1, 2, 3], [3, 2, 1, 0])
+    """
+    how["device"] = engine_for(how.get("device", "auto"), how.get("threads"))  # one engine keeps what it built
+    run(program, graph, max_iter=0, **how)
+    return Runner(program, graph, how)

@@ -1,0 +1,69 @@
+"""The one iteration loop: ask the planner, take a step, remember it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from dromos.engines import Engine, Execution, GraphLike, graph_types
+from dromos.errors import InvalidArgumentError
+from dromos.plan import Decision, History, Path, Row, Stats, choose, require_legal
+from dromos.program import Program, analyse
+
+__all__ = ["Progress", "Watch", "fixed_path", "iterate"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told ``(supersteps done, most that there can be)``; 0 stands for "not known"."""
+Watch: TypeAlias = Callable[[Execution, Stats], None]
+"""Looks at a run between two steps; it may end the run by raising."""
+
+_WATCHED_HORIZON = 64
+"""Somebody watches: come back from the engine after so many supersteps at the latest."""
+
+
+def iterate(
+    execution: Execution,
+    path: Path | None = None,
+    *,
+    max_iter: int | None = None,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> History:
+    """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
+
+    KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
+    """
+    history, caps, stats = History(), execution.caps, execution.stats
+    fixed = None if path is None else Decision(path, "fixed by the caller", horizon=None)
+    watched = progress is not None or watch is not None
+    while not stats.finished and (max_iter is None or stats.superstep < max_iter):
+        decision = choose(stats, history, caps) if fixed is None else fixed
+        horizon = decision.horizon
+        if watched:
+            horizon = min(horizon or _WATCHED_HORIZON, _WATCHED_HORIZON)
+        if max_iter is not None:
+            left = max_iter - stats.superstep
+            horizon = left if horizon is None else min(horizon, left)
+        after = execution.step(decision.path, horizon)
+        history.append(Row(stats, decision, after))
+        stats = after
+        if progress is not None:
+            progress(stats.superstep, max_iter or 0)
+        if watch is not None:
+            watch(execution, stats)
+    return history
+
+
+def fixed_path(
+    path: str | Path, execution: Execution, program: Program, graph: GraphLike, engine: Engine
+) -> Path | None:
+    """The path that the caller fixed, refused with the reason if the program or the engine cannot take it."""
+    if path == "auto":
+        return None
+    wanted = Path.parse(path)
+    if replace(wanted, balance="auto") not in {known.axes for known in execution.caps.paths}:
+        require_legal(wanted, analyse(program.typed(graph_types(graph))), type(program).__name__)
+        known = ", ".join(map(str, execution.caps.paths))
+        raise InvalidArgumentError(f"the engine {engine.name!r} has no path {wanted}; it has {known}")
+    return wanted

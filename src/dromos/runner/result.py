@@ -1,0 +1,168 @@
+"""The answer of a run: fields as arrays, the trace, and ways on to other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.runner.tables import arrow, arrow_column, named, pandas
+from dromos.runner.trace import Trace
+
+__all__ = ["Result"]
+
+Column = Array | Callable[[], Array]
+
+
+class Result(Mapping[str, Array]):
+    """Fields by name, each an array in the order of the vertex ids; ``result["rank"]`` and ``result.rank`` are one.
+
+    Numbers about the whole graph, such as a count, are attributes too. Fields that cost extra work, such as the
+    parents of shortest paths, are computed when they are first asked for.
+
+    >>> import dromos as dr
+    >>> g = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
+    >>> result = dr.bfs(g, "ada")
+    >>> result.level.tolist(), result.at("eve")
+    ([0, 1, 2], {'level': 2, 'parent': 'bob'})
+    >>> result.top(2, by="level")
+    [('eve', 2), ('bob', 1)]
+    >>> result.to_pandas().parent.tolist()
+    ['ada', 'ada', 'bob']
+    """
+
+    def __init__(
+        self,
+        name: str,
+        graph: Graph,
+        fields: Mapping[str, Column],
+        *,
+        trace: Trace | None = None,
+        seconds: float = 0.0,
+        device: str = "",
+        finished: str = "",
+        values: Mapping[str, Any] | None = None,
+        vertex_fields: frozenset[str] | set[str] = frozenset(),
+        edge_fields: frozenset[str] | set[str] = frozenset(),
+        index: str | None = None,
+        verifier: Callable[[Result], None] | None = None,
+    ) -> None:
+        """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices."""
+        self._name, self._graph, self._columns = name, graph, dict(fields)
+        self._values = dict(values or {})
+        self._vertex_fields, self._edge_fields, self._index = vertex_fields, edge_fields, index
+        self._verifier = verifier
+        self.trace = Trace() if trace is None else trace
+        self.seconds, self.device, self.finished = seconds, device, finished
+
+    # ---- looking -----------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._columns:
+            raise KeyError(f"{self._name} has no field {name!r}; it has {', '.join(self._columns)}")
+        column = self._columns[name]
+        if callable(column):
+            column = self._columns[name] = column()
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            if name in self._columns:
+                return self[name]
+            if name in self._values:
+                return self._values[name]
+        raise AttributeError(f"this result has no {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._columns, *self._values})
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def iterations(self) -> int:
+        """How many supersteps ran, over all programs of the algorithm."""
+        return self.trace.supersteps
+
+    @property
+    def vertices(self) -> Array:
+        """The labels of the vertices, or their ids where the graph has no labels."""
+        labels = self._graph.labels
+        return np.arange(self._graph.num_vertices) if labels is None else labels.to_numpy()
+
+    def at(self, vertex: Any) -> dict[str, Any]:
+        """The fields of one vertex, given by label (or by id where the graph has no labels)."""
+        row = self._graph.vertex_id(vertex)
+        return {name: self._shown(name, self[name][row : row + 1]).tolist()[0] for name in self._table()}
+
+    def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
+        """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out."""
+        if isinstance(k, bool) or not isinstance(k, int) or k < 0:
+            raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
+        name = next(iter(self._table()), "") if by is None else by
+        values = self[name]
+        if values.ndim != 1 or name in self._edge_fields:
+            raise InvalidArgumentError(f"by={name!r} is not a number a vertex")
+        rows = np.flatnonzero(np.isfinite(values)) if values.dtype.kind == "f" else np.arange(len(values))
+        if len(rows) > k > 0:  # the k-th greatest first, so that only few are sorted
+            limit = np.partition(values[rows], len(rows) - k)[len(rows) - k]
+            rows = rows[values[rows] >= limit]
+        rows = rows[np.lexsort((rows, -values[rows].astype(np.float64)))][:k]
+        keys = rows if self._index is not None else named(rows, self._graph.labels)
+        return list(zip(keys.tolist(), self._shown(name, values[rows]).tolist(), strict=True))
+
+    def verify(self) -> None:
+        """Check the properties that every right answer has; raises :class:`~dromos.errors.VerificationError`."""
+        if self._verifier is None:
+            raise InvalidArgumentError(
+                f"{self._name} is not one of Dromos's algorithms, so there is no verifier for it"
+            )
+        self._verifier(self)
+
+    # ---- going on to other libraries ---------------------------------------------------------------------------
+
+    def to_arrow(self) -> Any:
+        """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields."""
+        labels = self._graph.labels
+        first: dict[str, Any] = {}
+        if self._index is None:
+            first = {"vertex": arrow().array(self.vertices) if labels is None else labels.to_arrow()}
+        fields = {name: arrow_column(self._shown(name, self[name])) for name in self._table()}
+        return arrow().table({**first, **fields})
+
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame``: a column of vertices (labels or ids), then the fields."""
+        first = {"vertex": self.vertices} if self._index is None else {}
+        fields = {name: self._shown(name, self[name]) for name in self._table()}
+        return pandas().DataFrame(
+            {**first, **{name: list(column) if column.ndim == 2 else column for name, column in fields.items()}}
+        )
+
+    def _table(self) -> list[str]:
+        return [name for name in self._columns if name not in self._edge_fields]
+
+    def _shown(self, name: str, values: Array) -> Array:
+        return named(values, self._graph.labels) if name in self._vertex_fields else values
+
+    def __repr__(self) -> str:
+        ready = ((name, None if callable(c) else c) for name, c in self._columns.items())
+        fields = ", ".join(f"{name} {'(on demand)' if c is None else c.dtype}" for name, c in ready)
+        values = "".join(f", {name}={value}" for name, value in self._values.items())
+        paths = ", ".join(f"{path} {count}" for path, count in self.trace.paths.items())
+        ran = f"{self.iterations} iterations in {_duration(self.seconds)} on {self.device}"
+        of = f"{self._graph.num_vertices:,} vertices"
+        return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
+
+
+def _duration(seconds: float) -> str:
+    scale, unit = next((s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us")) if seconds * s >= 1 or u == "us")
+    return f"{seconds * scale:.3g} {unit}"

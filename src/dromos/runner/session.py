@@ -1,0 +1,147 @@
+"""One call of an algorithm: an engine, the programs it runs there one after the other, and their joint trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypedDict
+
+from dromos.dtypes import Array
+from dromos.engines import Engine
+from dromos.errors import FileError, InvalidArgumentError
+from dromos.graph import Graph
+from dromos.plan import Path
+from dromos.program import Program
+from dromos.runner.devices import engine_for
+from dromos.runner.loop import Progress, Watch, fixed_path, iterate
+from dromos.runner.result import Column, Result
+from dromos.runner.trace import Trace, TraceRow
+
+__all__ = ["Options", "Outcome", "Session"]
+
+
+def check_graph(graph: Any) -> None:
+    """Refuse what is not a graph of ours, with the way to make one."""
+    if not isinstance(graph, Graph):
+        kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
+        raise InvalidArgumentError(f"graph is a {kind}; make a dromos.Graph of it with a Graph.from_… method")
+
+
+class Options(TypedDict, total=False):
+    """How to run: what every algorithm takes beside its own arguments.
+
+    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"reference"``. ``path``: ``"auto"`` or a fixed one such as
+    ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``: told ``(supersteps done, total or 0)``.
+    """
+
+    device: str | Engine
+    path: str | Path
+    threads: int | None
+    progress: Progress | None
+
+
+class Outcome(NamedTuple):
+    """What one program of a session came to."""
+
+    fields: Mapping[str, Array]
+    finished: str
+    """Why it ended: ``"frontier empty"``, ``"converged"``, or empty if it was cut off at ``max_iter``."""
+    supersteps: int
+
+
+class Session:
+    """Runs programs and native kernels on one engine and gathers what they did.
+
+    >>> import dromos as dr
+    >>> session = Session("hops", dr.generators.path(3), device="reference")
+    >>> from dromos.algorithms.bfs import BFS
+    >>> session.run(BFS(source=0)).fields["level"].tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        graph: Graph,
+        *,
+        device: str | Engine = "auto",
+        path: str | Path = "auto",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        check_graph(graph)
+        self.name, self.graph, self.progress = name, graph, progress
+        self.engine = engine_for(device, threads)
+        self.path: str | Path = path if path == "auto" else Path.parse(path)
+        self._rows: list[TraceRow] = []
+        self._finished = ""
+        self._begin = time.perf_counter()
+        self.check_file()
+
+    def check_file(self) -> None:
+        """Refuse to go on if the store that the graph is mapped from was changed."""
+        if self.graph.source_file is None:
+            return
+        from dromos.graph.store.origin import changed_underneath
+
+        if changed_underneath(self.graph):
+            raise FileError(
+                "the file was changed, replaced or removed after the graph was opened; read it again",
+                path=self.graph.source_file,
+            )
+
+    def run(
+        self, program: Program, graph: Graph | None = None, *, max_iter: int | None = None, watch: Watch | None = None
+    ) -> Outcome:
+        """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given."""
+        on = self.graph if graph is None else graph
+        execution = self.engine.prepare(program, on)
+        path = fixed_path(self.path, execution, program, on, self.engine)
+        history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch)
+        phase = type(program).__name__
+        self._rows += [TraceRow.of(phase, row) for row in history]
+        self._finished = execution.stats.finished
+        return Outcome(execution.result(), self._finished, execution.stats.superstep)
+
+    def native(self, kernel: str, **options: Any) -> Mapping[str, Any] | None:
+        """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
+        found = self.engine.native(kernel) if self.path == "auto" else None
+        if found is None:
+            return None
+        begin = time.perf_counter()
+        fields = found(self.graph, **options)
+        size, arcs = self.graph.num_vertices, self.graph.num_arcs
+        reason = f"the engine's own kernel for {kernel}"
+        seconds = time.perf_counter() - begin
+        self._rows.append(TraceRow(kernel, 0, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
+        return fields
+
+    def must_native(self, kernel: str, **options: Any) -> Mapping[str, Any]:
+        """As :meth:`native`, for what no program can say."""
+        if self.path != "auto":
+            raise InvalidArgumentError(
+                f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"
+            )
+        fields = self.native(kernel, **options)
+        if fields is None:
+            raise InvalidArgumentError(f"the engine {self.engine.name!r} has no kernel for {kernel}")
+        return fields
+
+    def result(
+        self,
+        fields: Mapping[str, Column],
+        *,
+        values: Mapping[str, Any] | None = None,
+        vertex_fields: frozenset[str] | set[str] = frozenset(),
+        edge_fields: frozenset[str] | set[str] = frozenset(),
+        index: str | None = None,
+        verifier: Callable[[Result], None] | None = None,
+    ) -> Result:
+        """The answer of the session."""
+        self.check_file()
+        return Result(
+            self.name, self.graph, fields,
+            trace=Trace(self._rows), seconds=time.perf_counter() - self._begin, device=self.engine.name,
+            finished=self._finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
+            verifier=verifier,
+        )  # fmt: skip

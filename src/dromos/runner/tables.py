@@ -1,0 +1,55 @@
+"""Results as tables of other libraries, which are imported here and nowhere else in this layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import MissingDependencyError
+from dromos.graph import Labels
+
+__all__ = ["arrow", "arrow_column", "named", "pandas"]
+
+
+def arrow() -> Any:
+    """The module ``pyarrow``."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingDependencyError("to_arrow() needs pyarrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def pandas() -> Any:
+    """The module ``pandas``."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingDependencyError("to_pandas() needs pandas: pip install pandas") from None
+    return pandas
+
+
+def arrow_column(values: Array) -> Any:
+    """An array as an Arrow column: a row of a vector field becomes a list of fixed size."""
+    pa = arrow()
+    if values.ndim == 2:
+        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), values.shape[1])
+    return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=False)
+
+
+def named(ids: Array, labels: Labels | None) -> Array:
+    """Ids of vertices as a person knows them: their labels, and None where the id is -1 ("there is none").
+
+    >>> named(np.array([1, -1]), Labels.from_values(["ada", "bob"])).tolist()
+    ['bob', None]
+    """
+    if labels is None:
+        return ids
+    present = ids >= 0
+    if present.all():
+        return labels.values_of(ids)
+    out = np.full(len(ids), None, dtype=object)
+    out[present] = labels.values_of(ids[present])
+    return out

@@ -1,0 +1,143 @@
+"""What happened in a run: a row a step, always recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+from dromos.plan import Row
+
+__all__ = ["Trace", "TraceRow"]
+
+_SHOWN = 20
+"""Rows of a trace that its repr shows; a longer one loses its middle."""
+
+
+class TraceRow(NamedTuple):
+    """One step of a run."""
+
+    phase: str
+    """The program that ran: a composition runs several."""
+    superstep: int
+    """The number of the first superstep of this step."""
+    supersteps: int
+    """How many supersteps ran in this step; more than one where the engine fused them."""
+    frontier: int
+    out_degree: int
+    in_degree: int
+    path: str
+    reason: str
+    predicted: float | None
+    """Seconds that the planner expected, where it made a prediction."""
+    seconds: float
+    messages: int
+    bytes: int
+
+    @classmethod
+    def of(cls, phase: str, row: Row) -> TraceRow:
+        """The row of a trace for a step of the loop."""
+        before, decision, after = row.before, row.decision, row.after
+        return cls(
+            phase, before.superstep, after.superstep - before.superstep,
+            before.frontier, before.out_degree, before.in_degree,
+            str(decision.path), decision.reason, decision.predicted, after.seconds, after.messages, after.bytes,
+        )  # fmt: skip
+
+
+class Trace(Sequence[TraceRow]):
+    """The steps of a run, in order.
+
+    >>> import dromos as dr
+    >>> trace = dr.bfs(dr.generators.path(4), 0, path="sync-push-dd", device="reference").trace
+    >>> [row.frontier for row in trace], trace.supersteps, trace.paths
+    ([1, 1, 1, 1], 4, {'sync-push-dd': 4})
+    """
+
+    def __init__(self, rows: Iterable[TraceRow] = ()) -> None:
+        self._rows = list(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trace: ...
+    def __getitem__(self, index: int | slice) -> TraceRow | Trace:
+        return Trace(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[TraceRow]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self._rows == other._rows if isinstance(other, Trace) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def supersteps(self) -> int:
+        """How many supersteps ran."""
+        return sum(row.supersteps for row in self._rows)
+
+    @property
+    def seconds(self) -> float:
+        """The time spent in the steps; not in preparing them, nor in planning."""
+        return sum(row.seconds for row in self._rows)
+
+    @property
+    def paths(self) -> dict[str, int]:
+        """Supersteps by path, in the order of first use."""
+        taken: Counter[str] = Counter()
+        for row in self._rows:
+            taken[row.path] += row.supersteps
+        return dict(taken)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The trace as columns."""
+        return {name: [getattr(row, name) for row in self._rows] for name in TraceRow._fields}
+
+    def to_arrow(self) -> Any:
+        """The trace as a ``pyarrow.Table``."""
+        from dromos.runner.tables import arrow
+
+        return arrow().table(self.columns())
+
+    def to_pandas(self) -> Any:
+        """The trace as a ``pandas.DataFrame``."""
+        from dromos.runner.tables import pandas
+
+        return pandas().DataFrame(self.columns())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw seconds and frontier per step, coloured by path, with matplotlib; returns the axes."""
+        from dromos.runner.plot import plot
+
+        return plot(self, ax)
+
+    def __repr__(self) -> str:
+        shown: list[TraceRow | None] = list(self._rows)
+        if len(shown) > _SHOWN:
+            shown[_SHOWN // 2 : -_SHOWN // 2] = [None]
+        phases = len({row.phase for row in self._rows}) > 1
+        head = [*(["phase"] if phases else []), "superstep", "frontier", "out-edges", "path", "ms", "reason"]
+        lines = [head, *(_cells(row, phases) if row else ["…"] * len(head) for row in shown)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
+        left = {"path", "phase"}
+        text = [
+            "  ".join(
+                [cell.ljust(w) if name in left else cell.rjust(w) for cell, w, name in zip(line, widths, head)]  # noqa: B905
+                + [line[-1]]
+            )
+            for line in lines
+        ]
+        return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self)} steps>", *text])
+
+
+def _cells(row: TraceRow, phases: bool) -> list[str]:
+    last = row.superstep + row.supersteps - 1
+    number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
+    return [
+        *([row.phase] if phases else []),
+        number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}", row.reason,
+    ]  # fmt: skip
