@@ -65,6 +65,8 @@ class CountsLine:
     path: Path
     certain: bool
     """Whether it cannot be an edge: the user said so, or the other lines have a weight."""
+    why: str = ""
+    """Why it cannot, for the message."""
 
     def as_edge(self) -> EdgeBlock:
         """The line taken for an edge."""
@@ -87,12 +89,12 @@ class CountsLine:
             return
         if self.certain:
             raise FormatError(
-                f"the first line promises {self.num_vertices:,} vertices and {self.num_edges:,} edges; the rest holds "
-                f"{edges:,} edges" + (f" with ids {lowest}..{highest}" if edges else ""),
+                f"the first line{self.why} promises {self.num_vertices:,} vertices and {self.num_edges:,} edges; "
+                f"the rest holds {edges:,} edges" + (f" with ids {lowest}..{highest}" if edges else ""),
                 path=self.path,
                 line=self.line,
             )
-        if edges and self.num_edges > edges and highest in (self.num_vertices - 1, self.num_vertices):
+        if edges and self.num_edges > edges and highest == self.num_vertices - 1:
             warnings.warn(
                 f"{self.path}: line {self.line} ({self.num_vertices} {self.num_edges}) looks like counts of vertices "
                 f"and edges, but {edges:,} edges follow; it is taken for an edge. Pass header='counts' to have the "

@@ -139,18 +139,19 @@ class _EdgeReader:
                 path=self.path,
                 line=text.lines_read + 1,
             )
+        if self.header == "auto" and len(lines) == 2 and _holds_names(lines[1]):
+            return
         if counts and self.ids != "names" and self.snap is None:
-            certain = self.header == "counts" or (len(lines) == 2 and len(_fields(lines[1])) == 3)
-            self.counts = CountsLine(int(first[0]), int(first[1]), text.lines_read + 1, self.path, certain)
+            narrower = len(lines) == 2 and len(_fields(lines[1])) == 3 and all(_fields(lines[1]))
+            why = "" if self.header == "counts" else ", which lacks the column of weights that the next has,"
+            certain = self.header == "counts" or narrower
+            self.counts = CountsLine(int(first[0]), int(first[1]), text.lines_read + 1, self.path, certain, why)
             text.next_line()
 
     def _are_names(self, line: bytes | None, front: Front) -> bool:
         if self.ids != "auto" or front.note is not None:
             return self.ids == "names" or (front.note is not None and front.note.labels_kind == "str")
-        fields = split_fields(line, find_separator(line))[:2] if line is not None else []
-        return any(not _INTEGER.match(field) for field in fields) and not any(
-            _NUMBER.match(f) for f in fields if b"." in f
-        )
+        return self.counts is None and line is not None and _holds_names(line)
 
     def _names_shape(self, line: bytes | None, front: Front) -> tuple[RowShape, bytes | None]:
         separator = b"\t" if front.note is not None else find_separator(line or b"")
@@ -171,7 +172,8 @@ class _EdgeReader:
         if front.note is not None:
             columns = 2 if front.note.weight_dtype is None else 3
             dtype = dtype or front.note.weight_dtype
-        return RowShape(columns, ignore_extra=self.ignore_extra, weight_dtype=dtype)
+        hint = "" if self.ids == "dense" or front.note is not None else " (pass ids='names' if they are names)"
+        return RowShape(columns, ignore_extra=self.ignore_extra, weight_dtype=dtype, id_hint=hint)
 
     def _integers(self, text: TextFile, shape: RowShape, source: EdgeSource) -> Iterator[EdgeBlock]:
         """Blocks of integer ids; a file in whose first block some ids are names is read as names from the start."""
@@ -204,13 +206,12 @@ class _EdgeReader:
             self.snap.apply(source, edges, lowest, highest, self.path)
 
     def _names_begin(self, error: RowError) -> bool:
+        """Whether a line that is no row of numbers may be one of names."""
         from dromos.graph.formats import text_kernels as kernels
 
-        fields = _fields(error.text.encode())[:2]
-        return (
-            self.ids == "auto" and self.counts is None and error.status == kernels.BAD_ID
-            and not any(_NUMBER.match(field) and not _INTEGER.match(field) for field in fields)
-        )  # fmt: skip
+        if self.ids != "auto" or error.status != kernels.BAD_ID or (self.counts is not None and self.counts.certain):
+            return False
+        return _holds_names(error.text.encode())
 
 
 def _apply(note: GraphNote, source: EdgeSource) -> None:
@@ -239,6 +240,12 @@ def _fields(line: bytes) -> list[bytes]:
 def _data_lines(text: TextFile, count: int) -> list[bytes]:
     lines = (line.strip() for line in text.peek_lines(1000))
     return [line for line in lines if line and not line.startswith(_MARKS)][:count]
+
+
+def _holds_names(line: bytes) -> bool:
+    """Whether the ids on a line are no numbers of any kind, or one of them is none."""
+    others = [field for field in _fields(line)[:2] if not _INTEGER.match(field)]
+    return any(others) and not any(_NUMBER.match(field) for field in others)
 
 
 def _is_title(lines: list[bytes]) -> bool:

@@ -46,6 +46,8 @@ class RowShape:
     """Whether weights must be whole numbers."""
     weight_dtype: np.dtype[Any] | None = None
     """The type of the weights; unless given, ``int32`` for blocks of whole numbers that fit and else ``float64``."""
+    id_hint: str = field(default="", compare=False)
+    """What to do about ids that are no numbers, for messages."""
     expects: str = field(default="", compare=False)
     """What a row holds, in words, for messages."""
 
@@ -165,7 +167,8 @@ class _Parser:
                 shape.weight_dtype == np.float64, self._comments, shape.base, shape.low, shape.high, src, dst, weight,
                 slow, report,
             )  # fmt: skip
-            fits = report[kernels.HIGHEST] - shape.base < 2**31 and report[kernels.LOWEST] - shape.base >= -(2**31)
+            low, high = int(report[kernels.LOWEST]) - shape.base, int(report[kernels.HIGHEST]) - shape.base
+            fits = high < 2**31 and low >= -(2**31)
             if fits:
                 break
             self._wide = True
@@ -217,7 +220,7 @@ class _Parser:
                 message = f"the id {_token(block, place)} is below {shape.low}; ids are {shape.low} and more"
         else:
             message = {
-                kernels.BAD_ID: f"{_token(block, place)!r} is not a whole number, as ids are here",
+                kernels.BAD_ID: f"{_token(block, place)!r} is not a whole number, as ids are here{shape.id_hint}",
                 kernels.ID_OVERFLOW: f"the id {_token(block, place)} overflows 64 bits",
                 kernels.TOO_FEW: f"a column is missing; expected {expects}",
                 kernels.TOO_MANY: f"there are more columns than expected ({expects})",
