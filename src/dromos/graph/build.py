@@ -6,6 +6,7 @@ for the method.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -118,14 +119,16 @@ def build_csr(
 
     written = 0
     given = src.nbytes + dst.nbytes + values.nbytes
-    room = max(2 * given - targets.nbytes - weights.nbytes, given // 2)
-    for first, last in _windows(bucket_sizes, room // (key_dtype.itemsize + (values.itemsize if weighted else 0))):
+    taken = targets.nbytes + weights.nbytes + offsets.nbytes + (0 if plan.in_place else scratch.nbytes)
+    room = max(given * 19 // 10 - taken, given // 8)  # so that all stays below three times what was given
+    windows = _windows(bucket_sizes, room // (key_dtype.itemsize + (values.itemsize if weighted else 0)))
+    keys = np.empty(max((int(bucket_sizes[a:b].sum()) for a, b in windows), default=0), dtype=key_dtype)
+    key_weights = np.empty(len(keys) if weighted else 0, dtype=values.dtype)
+    for first, last in windows:
         sizes = bucket_sizes[first:last]
         starts = np.zeros(num_buckets + 1, dtype=np.int64)
         np.cumsum(sizes, out=starts[first + 1 : last + 1])
         cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
-        keys = np.empty(int(starts[last]), dtype=key_dtype)
-        key_weights = np.empty(len(keys) if weighted else 0, dtype=values.dtype)
         run_team(
             kernels.scatter_to_buckets, src, dst, values, plan, first, last, cursors, keys, key_weights, threads=team
         )
@@ -231,17 +234,13 @@ def _plan(num_vertices: int, arcs: int, weighted: bool, dst_ascending: bool) -> 
 
 
 def _windows(sizes: Array, budget: int) -> list[tuple[int, int]]:
-    """Runs of buckets with at most ``budget`` arcs each (a bucket that is larger stands alone)."""
-    windows: list[tuple[int, int]] = []
-    first = held = 0
-    for b, size in enumerate(sizes.tolist()):
-        if held and held + size > budget:
-            windows.append((first, b))
-            first, held = b, 0
-        held += size
-    if first < len(sizes):
-        windows.append((first, len(sizes)))
-    return windows
+    """Runs of buckets with about equally many arcs, hardly more than ``budget`` (where no bucket alone is larger)."""
+    ends = np.cumsum(sizes)
+    arcs = int(ends[-1]) if len(ends) else 0
+    count = -(-arcs // max(budget, 1))
+    cuts = np.searchsorted(ends, arcs * np.arange(1, count) // max(count, 1))
+    bounds = np.unique(np.concatenate([[0], cuts, [len(sizes)]])).tolist()
+    return list(itertools.pairwise(bounds))
 
 
 def _narrow_sums(sums: Array) -> Array:
