@@ -241,12 +241,12 @@ def test_wrong_counts_missing_weights_and_bad_arguments(tmp_path: Path) -> None:
 
 def test_too_little_memory_is_said_with_what_would_do(tmp_path: Path) -> None:
     out = tmp_path / "g.drm"
-    with pytest.raises(ResourceError, match=r"at least 1\.0 MiB"):
+    with pytest.raises(ResourceError, match=r"at least 4\.0 MiB"):
         convert_external(EdgeSource(iter([])), out, memory=1000)
     big = np.zeros(100_000, dtype=np.int64)
     with pytest.raises(ResourceError, match=r"blocks of 1\.5 MiB.*at least 6\.1 MiB"):
         convert_external(EdgeSource(iter([EdgeBlock(big, big, None)])), out, memory=LEAST_MEMORY)
-    names = np.array([f"vertex number {i}" for i in range(4000)], dtype=object)
+    names = np.array([f"vertex number {i}" for i in range(8000)], dtype=object)
     with pytest.raises(ResourceError, match="ids are strings"):
         convert_external(EdgeSource(iter(_cut(names, names, size=1000))), out, memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []
@@ -261,7 +261,7 @@ def _random_blocks(blocks: int, size: int, n: int, *, weighted: bool) -> Iterato
         yield EdgeBlock(src, dst, rng.random(size).astype(np.float32) if weighted else None)
 
 
-@pytest.mark.parametrize(("memory", "blocks"), [(2 << 20, 25), (8 << 20, 60)])
+@pytest.mark.parametrize(("memory", "blocks"), [(4 << 20, 30), (8 << 20, 60)])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_memory_taken_stays_within_the_budget(tmp_path: Path, memory: int, blocks: int, sparse: bool) -> None:
     def source(count: int) -> EdgeSource:
@@ -355,7 +355,7 @@ _SCRIPT = textwrap.dedent(
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
     task = {"input": "other" if mode == "other" else "same"}
     try:
-        done = convert_external(EdgeSource(blocks()), out, memory=1 << 20, task=task, progress=progress)
+        done = convert_external(EdgeSource(blocks()), out, memory=4 << 20, task=task, progress=progress)
         print("resumed" if done.resumed else "anew")
     except DromosError as error:
         print(type(error).__name__, error)

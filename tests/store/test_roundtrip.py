@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -151,6 +152,21 @@ def test_progress_reaches_the_whole_file(tmp_path: Path) -> None:
     verify(tmp_path / "g.drm", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1]
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_the_file_is_on_the_disk_before_it_gets_its_name(
+    tmp_path: Path, quick_disk: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited_at_renaming: list[int] = []
+    replace = os.replace
+
+    def renaming(source: str, target: str) -> None:
+        waited_at_renaming.append(len(quick_disk))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", renaming)
+    write(sample(), tmp_path / "g.drm")
+    assert waited_at_renaming == [1]
 
 
 def test_a_store_is_not_compressed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dromos.graph.summary import human_bytes
 
 __all__ = ["LEAST_MEMORY", "Budget"]
 
-LEAST_MEMORY = 1 << 20
+LEAST_MEMORY = 4 << 20
 _BYTES_A_FRAME_EDGE = 512  # an edge, its reverse, and the columns that sort both to their parts, with some to spare
 _BYTES_A_ROW = 64  # its offset is an eighth of that
 _BUILD_FACTOR = 5  # the builder holds its input, its keys, the result and a spare bucket

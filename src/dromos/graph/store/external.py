@@ -26,16 +26,16 @@ from dromos.graph.build import MERGE_RULES, MergeRule
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags
-from dromos.graph.labels import Labels
 from dromos.graph.store.budget import Budget
 from dromos.graph.store.ingest import KEPT_FILES, RAW_FILE, Ingested, ingest
 from dromos.graph.store.layout import Header
+from dromos.graph.store.mapped import MappedFile
 from dromos.graph.store.partition import Partitioner
 from dromos.graph.store.row_files import RowFiles
 from dromos.graph.store.spill import SpillFile
 from dromos.graph.store.vertex_ids import Vertices, number_vertices
 from dromos.graph.store.workspace import Workspace, open_workspace
-from dromos.graph.store.writer import PIECE_BYTES, SectionWriter
+from dromos.graph.store.writer import SectionWriter, label_arrays, pieces_of
 
 __all__ = ["Conversion", "convert_external"]
 
@@ -84,7 +84,7 @@ def convert_external(
     >>> from dromos.graph.store import load
     >>> edges = EdgeSource(iter([EdgeBlock(np.array([0, 1]), np.array([1, 2]), None)]))
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
-    >>> _ = convert_external(edges, file, memory=1 << 20)
+    >>> _ = convert_external(edges, file, memory=4 << 20)
     >>> load(file)
     <Graph: 3 vertices, 2 edges, directed>
     """
@@ -107,7 +107,7 @@ def convert_external(
             sections = list(rows.sections())
             if transpose and not rows.facts.symmetric:
                 sections += job.transpose(rows).sections()
-            header = _assemble(out_path, sections, job.vertices, rows, undirected=job.undirected)
+            header = _assemble(out_path, sections, job, rows)
     return Conversion(header, resumed=earlier is not None)
 
 
@@ -123,7 +123,7 @@ class _Job:
         threads: int | None,
         progress: Progress,
     ) -> None:
-        self._workspace, self._budget, self._facts, self._threads = workspace, budget, facts, threads
+        self._workspace, self.budget, self._facts, self._threads = workspace, budget, facts, threads
         self._raw = SpillFile(workspace.path(RAW_FILE), facts.count)
         self.vertices: Vertices = number_vertices(source, facts, self._raw, workspace, budget)
         self._weight_type = None if facts.weight_type is None else np.dtype(facts.weight_type)
@@ -158,13 +158,13 @@ class _Job:
 
     def _row_files(self, prefix: str, dedupe: bool, merge_weights: MergeRule) -> RowFiles:
         return RowFiles(
-            self._workspace, self._budget, prefix, self.vertices.count, self._weight_type,
+            self._workspace, self.budget, prefix, self.vertices.count, self._weight_type,
             dedupe=dedupe, merge_weights=merge_weights, threads=self._threads,
         )  # fmt: skip
 
     def _fill(self, rows: RowFiles, arcs: Iterator[EdgeBlock], count: int) -> None:
         arc_bytes = 4 + self._id_type.itemsize + (8 if self._weight_type is not None else 0)
-        partitioner = Partitioner(self._workspace, self._budget, self.vertices.count, arc_bytes)
+        partitioner = Partitioner(self._workspace, self.budget, self.vertices.count, arc_bytes)
         done = 0
         with rows.open():
             for part in partitioner.sorted_parts(self._counted(arcs, count), count):
@@ -203,19 +203,12 @@ def _mirrored(src: Array, dst: Array, weight: Array | None) -> EdgeBlock:
     )
 
 
-def _assemble(
-    out_path: Path,
-    sections: list[tuple[str, np.dtype[Any], Array]],
-    vertices: Vertices,
-    rows: RowFiles,
-    *,
-    undirected: bool,
-) -> Header:
+def _assemble(out_path: Path, sections: list[tuple[str, MappedFile]], job: _Job, rows: RowFiles) -> Header:
     """Copy the sections into a store. Its temporary name is the same in every run, so that a killed one is replaced."""
     beside = out_path.with_name(f".{out_path.name}.converting.part")
     facts, arcs = rows.facts, rows.num_arcs
     flags = Flags(
-        directed=not undirected,
+        directed=not job.undirected,
         symmetric=facts.symmetric,
         sorted=True,
         parallel_edges=facts.parallel_at is not None,
@@ -224,23 +217,17 @@ def _assemble(
     try:
         with open(beside, "wb") as out:
             writer = SectionWriter(out)
-            for name, dtype, array in (*sections, *_label_sections(vertices.labels)):
-                step = PIECE_BYTES // dtype.itemsize
-                writer.add(name, dtype, (array[at : at + step] for at in range(0, len(array), step)))
+            for name, file in sections:
+                writer.add(name, file.array.dtype, file.pieces(job.budget.waiting_bytes))
+            for name, array in label_arrays(job.vertices.labels):
+                writer.add(name, array.dtype, pieces_of(array))
             header = writer.finish(
-                num_vertices=vertices.count,
+                num_vertices=job.vertices.count,
                 num_arcs=arcs,
-                num_edges=(arcs + facts.loops) // 2 if undirected else arcs,
+                num_edges=(arcs + facts.loops) // 2 if job.undirected else arcs,
                 flags=flags,
             )
         beside.replace(out_path)
     finally:
         beside.unlink(missing_ok=True)
     return header
-
-
-def _label_sections(labels: Labels | None) -> Iterator[tuple[str, np.dtype[Any], Array]]:
-    if labels is None:
-        return
-    parts = {"labels": labels.integers, "labels_utf8": labels.utf8, "labels_offsets": labels.offsets}
-    yield from ((name, array.dtype, array) for name, array in parts.items() if array is not None)

@@ -133,6 +133,8 @@ def _pieces(block: EdgeBlock, begin: int, width: int, by_target: bool) -> Iterat
     order = np.argsort(part, kind="stable")  # 16-bit keys: NumPy sorts them by radix
     src, dst = block.src[order], block.dst[order]
     weight = None if block.weight is None else block.weight[order]
-    numbers, starts = np.unique(part[order], return_index=True)
-    for number, first, last in zip(numbers.tolist(), starts.tolist(), [*starts[1:].tolist(), len(part)], strict=True):
+    counts = np.bincount(part)
+    ends = np.cumsum(counts)
+    for number in np.flatnonzero(counts).tolist():
+        first, last = int(ends[number] - counts[number]), int(ends[number])
         yield number, EdgeBlock(src[first:last], dst[first:last], None if weight is None else weight[first:last])

@@ -12,6 +12,7 @@ from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.graph.build import MergeRule
 from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.store.budget import Budget
+from dromos.graph.store.mapped import MappedFile
 from dromos.graph.store.partition import Part
 from dromos.graph.store.ranges import narrowed, sorted_rows
 from dromos.graph.store.rows import RowFacts, scan
@@ -75,20 +76,22 @@ class RowFiles:
             self._next_row = part.last
         self._write(part.first, offsets, targets, weights)
 
-    def sections(self) -> Iterator[tuple[str, np.dtype[Any], Array]]:
-        """Each file as an array, mapped."""
+    def sections(self) -> Iterator[tuple[str, MappedFile]]:
+        """Each file by the name of the section that it becomes."""
         for name, (path, dtype) in self._paths.items():
-            yield f"{self.prefix}{name}", dtype, _mapped(path, dtype)
+            yield f"{self.prefix}{name}", MappedFile(path, dtype)
 
     def reversed_arcs(self) -> Iterator[EdgeBlock]:
         """Every arc turned round, in the order of the rows."""
-        arrays = {name: _mapped(path, dtype) for name, (path, dtype) in self._paths.items()}
+        files = {name: MappedFile(path, dtype) for name, (path, dtype) in self._paths.items()}
         for begin in range(0, self.num_arcs, self._step):
             arcs = np.arange(begin, min(begin + self._step, self.num_arcs))
-            rows = np.searchsorted(arrays["offsets"], arcs, side="right") - 1
+            rows = np.searchsorted(files["offsets"].array, arcs, side="right") - 1
             part = slice(begin, begin + self._step)
-            targets = np.array(arrays["targets"][part])
-            weights = np.array(arrays["weights"][part]) if "weights" in arrays else None
+            targets = files["targets"].array[part].copy()
+            weights = files["weights"].array[part].copy() if "weights" in files else None
+            for file in files.values():
+                file.let_go()
             yield EdgeBlock(targets, rows.astype(targets.dtype), weights)
 
     def _loaded(self, part: Part) -> EdgeBlock:
@@ -148,9 +151,3 @@ class RowFiles:
         if weights is not None:
             weights.tofile(self._files["weights"])
         self.num_arcs += len(targets)
-
-
-def _mapped(path: Any, dtype: np.dtype[Any]) -> Array:
-    if path.stat().st_size == 0:
-        return np.empty(0, dtype=dtype)
-    return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)

@@ -14,6 +14,7 @@ from dromos.graph.formats.base import EdgeSource
 from dromos.graph.labels import Labels
 from dromos.graph.store.budget import Budget
 from dromos.graph.store.ingest import Ingested, load_labels, vertices_named
+from dromos.graph.store.mapped import MappedFile
 from dromos.graph.store.spill import SpillFile
 from dromos.graph.store.workspace import Workspace
 
@@ -56,15 +57,18 @@ def _named_by_integers(facts: Ingested, raw: SpillFile, workspace: Workspace, bu
     if facts.low == 0 and facts.high == count - 1:
         path.unlink()
         return Vertices(count, None, lambda ids: ids)
-    names = np.memmap(path, dtype=np.int64, mode="r").view(np.ndarray)
-    return Vertices(count, Labels(names), lambda ids: _positions(names, ids))
+    names = MappedFile(path, np.dtype(np.int64))
+    if names.array.nbytes <= budget.table_bytes:
+        return Vertices(count, Labels(names.array), lambda ids: np.searchsorted(names.array, ids))
+    return Vertices(count, Labels(names.array), lambda ids: _positions(names, ids))
 
 
-def _positions(names: Array, ids: Array) -> Array:
+def _positions(names: MappedFile, ids: Array) -> Array:
     """Where ``ids`` stand in the ascending ``names``; looked up in ascending order, to walk over the map once."""
     order = np.argsort(ids)
     found = np.empty(len(ids), dtype=np.int64)
-    found[order] = np.searchsorted(names, ids[order])
+    found[order] = np.searchsorted(names.array, ids[order])
+    names.let_go()
     return found
 
 
@@ -93,12 +97,12 @@ def _sorted_runs(raw: SpillFile, path: Path, budget: Budget) -> list[Path]:
 
     def write_run() -> None:
         run = path.with_name(f"run-{len(runs)}.ids")
-        np.unique(np.concatenate(held)).tofile(run)
+        _distinct(held).tofile(run)
         runs.append(run)
         held.clear()
 
     for src, dst, _ in raw.frames():
-        held.append(np.union1d(src, dst).astype(np.int64))
+        held.append(_distinct([src.astype(np.int64), dst.astype(np.int64)]))
         if sum(ids.nbytes for ids in held) > budget.memory // 8:
             write_run()
     if held:
@@ -112,7 +116,8 @@ def _merged(paths: list[Path], window: int) -> Iterator[Array]:
     A window over each run is looked at. Up to the smallest of the windows' last values nothing can come any more that
     is not in a window, so what lies there is merged and given out.
     """
-    runs = [np.memmap(path, dtype=np.int64, mode="r").view(np.ndarray) for path in paths]
+    files = [MappedFile(path, np.dtype(np.int64)) for path in paths]
+    runs = [file.array for file in files]
     step = max(64, window // max(1, len(runs)))
     at = [0] * len(runs)
     while any(begin < len(run) for begin, run in zip(at, runs, strict=True)):
@@ -125,9 +130,20 @@ def _merged(paths: list[Path], window: int) -> Iterator[Array]:
             ready = int(np.searchsorted(piece, bound, side="right"))
             pieces.append(piece[:ready])
             at[number] += ready
-        yield np.unique(np.concatenate(pieces))
+        yield _distinct(pieces)
+        for file in files:
+            file.let_go()
     for path in paths:
         path.unlink()
+
+
+def _distinct(parts: list[Array]) -> Array:
+    """The different values of some arrays, ascending. (np.unique goes by hashes, and slows down on regular gaps.)"""
+    values = np.concatenate(parts)
+    values.sort()
+    first = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return values[first]
 
 
 def _checked_count(facts: Ingested) -> int:

@@ -16,12 +16,13 @@ from dromos.errors import UnsupportedFormatError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import atomic_output, strip_compression
 from dromos.graph.graph import Flags, Graph
+from dromos.graph.labels import Labels
 from dromos.graph.store.checksums import as_bytes, chunk_checksums
 from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned, pack_header
 
-__all__ = ["PIECE_BYTES", "SectionWriter", "true_flags", "write"]
+__all__ = ["SectionWriter", "label_arrays", "pieces_of", "true_flags", "write"]
 
-PIECE_BYTES = 32 * CHUNK_BYTES
+_PIECE_BYTES = 32 * CHUNK_BYTES
 
 
 class SectionWriter:
@@ -96,7 +97,7 @@ def write(
     with atomic_output(path) as out:
         writer = SectionWriter(out, total=total, progress=progress)
         for name, array in arrays:
-            writer.add(name, array.dtype, _pieces(array))
+            writer.add(name, array.dtype, pieces_of(array))
         writer.finish(
             num_vertices=graph.num_vertices, num_arcs=graph.num_arcs, num_edges=graph.num_edges, flags=flags
         )  # fmt: skip
@@ -123,15 +124,18 @@ def _arrays_of(graph: Graph, with_transpose: bool) -> Iterator[tuple[str, Array]
         yield "transpose_targets", graph.transpose.targets
         if graph.transpose.weights is not None:
             yield "transpose_weights", graph.transpose.weights
-    labels = graph.labels
-    if labels is not None and labels.integers is not None:
-        yield "labels", labels.integers
-    elif labels is not None and labels.utf8 is not None and labels.offsets is not None:
-        yield "labels_utf8", labels.utf8
-        yield "labels_offsets", labels.offsets
+    yield from label_arrays(graph.labels)
 
 
-def _pieces(array: Array) -> Iterator[Array]:
+def label_arrays(labels: Labels | None) -> Iterator[tuple[str, Array]]:
+    """The arrays of labels, by the names of their sections."""
+    if labels is not None:
+        parts = {"labels": labels.integers, "labels_utf8": labels.utf8, "labels_offsets": labels.offsets}
+        yield from ((name, array) for name, array in parts.items() if array is not None)
+
+
+def pieces_of(array: Array) -> Iterator[Array]:
+    """An array in pieces for :meth:`SectionWriter.add`."""
     data = as_bytes(array)
-    for begin in range(0, data.size, PIECE_BYTES):
-        yield data[begin : begin + PIECE_BYTES]
+    for begin in range(0, data.size, _PIECE_BYTES):
+        yield data[begin : begin + _PIECE_BYTES]

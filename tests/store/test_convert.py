@@ -1,0 +1,90 @@
+"""Files to stores within a budget, as ``dromos convert --memory`` does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.errors import FileError, FormatError, GraphDataError, InvalidArgumentError
+from dromos.graph.store import convert, load, verify
+
+MEMORY = 64 << 20
+
+
+def _edges(count: int = 20_000, n: int = 3000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(9)
+    return rng.integers(0, n, count), rng.integers(0, n, count) ** 2 // n, rng.integers(1, 100, count)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    src, dst, weight = _edges()
+    lines = "".join(f"{u}\t{v}\t{w}\n" for u, v, w in zip(src * 7, dst * 7, weight, strict=True))
+    (tmp_path / "edges.txt").write_text(f"# a list of edges\n{lines}")
+    return tmp_path / "edges.txt"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"symmetrize": True, "dedupe": True, "merge_weights": "sum"},
+        {"directed": False, "drop_self_loops": True},
+        {"weighted": False},
+    ],
+)
+def test_text_gives_the_store_that_reading_gives(text: Path, options: dict[str, Any]) -> None:
+    out, expected = text.with_name("disk.drm"), text.with_name("memory.drm")
+    done = convert(text, out, memory=MEMORY, transpose=True, **options)
+    dr.read(text, **options).write(expected, transpose=True)
+    assert out.read_bytes() == expected.read_bytes()
+    assert not done.resumed
+    assert done.header.num_edges == verify(out).header.num_edges
+
+
+def test_parquet_gives_the_store_that_reading_gives(tmp_path: Path) -> None:
+    graph = dr.Graph.from_edges(*_edges())
+    graph.write(tmp_path / "edges.parquet")
+    convert(tmp_path / "edges.parquet", tmp_path / "disk.drm", memory=MEMORY)
+    dr.read(tmp_path / "edges.parquet").write(tmp_path / "memory.drm")
+    assert (tmp_path / "disk.drm").read_bytes() == (tmp_path / "memory.drm").read_bytes()
+
+
+def test_strings_in_text(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("eve,bob\nada,eve\nbob,zoe\n")
+    convert(tmp_path / "names.csv", tmp_path / "g.drm", memory=MEMORY)
+    assert load(tmp_path / "g.drm") == dr.read(tmp_path / "names.csv")
+
+
+def test_progress_rises_over_the_whole_file(text: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    convert(text, text.with_name("g.drm"), memory=MEMORY, progress=lambda *step: seen.append(step))
+    assert len({total for _, total in seen if total}) <= 2
+    assert seen[-1][0] == seen[-1][1]
+
+
+def test_errors_name_the_input_and_leave_nothing_behind(tmp_path: Path) -> None:
+    out = tmp_path / "g.drm"
+    with pytest.raises(FileError, match=r"none\.el"):
+        convert(tmp_path / "none.el", out, memory=MEMORY)
+    bad = tmp_path / "bad.el"
+    bad.write_text("0 1\n1 x\n")
+    with pytest.raises(FormatError, match=r"bad\.el: line 2"):
+        convert(bad, out, memory=MEMORY)
+    bad.write_text("0 1\n-1 2\n")
+    with pytest.raises((FormatError, GraphDataError), match=r"bad\.el"):
+        convert(bad, out, memory=MEMORY)
+    bad.write_text("0 1\n")
+    with pytest.raises(FileError, match=r"missing/g\.drm"):
+        convert(bad, tmp_path / "missing" / "g.drm", memory=MEMORY)
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.el"]
+
+
+def test_a_file_that_holds_a_whole_graph_is_not_streamed(tmp_path: Path) -> None:
+    dr.Graph.from_edges([0], [1]).write(tmp_path / "a.drm")
+    with pytest.raises(InvalidArgumentError, match="whole graph"):
+        convert(tmp_path / "a.drm", tmp_path / "b.drm", memory=MEMORY)
