@@ -35,6 +35,7 @@ _ROWS_A_BUCKET = 1 << 14  # 128 KiB of cursors
 _DIGIT_BITS = 12
 _MAX_BUCKETS = 2048  # write streams that a core keeps apart in its caches and TLB
 _SMALL = 1 << 15
+_APART = 32  # keys between what two threads write, so that they share no cache line
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
@@ -122,13 +123,14 @@ def build_csr(
     taken = targets.nbytes + weights.nbytes + offsets.nbytes + (0 if plan.in_place else scratch.nbytes)
     room = max(given * 19 // 10 - taken, given // 8)  # so that all stays below three times what was given
     windows = _windows(bucket_sizes, room // (key_dtype.itemsize + (values.itemsize if weighted else 0)))
-    keys = np.empty(max((int(bucket_sizes[a:b].sum()) for a, b in windows), default=0), dtype=key_dtype)
+    nowhere = max((int(bucket_sizes[a:b].sum()) for a, b in windows), default=0) + _APART * np.arange(team)
+    keys = np.empty(int(nowhere[-1]) + 1, dtype=key_dtype)
     key_weights = np.empty(len(keys) if weighted else 0, dtype=values.dtype)
     for first, last in windows:
         sizes = bucket_sizes[first:last]
         starts = np.zeros(num_buckets + 1, dtype=np.int64)
         np.cumsum(sizes, out=starts[first + 1 : last + 1])
-        cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
+        cursors = np.column_stack([starts[:-1] + np.cumsum(counts, axis=0) - counts, nowhere])
         run_team(
             kernels.scatter_to_buckets, src, dst, values, plan, first, last, cursors, keys, key_weights, threads=team
         )

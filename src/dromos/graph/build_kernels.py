@@ -52,8 +52,12 @@ def count_buckets(thread, num_threads, src, dst, plan, counts):
 def scatter_to_buckets(
     thread, num_threads, src, dst, weight, plan, first_bucket, last_bucket, cursors, keys, key_weights
 ):
-    """Place this thread's arcs of buckets ``first_bucket..last_bucket`` at its cursors, in input order."""
+    """Place this thread's arcs of buckets ``first_bucket..last_bucket`` at its cursors, in input order.
+
+    Arcs of other buckets all go to one place that nobody reads, the last cursor's: no branch that cannot be foretold.
+    """
     cursor = cursors[thread]
+    nowhere = cursor.size - 1
     row_mask = (np.uint64(1) << np.uint64(plan.shift)) - np.uint64(1)
     low = np.uint64(plan.low_bits)
     for i in range(src.size * thread // num_threads, src.size * (thread + 1) // num_threads):
@@ -63,20 +67,22 @@ def scatter_to_buckets(
         if loop and plan.drop_loops:
             continue
         b = u >> plan.shift
-        if first_bucket <= b < last_bucket:
-            at = cursor[b]
-            cursor[b] = at + 1
-            keys[at] = ((np.uint64(u) & row_mask) << low) | np.uint64(v)
-            if plan.weighted:
-                key_weights[at] = weight[i]
+        wanted = first_bucket <= b < last_bucket
+        b = b if wanted else nowhere
+        at = cursor[b]
+        cursor[b] = at + wanted
+        keys[at] = ((np.uint64(u) & row_mask) << low) | np.uint64(v)
+        if plan.weighted:
+            key_weights[at] = weight[i]
         if plan.mirror and not loop:
             b = v >> plan.shift
-            if first_bucket <= b < last_bucket:
-                at = cursor[b]
-                cursor[b] = at + 1
-                keys[at] = ((np.uint64(v) & row_mask) << low) | np.uint64(u)
-                if plan.weighted:
-                    key_weights[at] = weight[i]
+            wanted = first_bucket <= b < last_bucket
+            b = b if wanted else nowhere
+            at = cursor[b]
+            cursor[b] = at + wanted
+            keys[at] = ((np.uint64(v) & row_mask) << low) | np.uint64(u)
+            if plan.weighted:
+                key_weights[at] = weight[i]
 
 
 @kernel

@@ -64,7 +64,7 @@ def complete(n: int, *, directed: bool = False) -> Graph:
     >>> complete(4).num_edges
     6
     """
-    n = _size("n", n, 0, arcs_a_vertex=n if isinstance(n, int) else 0)
+    n = _size("n", n, 0, arcs_a_vertex=whole_number("n", n, 0))
     others = np.broadcast_to(np.arange(n - 1, dtype=id_dtype(n)), (n, max(n - 1, 0)))
     targets = others + (others >= np.arange(n, dtype=others.dtype)[:, None])
     return _graph(max(n - 1, 0) * np.arange(n + 1), targets.ravel(), directed=directed, symmetric=True)

@@ -56,8 +56,8 @@ def _find(table, key):
 def rewire(thread, num_threads, low, high, n, half, rewired, table, degrees, src, dst):
     """Edge ``(j - 1) * n + u`` joins ``u`` to ``u + j`` in the ring, until it is moved to another end of ``u``'s.
 
-    ``rewired`` says which edges are to move, and is cleared where one is not to (``u`` has all others as neighbours, or
-    its turn has not come). The ring answers for its own edges; ``table`` holds those that were moved.
+    ``rewired`` says which edges are to move; one stays where ``u`` has all others as neighbours already. Whether two
+    vertices are joined, the ring answers for the edges that have not moved, and ``table`` for those that have.
     """
     moved = np.zeros(rewired.size, np.bool_)
     draws = 0
