@@ -12,6 +12,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.text_pipeline import in_order
+from dromos.graph.label_arrays import MANY, pyarrow_or_none
 from dromos.parallel import num_threads
 
 if TYPE_CHECKING:
@@ -117,10 +118,16 @@ class _Formatter:
 
 def _texts(values: Array) -> tuple[Array, Array]:
     """The shortest texts of numbers, one after the other, and where each ends (with a 0 before)."""
+    magnitude = np.abs(values)
+    pa = pyarrow_or_none() if len(values) >= MANY and bool(np.all((magnitude > 0) & (magnitude < 1e15))) else None
+    if pa is not None:  # it writes larger numbers without a sign that they are decimals
+        texts = pa.array(values).cast(pa.string())
+        _, ends, characters = texts.buffers()
+        return np.frombuffer(characters, np.uint8), np.frombuffer(ends, np.int32)[: len(values) + 1].astype(np.int64)
     if values.dtype == np.float32:
-        texts = [str(value) for value in values]
+        written = [str(value) for value in values]
     else:
-        texts = [repr(value) for value in values.tolist()]
-    ends = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in texts], out=ends[1:])
-    return np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8), ends
+        written = [repr(value) for value in values.tolist()]
+    places = np.zeros(len(written) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in written], out=places[1:])
+    return np.frombuffer("".join(written).encode("ascii"), dtype=np.uint8), places
