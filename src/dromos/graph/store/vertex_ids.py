@@ -116,23 +116,16 @@ def _merged(paths: list[Path], window: int) -> Iterator[Array]:
     A window over each run is looked at. Up to the smallest of the windows' last values nothing can come any more that
     is not in a window, so what lies there is merged and given out.
     """
-    files = [MappedFile(path, np.dtype(np.int64)) for path in paths]
-    runs = [file.array for file in files]
-    step = max(64, window // max(1, len(runs)))
-    at = [0] * len(runs)
-    while any(begin < len(run) for begin, run in zip(at, runs, strict=True)):
-        bound = min(
-            int(run[min(begin + step, len(run)) - 1]) for begin, run in zip(at, runs, strict=True) if begin < len(run)
-        )
-        pieces = []
-        for number, run in enumerate(runs):
-            piece = run[at[number] : at[number] + step]
-            ready = int(np.searchsorted(piece, bound, side="right"))
-            pieces.append(piece[:ready])
-            at[number] += ready
-        yield _distinct(pieces)
-        for file in files:
-            file.let_go()
+    step = max(64, window // max(1, len(paths)))
+    at = [0] * len(paths)
+    while True:
+        windows = [np.fromfile(path, np.int64, step, offset=8 * begin) for path, begin in zip(paths, at, strict=True)]
+        if not any(len(values) for values in windows):
+            break
+        bound = min(int(values[-1]) for values in windows if len(values))
+        ready = [int(np.searchsorted(values, bound, side="right")) for values in windows]
+        yield _distinct([values[:count] for values, count in zip(windows, ready, strict=True)])
+        at = [begin + count for begin, count in zip(at, ready, strict=True)]
     for path in paths:
         path.unlink()
 
