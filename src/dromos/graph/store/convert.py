@@ -62,9 +62,10 @@ def convert(
         }  # fmt: skip
         try:
             readers = 1 if memory < _ONE_READER_BELOW else threads
-            source = open_edges(path_in, format=format, progress=progress, threads=readers, **options)
+            halves = _Halves(progress, path_in.stat().st_size)
+            source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
             return convert_external(
-                source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=progress,
+                source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=halves.sorting,
                 **arguments,  # type: ignore[arg-type]
             )  # fmt: skip
         except GraphDataError as error:
@@ -73,6 +74,19 @@ def convert(
             if error.path is None:
                 raise type(error)(error.message, path=path_in) from error
             raise
+
+
+class _Halves:
+    """Tells the progress in bytes of the file: reading it is the first half of the way, sorting the second."""
+
+    def __init__(self, progress: Progress, size: int) -> None:
+        self._progress, self._size = progress, size
+
+    def reading(self, done: int, total: int) -> None:
+        self._progress(self._size * done // total if total else min(done, self._size), 2 * self._size)
+
+    def sorting(self, done: int, total: int) -> None:
+        self._progress(self._size + (self._size * done // total if total else self._size), 2 * self._size)
 
 
 def _look_of(path_in: Path, path_out: Path) -> list[list[Any]]:

@@ -78,7 +78,7 @@ def convert_external(
         tmp_dir: where to keep temporary files (about twice the binary edges); beside ``out_path`` unless given.
         task: what tells this conversion from others (the input's name, size and time). A killed run with the same task
             is gone on with; without it, each run begins anew.
-        progress: called with the arcs done and the arcs in all, over all steps.
+        progress: called with a measure of the work done and of all the work of sorting.
 
     >>> import tempfile, pathlib
     >>> from dromos.graph.store import load
@@ -101,13 +101,14 @@ def convert_external(
             if earlier is None:
                 workspace.note(task, facts.plain())
             workspace.remove_unless(KEPT_FILES)
-            job = _Job(source, workspace, budget, facts, threads, progress)
+            job = _Job(source, workspace, budget, facts, threads, progress, transpose)
             job.choose_direction(directed, symmetrize)
             rows = job.sort(drop_self_loops, dedupe, merge_weights)
             sections = list(rows.sections())
             if transpose and not rows.facts.symmetric:
                 sections += job.transpose(rows).sections()
             header = _assemble(out_path, sections, job, rows)
+            progress(header.num_arcs, header.num_arcs)
     return Conversion(header, resumed=earlier is not None)
 
 
@@ -122,6 +123,7 @@ class _Job:
         facts: Ingested,
         threads: int | None,
         progress: Progress,
+        transpose: bool,
     ) -> None:
         self._workspace, self.budget, self._facts, self._threads = workspace, budget, facts, threads
         self._raw = SpillFile(workspace.path(RAW_FILE), facts.count)
@@ -129,7 +131,7 @@ class _Job:
         self._weight_type = None if facts.weight_type is None else np.dtype(facts.weight_type)
         self._id_type = id_dtype(self.vertices.count)
         self.undirected = self._mirror = False
-        self._progress = progress
+        self._progress, self._steps, self._steps_done = progress, 2 if transpose else 1, 0
 
     def choose_direction(self, directed: bool | None, symmetrize: bool | None) -> None:
         """Whether edges go both ways, by the same rules as in memory."""
@@ -170,14 +172,19 @@ class _Job:
             for part in partitioner.sorted_parts(self._counted(arcs, count), count):
                 rows.add(part)
                 done += part.count
-                self._progress(count + done, 2 * count)
+                self._tell(count + done, 2 * count)
+        self._steps_done += 1
+
+    def _tell(self, done: int, total: int) -> None:
+        """How far this sort is, and with it the conversion."""
+        self._progress(self._steps_done * total + done, self._steps * total)
 
     def _counted(self, arcs: Iterator[EdgeBlock], count: int) -> Iterator[EdgeBlock]:
         done = 0
         for block in arcs:
             yield block
             done += len(block.src)
-            self._progress(done, 2 * count)
+            self._tell(done, 2 * count)
 
     def _arcs(self, drop_self_loops: bool) -> Iterator[EdgeBlock]:
         """The raw edges as arcs between vertices, in the order of the input."""
