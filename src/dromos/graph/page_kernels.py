@@ -1,5 +1,6 @@
 """The compiled loop that cuts rows into pages."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 from dromos.jit import kernel

@@ -1,5 +1,6 @@
 """Compiled kernels that sort the arcs of a range of rows: few rows, targets from the whole graph."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np
