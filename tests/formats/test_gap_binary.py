@@ -18,11 +18,6 @@ from dromos.errors import CorruptFileError, FileError, UnsupportedFormatError
 from .random_graphs import graphs
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("gap")
-
-
 @given(graph=graphs(weights=(None,), labels=(None,)), suffix=st.sampled_from(["", ".gz", ".zst"]))
 def test_sg_there_and_back(folder: Path, graph: Graph, suffix: str) -> None:
     file = folder / f"g.sg{suffix}"

@@ -21,11 +21,6 @@ from dromos.errors import CorruptFileError, FormatError, UnsupportedFormatError
 from .random_graphs import graphs
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("npz")
-
-
 @given(graph=graphs(), compress=st.booleans())
 def test_there_and_back(folder: Path, graph: Graph, compress: bool) -> None:
     file = folder / "g.npz"

@@ -29,12 +29,6 @@ from dromos.graph.formats import open_edges, table_rows
 
 from .random_graphs import graphs
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tables")
-
-
 KINDS = [("g.parquet", None), ("g.pq", "zstd"), ("g.pq", "snappy"), ("g.arrow", None), ("g.feather", "lz4")]
 
 

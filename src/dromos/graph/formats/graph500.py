@@ -59,27 +59,33 @@ def _stream(
         raise CorruptFileError(f"{size:,} bytes are no whole number of edges of {_EDGE_BYTES[chosen]} bytes", path=path)
     beside = Path(weights) if weights is not None else _weights_path(path)
     weighted = weights is not None or beside.exists()
+    bound = num_vertices if num_vertices is not None else _id_bound(size, chosen)
     return EdgeSource(
-        _blocks(path, chosen, beside if weighted else None, size, progress),
+        _blocks(path, chosen, beside if weighted else None, size, bound, progress),
         directed=False,
         num_vertices=num_vertices,
         num_edges=None if compressed else size // _EDGE_BYTES[chosen],
     )
 
 
-def _blocks(path: Path, layout: Layout, beside: Path | None, size: int, progress: Progress) -> Iterator[EdgeBlock]:
+def _blocks(
+    path: Path, layout: Layout, beside: Path | None, size: int, bound: int, progress: Progress
+) -> Iterator[EdgeBlock]:
     done = 0
     with open_input(path) as edges:
         weights = None if beside is None else open_input(beside)
         try:
-            while data := _read_up_to(edges, _BLOCK * _EDGE_BYTES[layout]):
+            room = _BLOCK * _EDGE_BYTES[layout]
+            while data := _read_up_to(edges, min(room, size - done) if size else room):
                 if len(data) % _EDGE_BYTES[layout]:
                     raise CorruptFileError("the file ends in the middle of an edge", path=path)
                 src, dst = _decoded(data, layout)
                 for ends in (src, dst):
-                    if ends.min() < 0:
-                        edge = done // _EDGE_BYTES[layout] + int(np.argmax(ends < 0))
-                        raise FormatError(f"edge {edge:,} has the negative id {ends.min()}", path=path)
+                    wrong = (ends < 0) | (ends >= bound)
+                    if wrong.any():
+                        at = int(np.argmax(wrong))
+                        edge = done // _EDGE_BYTES[layout] + at
+                        raise FormatError(f"edge {edge:,} has the id {ends[at]}: {_why(ends[at])}", path=path)
                 weight = None
                 if weights is not None:
                     weight = np.frombuffer(_read_up_to(weights, 4 * len(src)), dtype="<f4")
@@ -93,6 +99,17 @@ def _blocks(path: Path, layout: Layout, beside: Path | None, size: int, progress
         finally:
             if weights is not None:
                 weights.close()
+
+
+def _id_bound(size: int, layout: Layout) -> int:
+    """Ids from here on are taken for damage: no vertex array is allocated that the file's size does not back."""
+    return 64 * (size // _EDGE_BYTES[layout]) + 2**16 if size else 2**32
+
+
+def _why(vertex: int) -> str:
+    if vertex < 0:
+        return "ids are not negative"
+    return "too large for the number of vertices, or (unless num_vertices= or scale= tell that) for that of edges"
 
 
 def _decoded(data: bytes, layout: Layout) -> tuple[Array, Array]:
@@ -141,8 +158,7 @@ def _believable(sample: bytes, layout: Layout, size: int) -> bool:
     if whole == 0:
         return False
     ends = _decoded(sample[: whole * _EDGE_BYTES[layout]], layout)
-    bound = 64 * max(size // _EDGE_BYTES[layout], whole) + 2**20 if size else 2**32
-    return all(int(end.min()) >= 0 and int(end.max()) < bound for end in ends)
+    return all(int(end.min()) >= 0 and int(end.max()) < _id_bound(size, layout) for end in ends)
 
 
 def _read_up_to(stream: IO[bytes], length: int) -> bytes:

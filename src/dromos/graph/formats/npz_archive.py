@@ -24,6 +24,7 @@ __all__ = ["ArchiveReader", "ArchiveWriter"]
 _BLOCK = 1 << 22  # bytes read or written at once
 _MAX_DEFLATE_RATIO = 1040  # deflate shrinks at most 1032 to 1
 _MAX_HEADER = 4096
+_END_OF_ARCHIVE = 22 + 65535  # the last record of a zip archive, and the longest comment behind it
 
 
 class ArchiveReader:
@@ -35,6 +36,10 @@ class ArchiveReader:
         self._size = stream.seek(0, 2)
         with self._errors():
             self._zip = zipfile.ZipFile(stream)
+            if len(self._zip.infolist()) != _promised_members(stream, self._size):
+                raise zipfile.BadZipFile("the directory does not list as many arrays as it promises")
+            for info in self._zip.infolist():
+                self._zip.open(info).close()  # compares the name in the directory with the one before the data
         self._members = {info.filename: info for info in self._zip.infolist()}
         self._total = sum(info.file_size for info in self._members.values())
 
@@ -107,6 +112,14 @@ class ArchiveReader:
         ) as error:  # fmt: skip
             what = "the archive" if name is None else f"the array {name!r}"
             raise CorruptFileError(f"{what} is damaged, or this is no .npz file ({error})", path=self.path) from None
+
+
+def _promised_members(stream: IO[bytes], size: int) -> int:
+    """How many members the end of an archive promises; zipfile itself does not compare."""
+    stream.seek(max(0, size - _END_OF_ARCHIVE))
+    tail = stream.read()
+    at = tail.rindex(b"PK\x05\x06")
+    return int.from_bytes(tail[at + 10 : at + 12], "little")
 
 
 def _read_header(member: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...], bool]:

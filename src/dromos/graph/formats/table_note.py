@@ -113,9 +113,11 @@ class TableNote:
             raise CorruptFileError(f"the rows fail their checksum: {_ADVICE}", path=path)
 
 
-def read_note(metadata: Mapping[bytes, bytes] | None, path: Path) -> TableNote | None:
+def read_note(metadata: Mapping[bytes, bytes] | None, path: Path, expected: bool = False) -> TableNote | None:
     """The note in a file's metadata, if Dromos wrote the file."""
     if metadata is None or not any(key in metadata for key in (_NOTE, _CHECK, _LABELS)):
+        if expected:
+            raise CorruptFileError(f"the metadata of Dromos is missing: {_ADVICE}", path=path)
         return None
     text = metadata.get(_NOTE, b"")
     if metadata.get(_CHECK) != b"%08x" % zlib.crc32(text):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dromos.errors import InvalidArgumentError, UnsupportedFormatError
+from dromos.errors import CorruptFileError, InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Format, Progress, no_progress
 from dromos.graph.formats.csv_table import stream_csv, write_csv
 from dromos.graph.formats.files import atomic_output, open_input
@@ -34,6 +34,7 @@ __all__ = ["FORMATS"]
 
 _ARROW_MAGIC = b"ARROW1"
 _FEATHER1_MAGIC = b"FEA1"
+_FIELD_ID, _FIELD_MARK = b"PARQUET:field_id", b"1685220207"
 
 
 class _Table:
@@ -41,6 +42,8 @@ class _Table:
 
     schema: Any
     metadata: Any
+    marked = False
+    """Whether the columns bear the mark of Dromos, so that its note must be in the metadata."""
 
     def batches(self, columns: list[str]) -> Iterator[tuple[Any, int]]:
         """Record batches, each with about how many bytes of the file are done."""
@@ -59,6 +62,7 @@ class _ParquetTable(_Table):
         # A buffer instead of whole column chunks keeps the memory bounded, whatever the size of the row groups.
         self._file = pq.ParquetFile(path, page_checksum_verification=True, buffer_size=1 << 20, pre_buffer=False)
         self.schema, self.metadata = self._file.schema_arrow, self._file.metadata.metadata
+        self.marked = any((field.metadata or {}).get(_FIELD_ID) == _FIELD_MARK for field in self.schema)
 
     def batches(self, columns: list[str]) -> Iterator[tuple[Any, int]]:
         rows, done = max(1, self._file.metadata.num_rows), 0
@@ -83,6 +87,10 @@ class _ArrowTable(_Table):
         self._is_file = head == _ARROW_MAGIC
         self._reader: Any = pa.ipc.open_file(self._map) if self._is_file else pa.ipc.open_stream(self._map)
         self.schema, self.metadata = self._reader.schema, self._reader.schema.metadata
+        if self._is_file:  # the schema stands at both ends of the file
+            self._map.seek(8)
+            if not pa.ipc.open_stream(self._map).schema.equals(self.schema, check_metadata=True):
+                raise CorruptFileError("the schemas at the two ends of the file differ", path=path)
 
     def batches(self, columns: list[str]) -> Iterator[tuple[Any, int]]:
         count = self._reader.num_record_batches if self._is_file else None
@@ -124,7 +132,7 @@ def _stream(
         table = opener(path)
     try:
         with arrow_errors(path):
-            note = read_note(table.metadata, path) if metadata else None
+            note = read_note(table.metadata, path, table.marked) if metadata else None
             columns = [name for name in choose_columns(table.schema.names, src, dst, weight) if name is not None]
             if note is None:
                 source = EdgeSource(iter(()), num_vertices=num_vertices, sparse_ids=ids == "auto")
@@ -182,6 +190,8 @@ def _write_parquet(
 
     codec = _check_compression(compression, ("zstd", "snappy", "gzip", "lz4", "brotli")) or "none"
     schema = _schema(graph, path)
+    # Nothing guards the list of metadata itself: a mark in the list of columns tells that there must be a note.
+    schema = schema.set(0, schema.field(0).with_metadata({_FIELD_ID: _FIELD_MARK}))
     options: Any = {"compression": codec, "write_page_checksum": True}
     with atomic_output(path) as out, pq.ParquetWriter(out, schema, **options) as writer:
         _write_batches(graph, writer.write_batch, progress)
