@@ -10,7 +10,20 @@ from dromos.errors import DromosError, DromosWarning
 from dromos.graph import Graph, Labels
 
 if TYPE_CHECKING:
-    from dromos.algorithms import bfs
+    from dromos.algorithms.belief_propagation import belief_propagation
+    from dromos.algorithms.betweenness import betweenness
+    from dromos.algorithms.bfs import bfs
+    from dromos.algorithms.clustering import clustering
+    from dromos.algorithms.connected_components import connected_components
+    from dromos.algorithms.core_numbers import core_numbers
+    from dromos.algorithms.degree_distribution import degree_distribution
+    from dromos.algorithms.k_core import k_core
+    from dromos.algorithms.label_propagation import label_propagation
+    from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
+    from dromos.algorithms.spmv import spmv
+    from dromos.algorithms.sssp import sssp
+    from dromos.algorithms.strongly_connected_components import strongly_connected_components
+    from dromos.algorithms.triangles import triangles
     from dromos.graph import generators
     from dromos.graph.formats import read, write
     from dromos.program import (
@@ -72,11 +85,17 @@ __all__ = [
     "__version__",
     "absolute",
     "arctan",
+    "belief_propagation",
+    "betweenness",
     "bfs",
     "cast",
     "ceil",
+    "clustering",
     "compile",
+    "connected_components",
+    "core_numbers",
     "cos",
+    "degree_distribution",
     "edge_field",
     "exp",
     "expm1",
@@ -85,18 +104,26 @@ __all__ = [
     "generators",
     "isfinite",
     "isnan",
+    "k_core",
+    "label_propagation",
     "log",
     "log1p",
     "maximum",
     "minimum",
+    "pagerank",
     "param",
+    "random_walk_with_restart",
     "read",
     "reduction",
     "run",
     "sin",
+    "spmv",
     "sqrt",
+    "sssp",
+    "strongly_connected_components",
     "tan",
     "tanh",
+    "triangles",
     "vertex_param",
     "where",
     "write",

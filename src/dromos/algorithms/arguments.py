@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
 
-__all__ = ["count_of", "finite", "refuse_nan", "simple", "sources_of_arcs", "symmetric", "vertex_values", "weighted"]
+__all__ = ["count_of", "finite", "simple", "sources_of_arcs", "symmetric", "vertex_values", "weight_range", "weighted"]
 
 
 def weighted(graph: Graph, weight: str | None) -> Graph:
@@ -24,16 +25,26 @@ def weighted(graph: Graph, weight: str | None) -> Graph:
     return graph
 
 
-def refuse_nan(graph: Graph, *, negative: bool = True) -> None:
-    """Refuse weights that are not numbers, and unless ``negative`` those below zero."""
+# The range of a graph's weights costs a pass over them; it is found once and kept while the graph lives.
+_ranges: dict[int, tuple[weakref.ref[Graph], tuple[float, float]]] = {}
+
+
+def weight_range(graph: Graph, *, negative: bool = True) -> tuple[float, float]:
+    """The least and the greatest weight, 1 and 1 without weights; unless ``negative``, one below zero is refused.
+
+    >>> weight_range(Graph.from_edges([0, 1], [1, 2], [3, 7]))
+    (3, 7)
+    """
     if graph.weights is None or not len(graph.weights):
-        return
-    low = graph.weights.min()
-    if np.isnan(low):
-        arc = int(np.flatnonzero(np.isnan(graph.weights))[0])
-        raise InvalidArgumentError(f"the weight of arc {arc} is NaN; replace such weights or leave the edges out")
-    if not negative and low < 0:
-        raise InvalidArgumentError(f"the weight {low} is below zero, where this algorithm has no meaning")
+        return 1, 1
+    reference, found = _ranges.get(id(graph), (None, (0.0, 0.0)))
+    if reference is None or reference() is not graph:
+        found = (graph.weights.min().item(), graph.weights.max().item())
+        key = id(graph)
+        _ranges[key] = (weakref.ref(graph, lambda _: _ranges.pop(key, None)), found)
+    if not negative and found[0] < 0:
+        raise InvalidArgumentError(f"the weight {found[0]:g} is below zero, where this algorithm has no meaning")
+    return found
 
 
 def simple(graph: Graph) -> Graph:

@@ -10,7 +10,7 @@ from dromos.dtypes import Array
 from dromos.errors import VerificationError
 from dromos.graph import Graph
 
-__all__ = ["expand", "matrix", "nowhere", "require", "tree_depth", "with_arc"]
+__all__ = ["expand", "matrix", "nowhere", "peel", "require", "tree_depth", "with_arc"]
 
 
 def require(holds: bool | np.bool_, message: str) -> None:
@@ -73,6 +73,22 @@ def expand(graph: Graph, vertices: Array) -> tuple[Array, Array]:
     rows = np.repeat(np.arange(len(vertices)), counts)
     arcs = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(starts, counts)
     return rows, arcs
+
+
+def peel(graph: Graph, leaving: Array, degree: Array, most: int) -> Array:
+    """Take vertices of ``leaving`` with at most ``most`` neighbours away until none is left; which ones stay, wrongly.
+
+    ``degree`` counts the neighbours that are left, and is written to.
+    """
+    staying = leaving.copy()
+    front = np.flatnonzero(leaving & (degree <= most))
+    while len(front):
+        staying[front] = False
+        _, arcs = expand(graph, front)
+        heads, counts = np.unique(graph.targets[arcs], return_counts=True)
+        degree[heads] -= counts
+        front = heads[staying[heads] & (degree[heads] <= most)]
+    return staying
 
 
 def matrix(graph: Graph) -> Any:

@@ -103,26 +103,27 @@ class Session:
         self._finished = execution.stats.finished
         return Outcome(execution.result(), self._finished, execution.stats.superstep)
 
-    def native(self, kernel: str, **options: Any) -> Mapping[str, Any] | None:
+    def native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
         """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
         found = self.engine.native(kernel) if self.path == "auto" else None
         if found is None:
             return None
         begin = time.perf_counter()
-        fields = found(self.graph, **options)
-        size, arcs = self.graph.num_vertices, self.graph.num_arcs
+        on = self.graph if graph is None else graph
+        fields = found(on, **options)
+        size, arcs = on.num_vertices, on.num_arcs
         reason = f"the engine's own kernel for {kernel}"
         seconds = time.perf_counter() - begin
         self._rows.append(TraceRow(kernel, 0, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
         return fields
 
-    def must_native(self, kernel: str, **options: Any) -> Mapping[str, Any]:
+    def must_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
         """As :meth:`native`, for what no program can say."""
         if self.path != "auto":
             raise InvalidArgumentError(
                 f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"
             )
-        fields = self.native(kernel, **options)
+        fields = self.native(kernel, graph, **options)
         if fields is None:
             raise InvalidArgumentError(f"the engine {self.engine.name!r} has no kernel for {kernel}")
         return fields

@@ -1,0 +1,180 @@
+"""Betweenness centrality.
+
+Returns ``centrality``: the share of shortest paths (by number of edges) between other vertices that lead through each
+vertex. Arguments, scaling and numbers are those of NetworkX's ``betweenness_centrality``: parallel edges count once,
+self-loops not at all, and the same seed draws the same sources.
+
+For each source one program counts shortest paths level by level, and a second one gathers dependencies from the far
+end back: a vertex sends when all vertices after it have sent. Brandes, "A faster algorithm for betweenness
+centrality", 2001.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.algorithms.arguments import count_of, simple
+from dromos.algorithms.verifying import matrix, require
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["Dependencies", "Paths", "betweenness", "verify"]
+
+
+class Paths(dr.Program):
+    """Levels, and the number of shortest paths from the source."""
+
+    source = dr.param(int)
+    level = dr.field(np.int32)
+    paths = dr.field(np.float64)
+    combine = dr.SUM
+
+    def init(self, v: Any) -> Any:
+        here = v.id == self.source
+        return {"level": dr.where(here, 0, -1), "paths": dr.where(here, 1.0, 0.0)}
+
+    def start(self, v: Any) -> Any:
+        return v.id == self.source
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.paths
+
+    def update(self, v: Any, message: Any) -> Any:
+        new = v.level < 0
+        return {"level": dr.where(new, self.superstep + 1, v.level), "paths": dr.where(new, message, v.paths)}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return new.level != old.level
+
+
+class Dependencies(dr.Program):
+    """How many paths to vertices further on lead through each vertex; runs on the transpose.
+
+    In the first superstep all vertices tell those before them to wait for them. From then on a vertex sends once
+    nobody is left to wait for, so every edge carries one dependency, and thin levels cost what they weigh.
+    """
+
+    level = dr.vertex_param(np.int32)
+    paths = dr.vertex_param(np.float64)
+    dependency = dr.field(np.float64, init=0.0)
+    waiting = dr.field(np.int64, init=0)
+    combine = dr.SUM
+    kind = "traversal"
+
+    def start(self, v: Any) -> Any:
+        return v.level >= 0
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        first = self.superstep == 0
+        return dr.where(first, 0.0, (1 + u.dependency) / u.paths), dr.where(first, 1, -1)
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return v.level == u.level - 1
+
+    def update(self, v: Any, message: Any) -> Any:
+        gathered, count = message
+        return {"dependency": v.dependency + v.paths * gathered, "waiting": v.waiting + count}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
+
+
+def betweenness(
+    graph: Graph,
+    k: int | None = None,
+    sources: Iterable[Any] | None = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    seed: int | None = None,
+    **how: Unpack[Options],
+) -> Result:
+    """The share of shortest paths that lead through each vertex.
+
+    Args:
+        graph: along its out-edges; an undirected graph both ways. Weights are not looked at.
+        k: estimate from so many sources drawn by ``seed``; all vertices if not given.
+        sources: estimate from these vertices (labels, or ids where the graph has none) instead.
+        normalized: divide by the number of pairs of other vertices.
+        endpoints: count a path's two ends as being on it.
+        seed: of the draw; the same one draws the same sources.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.betweenness(dr.generators.path(4)).centrality.round(3).tolist()
+    [0.0, 0.667, 0.667, 0.0]
+    """
+    session = Session("betweenness", graph, **how)
+    chosen = _sources(graph, k, sources, seed)
+    on = simple(graph)
+    back = on.transpose
+    total = np.zeros(graph.num_vertices)
+    for source in range(graph.num_vertices) if chosen is None else chosen:
+        forward = session.run(Paths(source=source), on).fields
+        level, paths = forward["level"], forward["paths"]
+        dependency = session.run(Dependencies(level=level, paths=paths), back).fields["dependency"]
+        dependency[source] = 0
+        if endpoints:
+            reached = level > 0
+            dependency[reached] += 1
+            dependency[source] = np.count_nonzero(reached)
+        total += dependency
+    scale = _scale(graph, chosen, normalized, endpoints)
+    return session.result(
+        {"centrality": total * scale},
+        verifier=lambda result: verify(on, chosen, result["centrality"], scale, endpoints),
+    )
+
+
+def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: int | None) -> list[int] | None:
+    """The ids to start from, or None for all."""
+    n = graph.num_vertices
+    if sources is not None:
+        if k is not None:
+            raise InvalidArgumentError("give k or sources, not both")
+        given = list(sources)
+        ids = [graph.vertex_id(v) for v in given] if graph.labels is None else graph.labels.ids_of(given).tolist()
+        if len(set(ids)) < len(ids):
+            raise InvalidArgumentError("a vertex stands twice among the sources")
+        return ids
+    if k is None or (count := count_of(k, "k")) == n:
+        return None
+    if count > n:
+        raise InvalidArgumentError(f"k={k} sources cannot be drawn from {n} vertices")
+    return random.Random(seed).sample(range(n), count)
+
+
+def _scale(graph: Graph, chosen: list[int] | None, normalized: bool, endpoints: bool) -> Array:
+    """What each vertex's sum is multiplied by; a source that is estimated from sources lacks its own share."""
+    pairs = graph.num_vertices if endpoints else graph.num_vertices - 1
+    drawn = pairs if chosen is None else len(chosen)
+    if pairs < 2 or drawn == 0:
+        return np.ones(graph.num_vertices)
+    share = 1 / (pairs - 1) if normalized else pairs / (1 if graph.directed else 2)
+    scale = np.full(graph.num_vertices, share / drawn)
+    if chosen is not None and not endpoints:
+        scale[chosen] = share / (drawn - 1) if drawn > 1 else np.nan
+    return scale
+
+
+def verify(graph: Graph, sources: list[int] | None, centrality: Array, scale: Array, endpoints: bool) -> None:
+    """From each source, the dependencies sum to the inner vertices of all shortest paths; SciPy knows their lengths."""
+    from scipy.sparse.csgraph import shortest_path
+
+    total = np.where(np.isnan(scale), 0, centrality / np.where(scale == 0, 1, scale))
+    require(bool(np.all(np.isnan(scale) | (total >= -1e-9))), "a centrality is below zero")
+    if graph.num_vertices == 0 or (sources is not None and len(sources) < 2):
+        return
+    length = shortest_path(matrix(graph), unweighted=True, indices=sources)
+    inner = length[np.isfinite(length) & (length > 0)] - 1 + 2 * endpoints
+    slack = 1e-6 * max(inner.sum(), 1)
+    require(
+        abs(total.sum() - inner.sum()) <= slack,
+        f"the dependencies sum to {total.sum():g}, but shortest paths have {inner.sum():g} vertices on them",
+    )

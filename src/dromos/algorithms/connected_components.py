@@ -1,0 +1,79 @@
+"""Connected components; weakly connected ones of a directed graph.
+
+Returns ``label`` (the least vertex id of the component) and the number of components, ``count``. Self-loops and
+parallel edges change nothing.
+
+An engine's own kernel is used where it has one (Afforest: Sutton, Ben-Nun and Barak, IPDPS 2018). As a program,
+labels spread along edges and the least one stays; on a directed graph along both directions of every edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.algorithms.arguments import sources_of_arcs, symmetric
+from dromos.algorithms.verifying import matrix, nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["Components", "connected_components", "verify"]
+
+
+class Components(dr.Program):
+    """The least id that reaches a vertex."""
+
+    label = dr.field(dr.ID)
+    combine = dr.MIN
+
+    def init(self, v: Any) -> Any:
+        return v.id
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.label
+
+    def update(self, v: Any, message: Any) -> Any:
+        return dr.minimum(v.label, message)
+
+
+def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
+    """Which vertices hang together, whatever the direction of the edges.
+
+    Args:
+        graph: any.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs the program, not a kernel.
+
+    >>> import dromos as dr
+    >>> result = dr.connected_components(dr.Graph.from_edges([4, 1], [1, 2]))
+    >>> result.label.tolist(), result.count
+    ([0, 1, 1, 3, 1], 3)
+    """
+    session = Session("connected_components", graph, **how)
+    fields = session.native("components")
+    if fields is None:
+        fields = session.run(Components(), symmetric(graph)).fields
+    label = fields["label"]
+    count = int(np.count_nonzero(label == np.arange(len(label), dtype=label.dtype)))
+    return session.result(
+        {"label": label},
+        values={"count": count},
+        vertex_fields={"label"},
+        verifier=lambda result: verify(graph, result["label"], count),
+    )
+
+
+def verify(graph: Graph, label: Array, count: int) -> None:
+    """Edges stay within a component, a label is its least vertex, and no component falls apart."""
+    ids = np.arange(graph.num_vertices)
+    nowhere(label[sources_of_arcs(graph)] != label[graph.targets], "arc {} joins two components")
+    nowhere((label < 0) | (label > ids), "the label of vertex {} is not among the vertices up to it")
+    nowhere(label[label] != label, "the label of vertex {} is not in its own component")
+    require(np.count_nonzero(label == ids) == count, f"there are {np.count_nonzero(label == ids)} labels, not {count}")
+    from scipy.sparse.csgraph import connected_components as count_parts
+
+    # no edge between components, and as many of them as there are parts: each is exactly one part
+    parts, _ = count_parts(matrix(graph), directed=False) if graph.num_vertices else (0, None)
+    require(parts == count, f"the graph has {parts} parts, not {count}")

@@ -1,0 +1,99 @@
+"""Core numbers.
+
+Returns ``core``: the greatest k such that the vertex is in a subgraph in which all have at least k neighbours. As in
+NetworkX, a directed graph's degree is in-degree plus out-degree. Self-loops are left out and parallel edges count
+once (NetworkX refuses both).
+
+An engine's own kernel is used where it has one (Batagelj and Zaveršnik, "An O(m) algorithm for cores decomposition of
+networks", 2003). As a composition of programs, the graph is peeled for rising k, and what falls off has its core
+number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.algorithms.arguments import simple, sources_of_arcs
+from dromos.algorithms.verifying import nowhere, peel
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["Peel", "core_numbers", "peeled_graph", "verify"]
+
+
+class Peel(dr.Program):
+    """A vertex with fewer than ``k`` neighbours left leaves, and tells them. ``degree`` -1 has left before."""
+
+    k = dr.param(int)
+    degree = dr.vertex_param(np.int64)
+    left = dr.field(np.int64)
+    combine = dr.SUM
+
+    def init(self, v: Any) -> Any:
+        return v.degree
+
+    def start(self, v: Any) -> Any:
+        return (v.degree >= 0) & (v.degree < self.k)
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return 1
+
+    def update(self, v: Any, message: Any) -> Any:
+        return v.left - message
+
+    def active(self, old: Any, new: Any) -> Any:
+        return (old.left >= self.k) & (new.left < self.k)
+
+
+def peeled_graph(graph: Graph) -> Graph:
+    """The undirected graph that cores are defined on: an edge of a directed graph counts at both of its ends."""
+    bare = simple(graph)
+    return bare.symmetrized(dedupe=False) if graph.directed else bare
+
+
+def core_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The core number of every vertex.
+
+    Args:
+        graph: any; the direction of edges is not looked at.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
+
+    >>> import dromos as dr
+    >>> dr.core_numbers(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)).core.tolist()
+    [2, 2, 2, 1]
+    """
+    session = Session("core_numbers", graph, **how)
+    on = peeled_graph(graph)
+    fields = session.native("cores", on)
+    core = _peel(session, on) if fields is None else fields["core"]
+    return session.result(
+        {"core": core},
+        values={"degeneracy": int(core.max(initial=0))},
+        verifier=lambda result: verify(on, result["core"]),
+    )
+
+
+def _peel(session: Session, graph: Graph) -> Array:
+    core, degree = np.zeros(graph.num_vertices, dtype=np.int64), graph.out_degree.astype(np.int64)
+    while (staying := degree >= 0).any():
+        k = int(degree[staying].min()) + 1
+        left = session.run(Peel(k=k, degree=degree), graph).fields["left"]
+        leaving = staying & (left < k)
+        core[leaving] = k - 1
+        degree = np.where(staying & ~leaving, left, -1)
+    return core
+
+
+def verify(graph: Graph, core: Array) -> None:
+    """Every vertex has as many neighbours in its core as it claims, and peeling by the claimed numbers ends even."""
+    src, dst = sources_of_arcs(graph), graph.targets
+    within = np.bincount(src[core[dst] >= core[src]], minlength=graph.num_vertices)
+    nowhere(within < core, "vertex {} has fewer neighbours in its core than its core number")
+    degree = graph.out_degree.astype(np.int64)
+    for k in np.unique(core):
+        left = peel(graph, core == k, degree, int(k))
+        nowhere(left, f"vertex {{}} belongs to a denser core than the {k}-core that it claims")

@@ -1,0 +1,60 @@
+"""The k-core.
+
+Returns ``member`` (whether the vertex is in the k-core: the largest subgraph in which all have at least k
+neighbours), ``degree`` (its neighbours there, 0 outside) and the number of members, ``count``. What is said of
+directed graphs, loops and parallel edges in :mod:`dromos.algorithms.core_numbers` holds here.
+``graph.subgraph(result.member)`` is the core.
+
+One program peels: vertices with fewer than k neighbours leave, until none has to. Seidman, "Network structure and
+minimum degree", 1983.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of, sources_of_arcs
+from dromos.algorithms.core_numbers import Peel, core_numbers, peeled_graph
+from dromos.algorithms.verifying import nowhere, peel
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["k_core", "verify"]
+
+
+def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> Result:
+    """The vertices of the ``k``-core; of the densest one that is not empty if ``k`` is not given.
+
+    Args:
+        graph: any; the direction of edges is not looked at.
+        k: how many neighbours a member has at least.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> result = dr.k_core(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False), 2)
+    >>> result.member.tolist(), result.degree.tolist(), result.count
+    ([True, True, True, False], [2, 2, 2, 0], 3)
+    """
+    session = Session("k_core", graph, **how)
+    wanted = core_numbers(graph, **how).degeneracy if k is None else count_of(k, "k")
+    on = peeled_graph(graph)
+    left = session.run(Peel(k=wanted, degree=on.out_degree), on).fields["left"]
+    member = left >= wanted
+    return session.result(
+        {"member": member, "degree": np.where(member, left, 0)},
+        values={"count": int(np.count_nonzero(member)), "k": wanted},
+        verifier=lambda result: verify(on, wanted, result["member"], result["degree"]),
+    )
+
+
+def verify(graph: Graph, k: int, member: Array, degree: Array) -> None:
+    """Members have their k neighbours, and all others can be peeled off."""
+    src, dst = sources_of_arcs(graph), graph.targets
+    within = np.bincount(src[member[src] & member[dst]], minlength=graph.num_vertices)
+    nowhere(member & (within < k), "vertex {} has too few neighbours in the core")
+    nowhere(within != degree, "vertex {} has another number of neighbours in the core")
+    left = peel(graph, ~member, graph.out_degree.astype(np.int64), k - 1)
+    nowhere(left, "vertex {} was left out, but belongs to the core")

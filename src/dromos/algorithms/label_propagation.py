@@ -1,0 +1,70 @@
+"""Communities by label propagation, deterministic, as LDBC Graphalytics defines it (CDLP).
+
+Returns ``label`` (a vertex id that stands for the community) and the number of communities, ``count``. Every vertex
+starts with its own id; in each of ``max_iter`` rounds all take, at once, the label most frequent among their
+neighbours, the least of those. In a directed graph a neighbour counts for each edge in either direction; parallel
+edges count each, a self-loop counts the vertex's own label. A vertex without neighbours keeps its label.
+
+An engine's own kernel counts; see ``dromos/engines/native/cdlp.py``. Raghavan, Albert and Kumara, 2007; Iosup et al.,
+"LDBC Graphalytics", VLDB 2016.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of, sources_of_arcs
+from dromos.algorithms.verifying import nowhere
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["label_propagation", "verify"]
+
+
+def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) -> Result:
+    """The community of every vertex after ``max_iter`` rounds.
+
+    Args:
+        graph: any.
+        max_iter: how many rounds; they all run.
+        how: ``device``, ``threads``; there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> result = dr.label_propagation(dr.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], directed=False), max_iter=5)
+    >>> result.label.tolist(), result.count
+    ([0, 0, 0, 4, 3], 3)
+    """
+    session = Session("label_propagation", graph, **how)
+    rounds = count_of(max_iter, "max_iter")
+    fields = session.must_native("cdlp", max_iter=rounds, directed=graph.directed)
+    label, previous = fields["label"], fields["previous"]
+    return session.result(
+        {"label": label},
+        values={"count": len(np.unique(label))},
+        vertex_fields={"label"},
+        verifier=lambda result: verify(graph, result["label"], previous, rounds),
+    )
+
+
+def verify(graph: Graph, label: Array, previous: Array, rounds: int) -> None:
+    """Each label is the most frequent around its vertex by the labels of the round before, and the least such.
+
+    Labels are counted by sorting pairs of vertex and label.
+    """
+    if rounds == 0:
+        nowhere(label != np.arange(len(label)), "vertex {} has another label than its own before any round")
+        return
+    here, there = sources_of_arcs(graph), graph.targets
+    if graph.directed:
+        here, there = np.concatenate([here, there]), np.concatenate([there, here])
+    pairs, counts = np.unique(np.stack([here, previous[there]]), axis=1, return_counts=True)
+    vertex, name = pairs
+    most = np.zeros(len(label), dtype=np.int64)
+    np.maximum.at(most, vertex, counts)
+    expected = previous.copy()
+    winners = np.flatnonzero(counts == most[vertex])[::-1]  # the least label is written last
+    expected[vertex[winners]] = name[winners]
+    nowhere(label != expected, "the label of vertex {} is not the most frequent one around it")

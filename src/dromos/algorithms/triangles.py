@@ -1,0 +1,62 @@
+"""Triangles.
+
+Returns ``triangles`` (how many triangles each vertex is in) and their number in the graph, ``total``. Self-loops are
+left out and parallel edges count once, as in NetworkX; a directed graph is refused, as there.
+
+An engine's own kernel intersects sorted neighbourhoods; see ``dromos/engines/native/triangles.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import simple
+from dromos.algorithms.verifying import matrix, nowhere, require
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["require_undirected", "triangles", "verify"]
+
+
+def require_undirected(graph: Graph, name: str) -> None:
+    """Refuse a directed graph, with the mend."""
+    if graph.directed:
+        raise InvalidArgumentError(f"{name} is defined on undirected graphs; call it on graph.symmetrized()")
+
+
+def triangles(graph: Graph, **how: Unpack[Options]) -> Result:
+    """How many triangles each vertex is in.
+
+    Args:
+        graph: undirected.
+        how: ``device``, ``threads``; there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> result = dr.triangles(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
+    >>> result.triangles.tolist(), result.total
+    ([1, 1, 1, 0], 1)
+    """
+    session = Session("triangles", graph, **how)
+    require_undirected(graph, "triangles")
+    on = simple(graph)
+    counts = session.must_native("triangles", on)["triangles"]
+    return session.result(
+        {"triangles": counts},
+        values={"total": int(counts.sum()) // 3},
+        verifier=lambda result: verify(on, result["triangles"]),
+    )
+
+
+def verify(graph: Graph, counts: Array) -> None:
+    """The counts are what the matrix says: half the closed walks of three steps from each vertex."""
+    adjacency = matrix(graph)
+    nowhere(counts < 0, "vertex {} is in a negative number of triangles")
+    walks = (
+        np.asarray((adjacency @ adjacency).multiply(adjacency).sum(axis=1)).ravel() if graph.num_arcs else 0 * counts
+    )
+    nowhere(2 * counts != walks, "vertex {} has another number of closed walks of three steps")
+    require(counts.sum() % 3 == 0, "the counts do not sum to three a triangle")

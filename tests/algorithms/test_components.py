@@ -1,0 +1,90 @@
+"""Components, weak and strong: against NetworkX on every path, by programs and by kernels."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dromos as dr
+from dromos.algorithms.connected_components import Components
+from dromos.algorithms.connected_components import verify as verify_weak
+from dromos.algorithms.strongly_connected_components import Color, Reach, Trim
+from dromos.algorithms.strongly_connected_components import verify as verify_strong
+from dromos.errors import VerificationError
+from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
+
+
+def least_ids(parts, n):
+    label = np.full(n, -1)
+    for part in parts:
+        label[list(part)] = min(part)
+    return label.tolist()
+
+
+@on_every_device
+@examples(40)
+@given(graph=graphs(high=12))
+def test_weak_components_are_those_of_networkx_on_every_path(device, graph):
+    parts = list(nx.connected_components(as_networkx(graph).to_undirected()))
+    for path in legal_paths(graph, Components):
+        result = dr.connected_components(graph, device=device, path=path)
+        assert result.label.tolist() == least_ids(parts, graph.num_vertices)
+        assert result.count == len(parts)
+        result.verify()
+
+
+@on_every_device
+@examples(25)
+@given(graph=graphs(high=10))
+def test_strong_components_are_those_of_networkx_on_every_path(device, graph):
+    parts = list(nx.strongly_connected_components(as_networkx(graph).to_directed()))
+    for path in legal_paths(graph, Trim, Color, Reach):
+        result = dr.strongly_connected_components(graph, device=device, path=path)
+        assert result.label.tolist() == least_ids(parts, graph.num_vertices)
+        assert result.count == len(parts)
+        result.verify()
+
+
+def test_many_threads_hook_the_same_trees():
+    graph = dr.generators.uniform(20_000, 24_000, seed=4)
+    expected = dr.connected_components(graph, threads=1)
+    for threads in (2, 3, 8):
+        result = dr.connected_components(graph, threads=threads)
+        assert result.label.tolist() == expected.label.tolist()
+    expected.verify()
+    directed = dr.Graph.from_edges(*graph.edges()[:2], num_vertices=graph.num_vertices)
+    assert dr.connected_components(directed, threads=4).label.tolist() == expected.label.tolist()
+
+
+@pytest.mark.parametrize(
+    ("label", "count", "message"),
+    [
+        ([0, 0, 2, 3], 3, "arc . joins two components"),
+        ([0, 0, 0, 0], 1, "has 2 parts, not 1"),
+        ([0, 0, 0, 2], 1, "not in its own component"),
+        ([0, 0, 0, 3], 3, "2 labels, not 3"),
+        ([1, 1, 1, 3], 2, "label of vertex 0 is not among"),
+    ],
+)
+def test_the_weak_verifier_refuses_wrong_answers(label, count, message):
+    graph = dr.Graph.from_edges([0, 2], [1, 1], num_vertices=4)
+    verify_weak(graph, np.array([0, 0, 0, 3]), 2)
+    with pytest.raises(VerificationError, match=message):
+        verify_weak(graph, np.array(label), count)
+
+
+@pytest.mark.parametrize(
+    ("label", "count", "message"),
+    [
+        ([0, 0, 0, 3], 2, "vertex 2 is not reached from|vertex 2 does not reach"),
+        ([0, 1, 2, 3], 4, "two components reach each other"),
+        ([0, 0, 2, 2], 2, "the root of its component"),
+    ],
+)
+def test_the_strong_verifier_refuses_wrong_answers(label, count, message):
+    graph = dr.Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 3])
+    verify_strong(graph, np.array([0, 0, 2, 3]), 3)
+    with pytest.raises(VerificationError, match=message):
+        verify_strong(graph, np.array(label), count)

@@ -1,0 +1,100 @@
+"""Cores, triangles and clustering: NetworkX's numbers on the graph without loops and parallel edges."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.algorithms.core_numbers import Peel
+from dromos.algorithms.core_numbers import verify as verify_cores
+from dromos.algorithms.k_core import verify as verify_k_core
+from dromos.errors import InvalidArgumentError, VerificationError
+from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device, row
+
+
+def simple(graph):
+    other = as_networkx(graph)
+    plain = nx.DiGraph(other) if graph.directed else nx.Graph(other)
+    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    return plain
+
+
+@on_every_device
+@examples(30)
+@given(graph=graphs(high=10, weights=(1.0, 2.0)))
+def test_core_numbers_are_those_of_networkx_on_every_path(device, graph):
+    expected = row(nx.core_number(simple(graph)), graph.num_vertices, 0)
+    for path in legal_paths(graph, Peel):
+        result = dr.core_numbers(graph, device=device, path=path)
+        assert result.core.tolist() == expected.tolist()
+        assert result.degeneracy == max(expected, default=0)
+        result.verify()
+
+
+@on_every_device
+@examples(30)
+@given(graph=graphs(high=10), k=st.none() | st.integers(0, 4))
+def test_k_cores_are_those_of_networkx_on_every_path(device, graph, k):
+    other = simple(graph)
+    core = nx.k_core(other, k) if graph.num_vertices else other
+    for path in legal_paths(graph, Peel):
+        result = dr.k_core(graph, k, device=device, path=path)
+        assert set(np.flatnonzero(result.member)) == set(core)
+        assert result.degree.tolist() == row(dict(core.degree()), graph.num_vertices, 0).tolist()
+        assert result.count == len(core)
+        result.verify()
+
+
+@on_every_device
+@examples(40)
+@given(graph=graphs(high=10, directed=False, weights=(1.0, 2.0)))
+def test_triangles_and_clustering_are_those_of_networkx(device, graph):
+    other = simple(graph)
+    counts = row(nx.triangles(other), graph.num_vertices, 0)
+    result = dr.triangles(graph, device=device)
+    assert result.triangles.tolist() == counts.tolist()
+    assert result.total == counts.sum() // 3
+    result.verify()
+    shares = dr.clustering(graph, device=device)
+    np.testing.assert_allclose(shares.clustering, row(nx.clustering(other), graph.num_vertices, 0), rtol=1e-15)
+    if graph.num_vertices:
+        assert shares.average == pytest.approx(nx.average_clustering(other))
+    shares.verify()
+
+
+def test_many_threads_count_the_same():
+    graph = dr.generators.rmat(11, seed=2)
+    expected = nx.triangles(graph.to_networkx())
+    for threads in (1, 2, 5):
+        result = dr.triangles(graph, threads=threads)
+        assert result.triangles.tolist() == [expected[v] for v in range(graph.num_vertices)]
+    result.verify()
+
+
+@pytest.mark.parametrize("algorithm", [dr.triangles, dr.clustering])
+def test_directed_graphs_and_paths_are_refused(algorithm):
+    with pytest.raises(InvalidArgumentError, match="undirected graphs; call it on graph.symmetrized"):
+        algorithm(dr.Graph.from_edges([0], [1]))
+    with pytest.raises(InvalidArgumentError, match="it has no paths"):
+        algorithm(dr.generators.path(3), path="sync-push-dd", device="reference")
+
+
+def test_the_verifiers_refuse_wrong_answers():
+    graph = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
+    verify_cores(graph, np.array([2, 2, 2, 1]))
+    with pytest.raises(VerificationError, match="vertex 3 has fewer neighbours"):
+        verify_cores(graph, np.array([2, 2, 2, 2]))
+    with pytest.raises(VerificationError, match="vertex 0 belongs to a denser core"):
+        verify_cores(graph, np.array([1, 1, 1, 1]))
+    with pytest.raises(VerificationError, match="vertex 0 was left out"):
+        verify_k_core(graph, 2, np.zeros(4, dtype=bool), np.zeros(4, dtype=int))
+    with pytest.raises(VerificationError, match="vertex 3 has too few"):
+        verify_k_core(graph, 2, np.ones(4, dtype=bool), graph.out_degree)
+    result = dr.triangles(graph, device="reference")
+    result["triangles"][3] = 3
+    with pytest.raises(VerificationError, match="vertex 3 has another number of closed walks"):
+        result.verify()
