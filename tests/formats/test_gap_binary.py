@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos import Graph
 from dromos.errors import CorruptFileError, FileError, UnsupportedFormatError
+from dromos.graph.formats import gap
 
 from .random_graphs import graphs
 
@@ -53,12 +54,20 @@ def test_unsorted_rows_keep_their_order(tmp_path: Path) -> None:
     assert not g.sorted
 
 
-def test_larger_than_one_block(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["g.wsg", "g.wsg.gz"])
+def test_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(gap, "_BLOCK", 1000)
     rng = np.random.default_rng(3)
-    g = Graph.from_edges(*rng.integers(0, 70_000, size=(2, 700_000)), rng.integers(-9, 9, 700_000), num_vertices=70_000)
-    for name in ("g.wsg", "g.wsg.gz"):
-        g.write(tmp_path / name)
-        assert dr.read(tmp_path / name) == g
+    g = Graph.from_edges(*rng.integers(0, 700, size=(2, 3000)), rng.integers(-9, 9, 3000), num_vertices=700)
+    g.write(tmp_path / name)
+    assert dr.read(tmp_path / name) == g
+
+
+def test_several_threads(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    g = Graph.from_edges(*rng.integers(0, 9000, size=(2, 80_000)), num_vertices=9000)
+    g.write(tmp_path / "g.sg")
+    assert dr.read(tmp_path / "g.sg") == g
 
 
 def test_progress_reaches_the_end(tmp_path: Path) -> None:

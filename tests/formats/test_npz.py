@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dromos as dr
@@ -42,6 +42,7 @@ def test_scipy_reads_ours(folder: Path, graph: Graph) -> None:
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr"])
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("family", [sp.csr_array, sp.csr_matrix])
+@settings(max_examples=15)
 @given(data=st.data())
 def test_we_read_scipys(folder: Path, kind: str, compressed: bool, family: type, data: st.DataObject) -> None:
     size = data.draw(st.sampled_from([0, 1, 4, 6]))
