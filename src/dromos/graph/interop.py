@@ -47,11 +47,11 @@ def _native(array: Array) -> Array:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def from_scipy(cls: type[Graph], matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
+def from_scipy(cls: type[Graph], /, matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
     """A graph from a square SciPy sparse matrix or array: entry ``[u, v]`` is an edge from ``u`` to ``v``.
 
-    Stored zeros are edges too (but for the zeros within the blocks of a BSR matrix). A boolean matrix, or ``weighted=False``, gives an unweighted graph.
-    With ``directed=False`` the matrix must be symmetric.
+    Stored zeros are edges too (but for the zeros within the blocks of a BSR matrix). A boolean matrix, or
+    ``weighted=False``, gives an unweighted graph. With ``directed=False`` the matrix must be symmetric.
 
     >>> import scipy.sparse as sp
     >>> from dromos import Graph
@@ -94,7 +94,7 @@ def to_scipy(self: Graph) -> Any:
     return matrix
 
 
-def from_networkx(cls: type[Graph], graph: Any, *, weight: str | None = "weight") -> Graph:
+def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weight") -> Graph:
     """A graph from a NetworkX graph.
 
     Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
@@ -161,6 +161,7 @@ def to_networkx(self: Graph) -> Any:
 
 def from_arrow(
     cls: type[Graph],
+    /,
     table: Any,
     *,
     src: str | None = None,
@@ -196,7 +197,7 @@ def from_arrow(
     )
 
 
-def from_pandas(cls: type[Graph], frame: Any, **options: Any) -> Graph:
+def from_pandas(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
     """A graph from a pandas data frame of edges; see :meth:`Graph.from_arrow` for the columns.
 
     >>> import pandas as pd
@@ -212,7 +213,7 @@ def from_pandas(cls: type[Graph], frame: Any, **options: Any) -> Graph:
     return from_arrow(cls, table, **options)
 
 
-def from_polars(cls: type[Graph], frame: Any, **options: Any) -> Graph:
+def from_polars(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
     """A graph from a polars data frame of edges; see :meth:`Graph.from_arrow` for the columns.
 
     >>> import polars as pl

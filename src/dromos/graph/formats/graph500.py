@@ -44,6 +44,13 @@ def _stream(
     progress: Progress = no_progress,
     threads: int | None = None,
 ) -> EdgeSource:
+    """The edges of a Graph 500 file.
+
+    Args:
+        layout: ``"packed"`` or ``"int64"``; found from the size and the ids unless given.
+        num_vertices, scale: how many vertices there are, or the logarithm of that.
+        weights: the file of weights; the one beside, if there is one, unless given.
+    """
     if layout is not None and layout not in _EDGE_BYTES:
         raise InvalidArgumentError(f"layout={layout!r} is not one of {', '.join(_EDGE_BYTES)}")
     if scale is not None:

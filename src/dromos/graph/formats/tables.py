@@ -126,6 +126,15 @@ def _stream(
     progress: Progress = no_progress,
     threads: int | None = None,
 ) -> EdgeSource:
+    """The edges of a table.
+
+    Args:
+        src, dst, weight: the names of the columns.
+        ids: ``"dense"`` takes the ids as 0..n-1, ``"names"`` as texts; ``"auto"`` makes labels of integers that leave
+            some of 0..largest out, and of texts.
+        num_vertices: how many vertices there are.
+        metadata: ``False`` passes over the note of Dromos and reads the rows alone.
+    """
     check_ids_option(ids)
     open_input(path).close()  # a missing, empty or forbidden file is told of in our words
     with arrow_errors(path):
