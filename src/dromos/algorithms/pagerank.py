@@ -135,7 +135,7 @@ def pagerank(
         nstart: the ranks to start from, in proportion.
         weight: ``None`` leaves the graph's weights out.
         dangling: where vertices without out-edges jump to; as ``personalization`` if not given.
-        dtype: ``numpy.float32`` halves the memory traffic, for six digits.
+        dtype: ``float32`` halves the memory traffic, for six digits.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     ``personalization``, ``nstart`` and ``dangling`` are mappings from vertices to numbers, or arrays.

@@ -1,4 +1,4 @@
-"""The command line: ``dromos generate | convert | info | verify | formats``.
+"""The command line: ``dromos generate | convert | info | verify | formats``, a command an algorithm, ``dromos run``.
 
 Exit codes: 0 done; 1 the input or a file is bad; 2 the command was called wrongly; 3 memory, disk or device do not
 suffice; 130 interrupted.
@@ -14,7 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from dromos._version import __version__
-from dromos.cli import convert, formats, generate, info, verify
+from dromos.cli import convert, formats, generate, info, run, verify
+from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
 from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
 
@@ -34,6 +35,8 @@ app.command("convert")(convert.convert)
 app.command("info")(info.info)
 app.command("verify")(verify.verify)
 app.command("formats")(formats.formats)
+add_commands(app)
+app.command("run", rich_help_panel="algorithms")(run.run)
 
 
 def _show_version(wanted: bool) -> None:

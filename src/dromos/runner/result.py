@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -120,6 +122,19 @@ class Result(Mapping[str, Array]):
         keys = rows if self._index is not None else named(rows, self._graph.labels)
         return list(zip(keys.tolist(), self._shown(name, values[rows]).tolist(), strict=True))
 
+    def head(self, rows: int = 5) -> dict[str, list[Any]]:
+        """The first rows as columns: the vertices (labels or ids), then the fields."""
+        count = min(rows, len(self[next(iter(self._columns))]) if self._index else self._graph.num_vertices)
+        labels = self._graph.labels
+        ids = np.arange(count)
+        first = {} if self._index else {"vertex": (ids if labels is None else labels.values_of(ids)).tolist()}
+        return {**first, **{name: self._shown(name, self[name][:count]).tolist() for name in self._table()}}
+
+    @property
+    def values_of_graph(self) -> Mapping[str, Any]:
+        """The numbers about the whole graph, by name."""
+        return MappingProxyType(self._values)
+
     def verify(self) -> None:
         """Check the properties that every right answer has; raises :class:`~dromos.errors.VerificationError`."""
         if self._verifier is None:
@@ -146,6 +161,16 @@ class Result(Mapping[str, Array]):
         return pandas().DataFrame(
             {**first, **{name: list(column) if column.ndim == 2 else column for name, column in fields.items()}}
         )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file.
+
+        In JSON a number that is not finite is null; in CSV a vector field is a column a component.
+        """
+        from dromos.runner.writing import write_columns
+
+        first = {"vertex": self.vertices} if self._index is None else {}
+        write_columns(path, {**first, **{name: self._shown(name, self[name]) for name in self._table()}})
 
     def _table(self) -> list[str]:
         return [name for name in self._columns if name not in self._edge_fields]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
+
+import numpy as np
 
 from dromos.plan import Row
 
@@ -108,6 +112,14 @@ class Trace(Sequence[TraceRow]):
         from dromos.runner.tables import pandas
 
         return pandas().DataFrame(self.columns())
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file; an absent prediction is NaN."""
+        from dromos.runner.writing import write_columns
+
+        columns = self.columns()
+        columns["predicted"] = [math.nan if value is None else value for value in columns["predicted"]]
+        write_columns(path, {name: np.array(column) for name, column in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw seconds and frontier per step, coloured by path, with matplotlib; returns the axes."""

@@ -1,0 +1,131 @@
+"""One command an algorithm, made from its function's signature and docstring."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from dromos import algorithms
+from dromos.cli.results import deliver
+from dromos.cli.values import as_matrix, as_numbers, as_vertex, as_vertices
+
+__all__ = ["COMMANDS", "Common", "add_commands"]
+
+COMMANDS: Final = {name.replace("_", "-"): getattr(algorithms, name) for name in algorithms.__all__}
+
+# Arguments that a word has to be turned into with the graph at hand; the others are numbers, flags and texts.
+_WORDS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "source": as_vertex,
+    "sources": as_vertices,
+    "personalization": as_numbers,
+    "nstart": as_numbers,
+    "dangling": as_numbers,
+    "x": as_numbers,
+    "prior": as_matrix,
+    "coupling": as_matrix,
+}
+_METAVARS: Final[Mapping[Callable[[Any, str], Any], str]] = {
+    as_vertex: "VERTEX",
+    as_vertices: "V,V,…",
+    as_numbers: "V=NUMBER,…",
+    as_matrix: "a,b;c,d",
+}
+
+
+def _option(*names: str, text: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, **more)
+
+
+class Common:
+    """The options that every command has: how to run, and where the answer goes."""
+
+    OPTIONS: Final[Mapping[str, tuple[Any, Any]]] = {
+        "out": (
+            Annotated[Path | None, _option("-o", "--out", text="Write a .parquet, .csv, .json or .npz file.")],
+            None,
+        ),
+        "device": (Annotated[str, _option("--device", text="auto, cpu, cuda or reference.")], "auto"),
+        "path": (Annotated[str, _option("--path", text="auto, or a fixed path such as sync-push-dd.")], "auto"),
+        "threads": (Annotated[int | None, _option("--threads", text="Threads to use; all cores.")], None),
+        "check": (Annotated[bool, _option("--verify", text="Check the answer.")], False),
+        "trace": (Annotated[bool, _option("--trace", text="Show what each step did, and why.")], False),
+        "save_trace": (Annotated[Path | None, _option("--save-trace", text="Write the trace to a file.")], None),
+        "format": (Annotated[str | None, _option("--format", text="The graph file's format; by extension.")], None),
+        "json": (Annotated[bool, _option("--json", text="Print a summary as JSON.")], False),
+    }
+    GRAPH: Final = Annotated[
+        Path, typer.Argument(metavar="GRAPH", help="A graph file of any format.", show_default=False)
+    ]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give ``app`` a command for every algorithm."""
+    for name, function in COMMANDS.items():
+        app.command(name, rich_help_panel="algorithms")(_command(name, function))
+
+
+def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
+    """A function that Typer understands: the algorithm's own arguments as options, then the common ones."""
+    own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.name not in ("graph", "how")]
+    told = _help_texts(function)
+    parameters = [inspect.Parameter("graph", inspect.Parameter.KEYWORD_ONLY, annotation=Common.GRAPH)]
+    for p in own:
+        annotation, default = _as_option(p, told.get(p.name, ""))
+        parameters.append(p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
+    for option, (annotation, default) in Common.OPTIONS.items():
+        parameters.append(
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        )
+
+    def command(**given: Any) -> None:
+        common = {option: given.pop(option) for option in Common.OPTIONS}
+        file = given.pop("graph")
+
+        def call(graph: Any, how: Mapping[str, Any]) -> Any:
+            return function(graph, **{key: _value(graph, key, value) for key, value in given.items()}, **how)
+
+        deliver(name, file, call, **common)
+
+    command.__doc__ = (inspect.getdoc(function) or "").split("\n")[0].replace("``", "")
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
+    """The annotation and default of an argument as an option; one without a default must be given."""
+    name, default = parameter.name, parameter.default
+    required = default is inspect.Parameter.empty
+    if name == "weight":
+        return Annotated[bool, _option("--unweighted", text="Leave the graph's weights out.")], False
+    flag = f"--{name.replace('_', '-')}"
+    if (word := _WORDS.get(name)) is not None:
+        kind: Any = str if required else str | None
+        more = {"metavar": _METAVARS[word], "show_default": False}
+        return Annotated[kind, _option(flag, text=text, **more)], ... if required else default
+    if name == "dtype":
+        return Annotated[str, _option(flag, text=text)], "float64"
+    if default is True:
+        flag = f"{flag}/--no-{flag[2:]}"
+    return Annotated[parameter.annotation, _option(flag, text=text)], default
+
+
+def _value(graph: Any, name: str, given: Any) -> Any:
+    if name == "weight":
+        return None if given else "weight"
+    return _WORDS[name](graph, given) if name in _WORDS and given is not None else given
+
+
+def _help_texts(function: Callable[..., Any]) -> dict[str, str]:
+    """What the docstring's Args say of each argument, without reStructuredText's marks."""
+    section = re.search(r"Args:\n(.*?)(\n\n|\Z)", inspect.getdoc(function) or "", re.DOTALL)
+    texts: dict[str, str] = {}
+    for entry in re.findall(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", section.group(1) if section else "", re.MULTILINE):
+        text = re.sub(r":\w+:`~?[\w.]*?(\w+)`", r"\1", re.sub(r"\s+", " ", entry[1])).replace("``", "")
+        texts |= {name.strip(): text[:1].upper() + text[1:] for name in entry[0].split(",")}
+    return texts

@@ -1,0 +1,97 @@
+"""What the commands that compute something share: read a graph, run, check, and hand the answer over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dromos.cli.console import err, out, print_json, work
+
+if TYPE_CHECKING:
+    from dromos.runner import Result
+
+__all__ = ["deliver"]
+
+_ROWS = 10
+
+
+def deliver(
+    name: str,
+    file: Path,
+    call: Callable[[Any, Mapping[str, Any]], Result],
+    *,
+    out: Path | None,
+    device: str,
+    path: str,
+    threads: int | None,
+    check: bool,
+    trace: bool,
+    save_trace: Path | None,
+    format: str | None,
+    json: bool,
+) -> None:
+    """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
+    from dromos.graph.formats import read
+    from dromos.runner.writing import check_extension
+
+    for target in (out, save_trace):
+        if target is not None:
+            check_extension(target)  # a wrong extension shows before the work, not after it
+    with work(f"reading {file.name}") as progress:
+        graph = read(file, format=format, threads=threads, progress=progress)
+    with work(name) as progress:
+        how = {"device": device, "path": path, "threads": threads, "progress": progress if err.is_terminal else None}
+        result = call(graph, how)
+    if check:
+        with work("verifying"):
+            result.verify()
+    if trace:
+        err.print(repr(result.trace), markup=False, soft_wrap=True)
+    if save_trace is not None:
+        result.trace.write(save_trace)
+    if out is not None:
+        with work(f"writing {out.name}"):
+            result.write(out)
+    if json:
+        print_json(_summary(name, result, check))
+    elif out is None:
+        _show(result, check)
+    elif err.is_terminal:
+        err.print(repr(result), markup=False)
+
+
+def _summary(name: str, result: Result, verified: bool) -> dict[str, Any]:
+    values = {key: getattr(result, key) for key in result.values_of_graph}
+    return {
+        "algorithm": name,
+        **values,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "device": result.device,
+        "paths": result.trace.paths,
+        "finished": result.finished,
+        "verified": verified,
+    }
+
+
+def _show(result: Result, verified: bool) -> None:
+    from rich.table import Table
+
+    out.print(repr(result), markup=False, soft_wrap=True)
+    if verified:
+        out.print("verified: the answer has all the properties that it must have")
+    rows = result.head(_ROWS)
+    table = Table(*rows)
+    for cells in zip(*rows.values(), strict=True):
+        table.add_row(*(_cell(cell) for cell in cells))
+    out.print(table)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_cell, value))
+    if isinstance(value, float):
+        return f"{value:.6g}" if math.isfinite(value) else str(value)
+    return "" if value is None else str(value)

@@ -1,0 +1,118 @@
+"""``dromos run``: a program of the user's own."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from dromos.cli.results import deliver
+from dromos.cli.values import as_matrix, as_numbers, as_vertex
+from dromos.errors import FileError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from dromos.graph import Graph
+    from dromos.program import ParamSpec, Program
+
+__all__ = ["load_program", "run"]
+
+
+def run(
+    program: Annotated[
+        str,
+        typer.Argument(metavar="FILE:CLASS", help="A Python file and the program's class in it.", show_default=False),
+    ],
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph file of any format.", show_default=False)],
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the program.")
+    ] = None,
+    max_iter: Annotated[int | None, typer.Option(help="The most supersteps to run.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
+    path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
+    threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
+    save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
+    format: Annotated[str | None, typer.Option(help="The graph file's format; by extension.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+) -> None:
+    """Run a program of your own on a graph, such as `dromos run widest.py:WidestPath G.drm -p source=0`."""
+    from dromos.runner import run as run_program
+
+    cls = load_program(program)
+
+    def call(loaded: Graph, how: Mapping[str, Any]) -> Any:
+        return run_program(cls(**_params(cls, loaded, param or [])), loaded, max_iter=max_iter, **how)
+
+    deliver(
+        cls.__name__, graph, call,
+        out=out, device=device, path=path, threads=threads, check=False, trace=trace, save_trace=save_trace,
+        format=format, json=json,
+    )  # fmt: skip
+
+
+def load_program(text: str) -> type[Program]:
+    """The class that ``FILE:CLASS`` names; ``:CLASS`` may be left out where the file has only one program."""
+    from dromos.program import Program
+
+    stem, _, name = text.partition(".py:")
+    file = Path(f"{stem}.py" if name else text)
+    if not file.is_file():
+        raise FileError("there is no such file; write FILE.py:CLASS", path=file)
+    spec = importlib.util.spec_from_file_location(f"dromos_user_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # so that errors find the source of its functions
+    spec.loader.exec_module(module)
+    found = {
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Program) and value.__module__ == spec.name
+    }
+    if not name and len(found) == 1:
+        name = next(iter(found))
+    if name not in found:
+        raise InvalidArgumentError(
+            f"{file} has no program {name or '(name one)'!r}; it has {', '.join(found) or 'none'}"
+        )
+    return found[name]
+
+
+def _params(cls: type[Program], graph: Graph, given: list[str]) -> dict[str, Any]:
+    specs = {spec.name: spec for spec in cls.ir().params}
+    params = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or name not in specs:
+            known = ", ".join(specs) or "none"
+            raise InvalidArgumentError(f"--param {text!r} is not NAME=VALUE of a parameter; {cls.__name__} has {known}")
+        params[name] = _param(graph, specs[name], value)
+    return params
+
+
+def _param(graph: Graph, spec: ParamSpec, text: str) -> Any:
+    """A number; for a whole number also a vertex by its label; numbers by vertex; or a row of numbers."""
+    if spec.per_vertex:
+        values = as_numbers(graph, text)
+        if not isinstance(values, Mapping):
+            return values
+        column = np.zeros(graph.num_vertices)
+        for vertex, value in values.items():
+            column[graph.vertex_id(vertex)] = value
+        return column
+    if spec.size is not None:
+        return as_matrix(graph, text)[0]
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return graph.vertex_id(as_vertex(graph, text))

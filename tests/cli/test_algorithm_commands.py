@@ -1,0 +1,154 @@
+"""Algorithms from the command line: files out, tables, traces, and trouble told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import dromos as dr
+from dromos.cli import app
+from dromos.cli.algorithms import COMMANDS
+
+WIDEST = """
+import numpy as np
+import dromos as dr
+
+class WidestPath(dr.Program):
+    source = dr.param(int)
+    cap = dr.param(float, np.inf)
+    bonus = dr.vertex_param(float)
+    width = dr.field(np.float64)
+    combine = dr.MAX
+
+    def init(self, v):
+        return dr.where(v.id == self.source, self.cap, 0.0)
+
+    def start(self, v):
+        return v.id == self.source
+
+    def compute(self, u, edge, v):
+        return dr.minimum(u.width, edge.weight + v.bonus)
+
+    def update(self, v, message):
+        return dr.maximum(v.width, message)
+"""
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    """The command line in this process, on the reference engine, in a folder with a few graphs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DROMOS_DEVICE", "reference")
+    dr.Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 0], [4, 9, 3, 1]).write("g.drm")
+    Path("names.csv").write_text("src,dst\nada,bob\nbob,eve\neve,ada\nada,zoe\n")
+    dr.generators.complete(4).write("k4.drm")
+    Path("widest.py").write_text(WIDEST)
+
+    def run(*words: object):
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    return run
+
+
+def test_every_algorithm_has_a_command_with_help(call):
+    assert set(COMMANDS) == {name.replace("_", "-") for name in dr.algorithms.__all__}
+    for name in COMMANDS:
+        shown = call(name, "--help")
+        assert shown.exit_code == 0
+        assert "--trace" in shown.output
+        assert "``" not in shown.output
+
+
+def test_answers_go_to_files_of_every_kind(call):
+    for extension in ("parquet", "csv", "json", "npz", "csv.gz"):
+        done = call("sssp", "g.drm", "--source", 0, "-o", f"out.{extension}", "--verify")
+        assert done.exit_code == 0, done.output
+        assert done.output == ""
+    expected = [0.0, 4.0, 7.0, np.inf]
+    table = pyarrow.parquet.read_table("out.parquet")
+    assert table.column_names == ["vertex", "distance", "parent"]
+    assert table["distance"].to_pylist() == expected
+    assert pyarrow.csv.read_csv("out.csv")["parent"].to_pylist() == [0, 0, 1, -1]
+    assert pyarrow.csv.read_csv("out.csv.gz")["distance"].to_pylist() == expected
+    assert json.loads(Path("out.json").read_text())["distance"] == [0.0, 4.0, 7.0, None]
+    assert np.load("out.npz")["distance"].tolist() == expected
+
+
+def test_labels_come_back_in_files_and_tables(call):
+    done = call("bfs", "names.csv", "--source", "bob", "-o", "out.csv")
+    assert done.exit_code == 0, done.output
+    table = pyarrow.csv.read_csv("out.csv")
+    rows = dict(zip(table["vertex"].to_pylist(), table["parent"].to_pylist(), strict=True))
+    assert rows == {"bob": "bob", "eve": "bob", "ada": "eve", "zoe": "ada"}
+    shown = call("bfs", "names.csv", "--source", "bob")
+    assert "zoe" in shown.output
+    assert "level int32" in shown.output
+
+
+def test_a_summary_for_programs_and_a_trace(call):
+    done = call("k-core", "k4.drm", "--k", 3, "--json", "--trace")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["algorithm"], told["count"], told["k"], told["device"]) == ("k-core", 4, 3, "reference")
+    call("bfs", "g.drm", "--source", 0, "--save-trace", "trace.csv", "--path", "sync-push-td")
+    assert pyarrow.csv.read_csv("trace.csv")["path"].to_pylist() == ["sync-push-td"] * 2
+    assert "fixed by the caller" in call("bfs", "g.drm", "--source", 0, "--trace", "--path", "sync-push-dd").stderr
+
+
+def test_arguments_become_what_the_functions_take(call):
+    np.save("x.npy", np.array([1.0, 10, 100, 1000]))
+    for x in ("x.npy", "0=1,1=10,2=100,3=1000"):
+        call("spmv", "g.drm", "--x", x, "-o", "y.json", "--unweighted")
+        assert json.loads(Path("y.json").read_text())["y"] == [110.0, 100.0, 0.0, 1.0]
+    call("betweenness", "k4.drm", "--sources", "0,2", "--no-normalized", "-o", "b.json")
+    assert len(json.loads(Path("b.json").read_text())["centrality"]) == 4
+    done = call("belief-propagation", "k4.drm", "--prior", "1,-1;0,0;0,0;0,0", "--coupling", "0.1,-0.1;-0.1,0.1",
+                "-o", "belief.csv")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert pyarrow.csv.read_csv("belief.csv").column_names == ["vertex", "belief_0", "belief_1"]
+    personal = call("pagerank", "names.csv", "--personalization", "ada=1", "--json")
+    assert json.loads(personal.stdout)["finished"] == "converged"
+
+
+def test_a_program_of_ones_own(call):
+    done = call("run", "widest.py:WidestPath", "g.drm", "-p", "source=0", "-p", "cap=8", "-p", "bonus=1=0.5",
+                "-o", "w.json")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert json.loads(Path("w.json").read_text())["width"] == [8.0, 4.5, 8.0, 0.0]
+    assert call("run", "widest.py", "g.drm", "-p", "source=0", "-p", "bonus=0=0", "--max-iter", 0).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("bfs", "g.drm", "--source", "9"), "no vertex 9"),
+        (("bfs", "g.drm", "--source", "ada"), "'ada' is not a vertex"),
+        (("bfs", "names.csv", "--source", "bill"), "no vertex is labelled 'bill'"),
+        (("bfs", "g.drm", "--source", "0", "-o", "out.xlsx"), "'.xlsx' is none of"),
+        (("bfs", "g.drm", "--source", "0", "--path", "async-push-dd"), "reads the superstep number"),
+        (("bfs", "g.drm", "--source", "0", "--path", "zigzag"), "is not a path"),
+        (("bfs", "g.drm", "--source", "0", "--threads", "0"), "threads=0"),
+        (("bfs", "g.drm", "--source", "0", "--device", "abacus"), "'abacus' is not a device"),
+        (("bfs", "g.drm", "--source", "0", "--device", "cuda"), "no CUDA engine"),
+        (("pagerank", "g.drm", "--personalization", "0"), "not VERTEX=NUMBER"),
+        (("pagerank", "g.drm", "--personalization", "0=much"), "'much' is not a number"),
+        (("spmv", "g.drm", "--x", "nowhere.npy"), "nowhere.npy"),
+        (("run", "widest.py:Widest", "g.drm"), "it has WidestPath"),
+        (("run", "nowhere.py:X", "g.drm"), "no such file"),
+        (("run", "widest.py:WidestPath", "g.drm", "-p", "sauce=0"), "WidestPath has source, cap, bonus"),
+        (("run", "widest.py:WidestPath", "g.drm"), "WidestPath needs source=..., bonus=..."),
+    ],
+)
+def test_trouble_is_told(call, words, said):
+    before = sorted(path.name for path in Path().iterdir())
+    done = call(*words)
+    assert done.exit_code != 0
+    assert isinstance(done.exception, dr.DromosError)
+    assert said in str(done.exception)
+    assert sorted(path.name for path in Path().iterdir()) == before
