@@ -55,9 +55,9 @@ def weight_dtype(values: Array) -> np.dtype[Any]:
         if values.size == 0:
             return np.dtype(np.int32)
         low, high = int(values.min()), int(values.max())
-        if -(2**31) <= low and high < 2**31:
+        if low >= -(2**31) and high < 2**31:
             return np.dtype(np.int32)
-        if -(2**53) <= low and high <= 2**53:
+        if low >= -(2**53) and high <= 2**53:
             return np.dtype(np.float64)
         raise GraphDataError(
             f"weights reach {high if high > -low else low}, which neither int32 nor float64 holds exactly; "

@@ -12,9 +12,17 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
-from dromos.intrinsics import atomic_add, load_acquire, load_relaxed, sched_yield, spin_hint, store_relaxed, store_release
+from dromos.intrinsics import (
+    atomic_add,
+    load_acquire,
+    load_relaxed,
+    sched_yield,
+    spin_hint,
+    store_relaxed,
+    store_release,
+)
 
-__all__ = ["LINE", "atomic_add", "inline", "kernel", "meet", "published", "publish", "team_memory", "total"]
+__all__ = ["LINE", "atomic_add", "inline", "kernel", "meet", "publish", "published", "team_memory", "total"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,9 +39,7 @@ def inline(function: F) -> F:
     Without reference counting: Numba does not always prune the counting of arrays that are passed on to a helper, and
     a pair of atomics in an inner loop more than doubles its time.
     """
-    compiled: F = numba.njit(
-        nogil=True, cache=True, boundscheck=False, error_model="numpy", _nrt=False, forceinline=True
-    )(function)
+    compiled: F = numba.njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False, forceinline=True)(function)
     return compiled
 
 

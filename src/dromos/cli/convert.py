@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -47,7 +47,7 @@ def convert(
     target_format = formats.format_of(target, to_format)
     if transpose and target_format.name != "drm":
         raise InvalidArgumentError("--transpose is kept in a .drm store only")
-    options = {
+    options: dict[str, Any] = {
         "symmetrize": symmetrize or None,
         "dedupe": dedupe,
         "drop_self_loops": drop_self_loops,
@@ -56,7 +56,7 @@ def convert(
         "weighted": False if no_weights else None,
         "threads": threads,
     }
-    extra = {"transpose": True} if transpose else {}
+    extra: dict[str, Any] = {"transpose": True} if transpose else {}
     if memory is not None:
         if target_format.name != "drm":
             raise InvalidArgumentError("--memory makes a .drm store; convert that one further")

@@ -161,10 +161,17 @@ def _classic(name: str, title: str) -> None:
     app.command(name)(command)
 
 
-_classic("star", "One hub joined to all other vertices.")
 _classic("path", "Vertices in a row.")
 _classic("cycle", "Vertices in a ring.")
 _classic("complete", "Every vertex joined to every other.")
+
+
+@app.command()
+def star(out: Out, vertices: Vertices, seed: Seed = 0, weights: Weights = None) -> None:
+    """One hub joined to all other vertices."""
+    from dromos.graph import generators
+
+    _make(out, weights, seed, lambda: generators.star(vertices - 1))  # NetworkX counts the leaves
 
 
 @app.command("binary-tree")

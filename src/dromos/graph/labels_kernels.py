@@ -1,5 +1,6 @@
 """Compiled kernels that number integer labels: which occur, and the rank of each among them."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np

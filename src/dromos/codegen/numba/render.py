@@ -41,15 +41,17 @@ K: {context}
 """
 
 import numpy as np
-from numba import njit
-
-inline = njit(nogil=True, boundscheck=False, error_model="numpy")
-kernel = njit(nogil=True, boundscheck=False, error_model="numpy", cache=True)
+{prelude}
 '''
 
+_PRELUDE: Final = """from numba import njit
 
-def render(typed: TypedProgram) -> str:
-    """The text of the module that holds a program's functions.
+inline = njit(nogil=True, boundscheck=False, error_model="numpy")
+kernel = njit(nogil=True, boundscheck=False, error_model="numpy", cache=True)"""
+
+
+def render(typed: TypedProgram, prelude: str = _PRELUDE) -> str:
+    """The text of the module that holds a program's functions; ``prelude`` defines the decorators.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -71,6 +73,7 @@ def render(typed: TypedProgram) -> str:
         fields=_tuple(spec.name for spec in ir.fields),
         edges=_tuple(spec.name for spec in ir.edge_fields),
         context=_tuple(_context(typed)),
+        prelude=prelude,
     )
     parts = [header]
     for function in functions(typed):

@@ -1,5 +1,6 @@
 """Compiled kernels that check the rows of a serialized graph against each other."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np

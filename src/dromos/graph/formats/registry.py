@@ -62,7 +62,8 @@ def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
                 raise UnsupportedFormatError(f"{known.title} files are not read through {compression}", path=path)
             return known
     raise UnsupportedFormatError(
-        f"the extension {plain.suffix or '(none)'} is not known; pass format= with one of {', '.join(FORMATS)}", path=path
+        f"the extension {plain.suffix or '(none)'} is not known; pass format= with one of {', '.join(FORMATS)}",
+        path=path,
     )
 
 

@@ -1,0 +1,5 @@
+"""The CPU engine: programs compiled by Numba, run by a team of threads."""
+
+from dromos.engines.cpu.engine import CpuEngine
+
+__all__ = ["CpuEngine"]

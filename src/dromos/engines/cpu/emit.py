@@ -1,0 +1,196 @@
+"""A program's kernel module: its rendered functions, the rest of what the skeletons call, and a skeleton's own text.
+
+The skeletons are ordinary Python modules. Each imports its hooks from :mod:`dromos.engines.cpu.skeletons.hooks`, which
+is what an editor, a linter and a reader see; here that import is replaced by the text of the program's own hooks, so
+that one file holds all that a kernel depends on and its name, a hash of the text, is the key of its machine code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from dromos.codegen.cache import load
+from dromos.codegen.numba import render
+from dromos.codegen.numba.lower import literal
+from dromos.dtypes import Array
+from dromos.program import Analysis, TypedProgram
+from dromos.program.expr import TRUE
+from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
+
+__all__ = ["hooks_text", "kernel_module", "module_text"]
+
+_PRELUDE = """from dromos.intrinsics import *
+from dromos.jit import LINE, inline, kernel, meet, publish, published, total"""
+_OPERATORS = {"SUM": "{a} + {b}", "OR": "{a} | {b}", "AND": "{a} & {b}"}
+_OPERATORS |= {"MIN": "{b} if {b} < {a} else {a}", "MAX": "{b} if {b} > {a} else {a}"}
+_ATOMICS = {"SUM": "atomic_add", "MIN": "atomic_min", "MAX": "atomic_max", "OR": "atomic_or", "AND": "atomic_and"}
+
+
+def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> ModuleType:
+    """The compiled-on-first-call module of ``skeleton`` (the name of a module of skeletons) for a program."""
+    return load(module_text(typed, analysis, skeleton), f"{typed.ir.name}_{skeleton}")
+
+
+def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
+    """The whole text of such a module."""
+    return "\n\n".join([hooks_text(typed, analysis), _skeleton_text(skeleton)])
+
+
+def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
+    """The functions and constants that skeletons import from ``hooks``."""
+    rendered = render(typed, prelude=_PRELUDE)
+    parts = [rendered.rstrip(), *_constants(typed, analysis), *_merging(typed), *_keeping(typed), *_reducing(typed)]
+    return "\n\n".join(parts)
+
+
+def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
+    ir = typed.ir
+    facts: dict[str, Any] = {
+        "VOTE": analysis.vote,
+        "SENDS_ALWAYS": ir.sends is TRUE,
+        "WANTS_ALWAYS": analysis.wants is None,
+        "HAS_SENT": bool(ir.sent),
+        "HAS_EDGE_FIELDS": bool(ir.edge_fields),
+        "HAS_REDUCTIONS": bool(ir.reductions),
+        "UPDATE_ALL": ir.update_on == "all",
+        "REVISITS": analysis.activity != "changed",
+        "ALWAYS_ACTIVE": analysis.activity == "always" and ir.start is TRUE,
+    }
+    return ["\n".join(f"{name} = {value!r}" for name, value in facts.items())]
+
+
+def _function(name: str, arguments: str, *body: str) -> str:
+    return "\n".join(["@inline", f"def {name}({arguments}):", *(f"    {line}" for line in body)])
+
+
+def _merging(typed: TypedProgram) -> list[str]:
+    """How messages are merged: in registers, in the accumulators of one thread, and in those that threads share."""
+    monoid, dtypes = typed.ir.combine, typed.accumulators
+    count = len(dtypes)
+    at = [""] if count == 1 else [f"[{i}]" for i in range(count)]
+    start = [literal(monoid.identity(dtype), dtype) for dtype in dtypes]
+    weight = "return weights[arc]" if typed.types.weight is not None else "return 1"
+    return [
+        _function("weight_at", "weights, arc", weight),
+        _function("weight_one", "", f"return {literal(1, typed.types.weight or np.dtype(np.int64))}"),
+        _function("identity", "", f"return {_joined(start)}"),
+        _function("merge", "a, b", *_merge_body(monoid, dtypes)),
+        _function("take", "A, v", f"return {_joined([f'A[{i}][v]' for i in range(count)])}"),
+        _function("put", "A, v, message", *(f"A[{i}][v] = message{part}" for i, part in enumerate(at))),
+        _function("merge_shared", "A, locks, v, message", *_shared_body(monoid, dtypes)),
+    ]
+
+
+def _joined(values: list[str]) -> str:
+    return values[0] if len(values) == 1 else f"({', '.join(values)})"
+
+
+def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
+    if monoid is ANY:
+        return ["return b"]
+    if monoid.keyed:
+        symbol = "<" if monoid.name == "ARGMIN" else ">"
+        if len(dtypes) == 1:
+            return [f"return b if b {symbol} a else a"]
+        lines = []
+        for i in range(len(dtypes)):
+            lines += [f"if b[{i}] != a[{i}]:", f"    return b if b[{i}] {symbol} a[{i}] else a"]
+        return [*lines, "return a"]
+    operator = _OPERATORS[monoid.name]
+    if len(dtypes) == 1:
+        return [f"return {operator.format(a='a', b='b')}"]
+    return ["return " + _joined([f"({operator.format(a=f'a[{i}]', b=f'b[{i}]')})" for i in range(len(dtypes))])]
+
+
+def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
+    """Merge into accumulators that several threads write: component by component, or whole under a lock."""
+    if monoid is ANY and len(dtypes) == 1:
+        return ["store_relaxed(A[0], v, message)"]
+    if monoid is ANY or monoid.keyed:
+        kept = "message" if monoid is ANY else "merge(take(A, v), message)"
+        return ["lock(locks, v)", f"put(A, v, {kept})", "unlock(locks, v)"]
+    parts = ["message"] if len(dtypes) == 1 else [f"message[{i}]" for i in range(len(dtypes))]
+    operation = _ATOMICS[monoid.name]
+    lines = []
+    for i, (part, dtype) in enumerate(zip(parts, dtypes, strict=True)):
+        value = f"np.uint8({part})" if dtype.kind == "b" else part
+        if monoid in (MIN, MAX):  # most messages improve nothing: look before the atomic
+            symbol = "<" if monoid is MIN else ">"
+            lines += [f"if {part} {symbol} load_relaxed(A[{i}], v):", f"    {operation}(A[{i}], v, {value})"]
+        else:
+            lines.append(f"{operation}(A[{i}], v, {value})")
+    return lines
+
+
+def _keeping(typed: TypedProgram) -> list[str]:
+    """Copying a vertex's written fields aside, and telling whether a message would change them."""
+    slots = [(slot, spec) for slot, spec in enumerate(typed.ir.fields) if spec.name in typed.ir.written]
+    rows = [(slot, index) for slot, spec in slots for index in (range(spec.width) if spec.size else (None,))]
+    places = [f"[{slot}][v]" if index is None else f"[{slot}][v, {index}]" for slot, index in rows]
+    writes = [name for name, _ in typed.ir.update for _ in range(typed.ir.field(name).width)]
+    old = [
+        place
+        for (slot, _), place in zip(rows, places, strict=True)
+        if typed.ir.fields[slot].name in writes
+    ]  # fmt: skip
+    values = ["new"] if len(old) == 1 else [f"new[{i}]" for i in range(len(old))]
+    differs = " or ".join(f"{value} != S{place}" for value, place in zip(values, old, strict=True)) or "False"
+    return [
+        _function("keep", "D, S, v", *[f"D{place} = S{place}" for place in places], "return"),
+        _function("changes", "S, K, v, message", "new = update_at(S, K, v, message)", f"return {differs}"),
+    ]
+
+
+def _reducing(typed: TypedProgram) -> list[str]:
+    """All reductions as one tuple of values, folded vertex by vertex and stored a thread."""
+    ir = typed.ir
+    if not ir.reductions:
+        return [
+            _function("reduce_start", "", "return (0,)"),
+            _function("reduce_fold", "R, O, S, K, v", "return R"),
+            _function("reduce_keep", "R, sums, thread", "return"),
+        ]
+    dtypes = [typed.reduction_type(r.name) for r in ir.reductions]
+    start = [literal(r.monoid.identity(dtype), dtype) for r, dtype in zip(ir.reductions, dtypes, strict=True)]
+    folds, merges = [], []
+    for i, reduction in enumerate(ir.reductions):
+        operator = _OPERATORS[reduction.monoid.name].format(a=f"R[{i}]", b=f"x{i}")
+        merges.append(f"x{i} = reduce_{reduction.name}_at(O, S, K, v)")
+        folds.append(f"({operator})")
+    return [
+        _function("reduce_start", "", f"return ({', '.join(start)},)"),
+        _function("reduce_fold", "R, O, S, K, v", *merges, f"return ({', '.join(folds)},)"),
+        _function("reduce_keep", "R, sums, thread", *(f"sums[{i}][thread] = R[{i}]" for i in range(len(dtypes)))),
+    ]
+
+
+def fold_reductions(typed: TypedProgram, sums: tuple[Array, ...]) -> list[Any]:
+    """The threads' values of each reduction as one."""
+    folded = []
+    for reduction, values in zip(typed.ir.reductions, sums, strict=False):  # without any, a dummy
+        monoid = reduction.monoid
+        operation: Any = {"SUM": np.sum, "MIN": np.min, "MAX": np.max}.get(monoid.name)
+        if operation is None:
+            operation = np.bitwise_or.reduce if monoid.name == "OR" else np.bitwise_and.reduce
+        folded.append(values.dtype.type(operation(values)) if monoid is not SUM else values.sum(dtype=values.dtype))
+    return folded
+
+
+@cache
+def _skeleton_text(name: str) -> str:
+    """A skeleton module without its imports of hooks; with the hash of the helpers that it imports from Dromos."""
+    from dromos import intrinsics, jit
+    from dromos.engines.cpu import skeletons
+
+    helpers = hashlib.sha256((inspect.getsource(intrinsics) + inspect.getsource(jit)).encode()).hexdigest()[:16]
+    texts = [f"# helpers {helpers}"]
+    for part in ("common", name):
+        source = (skeletons.FOLDER / f"{part}.py").read_text()
+        texts.append(source.partition(skeletons.HOOKS_END)[2].strip())
+    return "\n\n\n".join(texts) + "\n"

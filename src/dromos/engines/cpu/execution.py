@@ -1,0 +1,269 @@
+"""A program on the CPU between two supersteps: its state, its frontier, and the kernels that move them on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphLike, caps_for, check_params, graph_types
+from dromos.engines.cpu.emit import fold_reductions, kernel_module
+from dromos.engines.cpu.frontier import Frontier
+from dromos.errors import FieldOverflowError
+from dromos.parallel import run_team
+from dromos.plan import Caps, Path, Stats, require_legal
+from dromos.program import Program, analyse, evaluate
+from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.monoid import ANY
+
+__all__ = ["CpuExecution"]
+
+_LINE = 16  # int64 words that a thread owns in shared counters; dromos.jit.LINE, which would import Numba here
+_NO_DEGREES = np.empty(0, dtype=np.int64)
+
+
+class CpuExecution:
+    """See :class:`dromos.engines.Execution`."""
+
+    def __init__(self, program: Program, graph: GraphLike, threads: int) -> None:
+        check_params(program, graph)
+        self.program, self.graph, self.threads = program, graph, threads
+        self.typed = program.typed(graph_types(graph))
+        self.ir = self.typed.ir
+        self.analysis = analyse(self.typed)
+        self.caps: Caps = caps_for(self.ir, self.analysis, graph)
+        n = graph.num_vertices
+        self._state = {spec.name: self._zeros(spec.name, spec.size, n) for spec in self.ir.fields}
+        self._edge_state = {
+            spec.name: self._zeros(spec.name, spec.size, graph.num_arcs) for spec in self.ir.edge_fields
+        }
+        written = set(self.ir.written)
+        self._old = {k: np.empty_like(v) if k in written else v for k, v in self._state.items()}
+        self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
+        self._merged = tuple(np.empty(n, np.uint8 if d.kind == "b" else d) for d in self.typed.accumulators)
+        self._locks = np.zeros(n, dtype=np.uint8)
+        always = self.analysis.activity == "always" and self.ir.start is TRUE
+        self._frontier = Frontier(n, graph.targets.dtype, always)
+        self._hubs = np.empty(n, dtype=graph.targets.dtype)
+        self._touched = np.empty(n, dtype=graph.targets.dtype)
+        self._sums = tuple(np.zeros(threads, self.typed.reduction_type(r.name)) for r in self.ir.reductions) or (
+            np.zeros(threads),
+        )
+        self._reductions: list[Any] = [self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions]
+        self._superstep = self._explored = 0
+        self._start()
+
+    def _zeros(self, name: str, size: int | None, rows: int) -> Array:
+        return np.zeros((rows,) if size is None else (rows, size), self.typed.dtype(name))
+
+    # ---- the interface ---------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The fields as they are."""
+        return self._state
+
+    def result(self) -> Mapping[str, Array]:
+        """The fields and the edge fields (in the order of the arcs); they belong to the caller."""
+        return {**self._state, **self._edge_state}
+
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """One superstep on ``path``."""
+        require_legal(path, self.analysis, self.ir.name)
+        begin = time.perf_counter()
+        front = self._frontier
+        if path.sync == "sync":
+            report, counters = self._sync_pull(path) if path.direction == "pull" else self._sync_push(path)
+        else:
+            report, counters = self._async_pull(path) if path.direction == "pull" else self._async_push(path)
+        front.advance(int(counters[_QUEUE * _LINE]), stamped=path.sync == "sync")
+        finished = self._finish(report)
+        self._superstep += 1
+        self.stats = self._statistics(report, time.perf_counter() - begin, finished)
+        return self.stats
+
+    # ---- kernels ---------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        front = self._frontier
+        module = kernel_module(self.typed, self.analysis, "supersteps")
+        counters, report = self._counters(), self._report()
+        run_team(
+            module.initialise, self._graph(), self._fields(), self._edges(), self._context(), self._merged,
+            front.member, front.stamp, front.queue, self._buffer(), counters, report, self._sums,
+            threads=self.threads,
+        )  # fmt: skip
+        self._check_overflow(report, "init")
+        front.begin(int(counters[_QUEUE * _LINE]))
+        self._reductions = fold_reductions(self.typed, self._sums)
+        self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
+
+    def _sync_push(self, path: Path) -> tuple[Array, Array]:
+        front = self._frontier
+        everyone = front.look(by_member=path.driven == "td")
+        module = kernel_module(self.typed, self.analysis, "supersteps")
+        counters, report = self._counters(), self._report()
+        self._run(
+            module.push, self._graph(), self._fields(), self._before(), self._edges(), self._context(), self._merged,
+            self._locks, front.got, front.member, front.stamp, everyone, front.queue, front.size, self._touched,
+            front.following, self._hubs, self._buffer(), counters, self._memory(), report, self._sums,
+        )  # fmt: skip
+        return report, counters
+
+    def _sync_pull(self, path: Path) -> tuple[Array, Array]:
+        front = self._frontier
+        everyone = front.look(by_member=True) and path.driven == "td"
+        module = kernel_module(self.typed, self.analysis, "supersteps")
+        counters, report = self._counters(), self._report()
+        common = (self._graph(), self._in_graph(), self._fields(), self._before(), self._edges(), self._context())
+        if self._by_source:
+            self._run(
+                module.pull_by_source, *common, self._merged, front.member, front.stamp, front.following,
+                self._buffer(), counters, self._memory(), report, self._sums,
+            )  # fmt: skip
+        else:
+            self._run(
+                module.pull, *common, self._merged, front.got, front.member, front.stamp, everyone, front.queue,
+                front.size, self._touched, front.following, self._buffer(), counters, self._memory(), report,
+                self._sums,
+            )  # fmt: skip
+        return report, counters
+
+    def _async_push(self, path: Path) -> tuple[Array, Array]:
+        front = self._frontier
+        front.wait()
+        if self.ir.sent and self._sent is None:
+            self._sent = tuple(np.empty_like(a) if name in self.ir.written else a for name, a in self._state.items())
+        sources = self._fields() if self._sent is None else self._sent
+        module = kernel_module(self.typed, self.analysis, "asynchronous")
+        counters, report = self._counters(), self._report()
+        self._run(
+            module.push, self._graph(), self._fields(), self._before(), sources, self._edges(), self._context(),
+            self._locks, front.waiting, path.driven == "td", front.queue, front.size, front.following, self._hubs,
+            self._buffer(), counters, self._memory(), report,
+        )  # fmt: skip
+        return report, counters
+
+    def _async_pull(self, path: Path) -> tuple[Array, Array]:
+        front = self._frontier
+        front.wait()
+        module = kernel_module(self.typed, self.analysis, "asynchronous")
+        counters, report = self._counters(), self._report()
+        self._run(
+            module.pull, self._graph(), self._in_graph(), self._fields(), self._before(), self._edges(),
+            self._context(), self._locks, front.waiting, path.driven == "td", front.following, self._buffer(),
+            counters, self._memory(), report,
+        )  # fmt: skip
+        return report, counters
+
+    def _run(self, kernel: Any, *args: Any) -> None:
+        run_team(kernel, *args, threads=self.threads)
+
+    @property
+    def _by_source(self) -> bool:
+        """Whether messages can be made once a vertex, and the identity offered where there is none."""
+        facts, ir = self.analysis, self.ir
+        harmless = ir.update_on == "all" or (facts.update_skips_identity and facts.activity == "changed")
+        return facts.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
+
+    # ---- what kernels are given ------------------------------------------------------------------------------------
+
+    def _graph(self) -> tuple[Array, ...]:
+        graph = self.graph
+        weights = graph.weights if graph.weights is not None else _NO_DEGREES
+        known = getattr(graph, "has_transpose", False)
+        return graph.offsets, graph.targets, weights, graph.transpose.offsets if known else _NO_DEGREES
+
+    def _in_graph(self) -> tuple[Array, ...]:
+        graph = self.graph.transpose
+        return graph.offsets, graph.targets, graph.weights if graph.weights is not None else _NO_DEGREES
+
+    def _fields(self) -> tuple[Array, ...]:
+        return tuple(self._state.values())
+
+    def _before(self) -> tuple[Array, ...]:
+        return tuple(self._old.values())
+
+    def _edges(self) -> tuple[Array, ...]:
+        return tuple(self._edge_state.values()) or (_NO_DEGREES,)
+
+    def _context(self) -> tuple[Any, ...]:
+        used = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
+        return (
+            np.int32(self._superstep),
+            np.int64(self.graph.num_vertices),
+            np.int64(self.graph.num_arcs),
+            self.graph.out_degree if "out_degree" in used else _NO_DEGREES,
+            self.graph.in_degree if "in_degree" in used else _NO_DEGREES,
+            *self.program.params.values(),
+            *self._reductions,
+        )
+
+    def _counters(self) -> Array:
+        return np.zeros(8 * _LINE, dtype=np.int64)
+
+    def _report(self) -> Array:
+        return np.zeros(self.threads * _LINE, dtype=np.int64)
+
+    def _buffer(self) -> Array:
+        return np.empty(self.threads * _BLOCK, dtype=self.graph.targets.dtype)
+
+    def _memory(self) -> Array:
+        return np.zeros(3 * _LINE * self.threads, dtype=np.int64)
+
+    # ---- after a step ----------------------------------------------------------------------------------------------
+
+    def _finish(self, report: Array) -> str:
+        self._check_overflow(report, "update")
+        self._reductions = fold_reductions(self.typed, self._sums) if self.ir.reductions else []
+        converged = self.ir.converged
+        if converged.op != "const" and bool(evaluate(converged, self.typed.typing, self._global)):
+            return "converged"
+        return "" if self._frontier.size else "frontier empty"
+
+    def _global(self, node: Expr) -> Any:
+        """The value of a symbol that belongs to no vertex."""
+        match node.op:
+            case "reduction":
+                names = [r.name for r in self.ir.reductions]
+                return self._reductions[names.index(node.attr[0])]
+            case "param":
+                value = self.program.params[node.attr[0]]
+                return value[node.attr[1]] if np.ndim(value) else value
+            case "superstep":
+                return self._superstep
+        return getattr(self.graph, node.op)
+
+    def _check_overflow(self, report: Array, function: str) -> None:
+        if report.reshape(self.threads, _LINE)[:, _OVERFLOWS].any():
+            raise FieldOverflowError(
+                f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
+                "declare the field with a wider type"
+            )
+
+    def _statistics(self, report: Array, seconds: float, finished: Any) -> Stats:
+        front = self._frontier
+        sums = report.reshape(self.threads, _LINE).sum(axis=0)
+        graph = self.graph
+        out, inn = (graph.num_arcs,) * 2 if front.always else (int(sums[_OUT]), int(sums[_IN]))
+        self._explored += out
+        messages = int(sums[_MESSAGES])
+        return Stats(
+            superstep=self._superstep,
+            frontier=front.size,
+            out_degree=out,
+            in_degree=inn,
+            unexplored=graph.num_arcs - self._explored,
+            messages=messages,
+            bytes=messages * (self.typed.message_bytes + graph.targets.itemsize),
+            seconds=seconds,
+            finished=finished,
+        )
+
+
+# The layout that the skeletons write; the tests hold both sides to it.
+_QUEUE, _BLOCK = 5, 256
+_MESSAGES, _OUT, _IN, _OVERFLOWS = range(4)

@@ -1,0 +1,225 @@
+"""Supersteps without supersteps: a message is applied as soon as it is made, and a vertex sends its newest state.
+
+Shared memory. A vertex is written under its lock. Other threads read single fields of it at any time: for the programs
+that may run this way an older value only means work that is repeated, since whoever changed the vertex has put it into
+the frontier again. ``member[v]`` is 1 while ``v`` waits in a queue; it is cleared before the state is read, so a change
+that comes later is not lost.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    BLOCK,
+    CHUNK,
+    FIRST,
+    HUB,
+    HUB_COUNT,
+    HUBS,
+    ONE,
+    PIECE,
+    QUEUE,
+    ROWS,
+    append,
+    flush,
+    lock,
+    take_work,
+    unlock,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import (
+    HAS_SENT,
+    SENDS_ALWAYS,
+    VOTE,
+    WANTS_ALWAYS,
+    active_at,
+    changes,
+    compute_at,
+    identity,
+    keep,
+    merge,
+    sends_at,
+    sent_store,
+    update_store,
+    wants_at,
+    weight_at,
+)  # fmt: skip
+from dromos.intrinsics import atomic_swap, load_relaxed, store_relaxed
+from dromos.jit import LINE, inline, kernel, meet
+
+# ---- everything above is replaced by a program's own hooks
+
+MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
+NO = np.uint8(0)
+
+
+@inline
+def deliver(S, O, K, locks, v, message):
+    """Apply a message to ``v``; whether that makes it active, and whether every number fitted."""
+    if not HAS_SENT and not changes(S, K, v, message):
+        return False, True
+    lock(locks, v)
+    keep(O, S, v)
+    fits = update_store(S, S, K, v, message)
+    active = active_at(O, S, K, v)
+    unlock(locks, v)
+    return active, fits
+
+
+@inline
+def enlist(member, everyone, following, counters, buffer, base, held, v):
+    """Mark ``v`` as active, and put it into the next frontier if it is not there yet.
+
+    A pass over everyone may still come to ``v`` itself, so it makes the next frontier at its end from the marks.
+    """
+    if load_relaxed(member, v) == NO and atomic_swap(member, v, ONE) == NO and not everyone:
+        held = append(following, counters, QUEUE, buffer, base, held, v)
+    return held
+
+
+@inline
+def send(
+    S, O, P, E, K, locks, member, everyone, u, begin, end, targets, weights, following, counters, buffer, base, held,
+    fits,
+):  # fmt: skip
+    """Send along the arcs ``begin..end`` of ``u``; the source's fields are read from ``P``."""
+    for arc in range(begin, end):
+        v = np.int64(targets[arc])
+        if WANTS_ALWAYS or wants_at(S, K, v):
+            w = weight_at(weights, arc)
+            if SENDS_ALWAYS or sends_at(P, E, K, u, v, arc, w):
+                active, fitted = deliver(S, O, K, locks, v, compute_at(P, E, K, u, v, arc, w))
+                fits &= fitted
+                if active:
+                    held = enlist(member, everyone, following, counters, buffer, base, held, v)
+    return held, fits
+
+
+@kernel
+def push(
+    thread, threads, graph, S, O, P, E, K, locks, member, everyone, queue, size, following, hubs, buffer, counters,
+    memory, report,
+):  # fmt: skip
+    """Frontier vertices send along their out-arcs.
+
+    ``P`` is ``S``, or where a vertex is changed by sending (``sent``) a copy that holds what it sends.
+    """
+    offsets, targets, weights, in_offsets = graph
+    n = offsets.size - 1
+    base = thread * BLOCK
+    count = n if everyone else size
+    chunk = ROWS if everyone else CHUNK
+    messages = held = 0
+    fits = True
+    while True:
+        first = take_work(counters, FIRST, chunk)
+        if first >= count:
+            break
+        for position in range(first, min(first + chunk, count)):
+            u = position if everyone else np.int64(queue[position])
+            if load_relaxed(member, u) == NO or atomic_swap(member, u, NO) == NO:
+                continue
+            if HAS_SENT:
+                lock(locks, u)
+                keep(P, S, u)
+                fits &= sent_store(S, P, K, u)
+                unlock(locks, u)
+            begin, end = offsets[u], offsets[u + 1]
+            messages += end - begin
+            if end - begin > HUB:
+                hubs[take_work(counters, HUB_COUNT, 1)] = u
+            else:
+                held, fits = send(
+                    S, O, P, E, K, locks, member, everyone, u, begin, end, targets, weights, following, counters,
+                    buffer, base, held, fits,
+                )  # fmt: skip
+    meet(memory, thread, threads, 1)
+    while True:
+        piece = take_work(counters, HUBS, 1)
+        index = 0
+        while index < load_relaxed(counters, HUB_COUNT * LINE):
+            u = np.int64(hubs[index])
+            pieces = (offsets[u + 1] - offsets[u] + PIECE - 1) // PIECE
+            if piece < pieces:
+                break
+            piece -= pieces
+            index += 1
+        if index >= load_relaxed(counters, HUB_COUNT * LINE):
+            break
+        begin = offsets[u] + piece * PIECE
+        held, fits = send(
+            S, O, P, E, K, locks, member, everyone, u, begin, min(begin + PIECE, offsets[u + 1]), targets, weights,
+            following, counters, buffer, base, held, fits,
+        )  # fmt: skip
+    if everyone:
+        meet(memory, thread, threads, 2)
+        for v in range(n * thread // threads, n * (thread + 1) // threads):
+            if member[v] != NO:
+                held = append(following, counters, QUEUE, buffer, base, held, v)
+    flush(following, counters, QUEUE, buffer, base, held)
+    meet(memory, thread, threads, 3)
+    finish(thread, threads, offsets, in_offsets, following, counters, report, messages, fits)
+
+
+@kernel
+def pull(
+    thread, threads, graph, in_graph, S, O, E, K, locks, member, everyone, following, buffer, counters, memory, report,
+):  # fmt: skip
+    """Every vertex that wants messages gathers them from the active sources and is updated at once.
+
+    A source stays active for the whole pass: its targets pull at different times. ``member`` is 1 for the frontier and
+    2 for a vertex that was changed in this pass, which is both a source now and in the next frontier.
+    """
+    offsets, targets, weights, all_in_offsets = graph
+    in_offsets, sources, in_weights = in_graph
+    n = in_offsets.size - 1
+    base = thread * BLOCK
+    messages = held = 0
+    fits = True
+    while True:
+        first = take_work(counters, FIRST, CHUNK)
+        if first >= n:
+            break
+        for v in range(first, min(first + CHUNK, n)):
+            if not WANTS_ALWAYS and not wants_at(S, K, v):
+                continue
+            message = identity()
+            found = 0
+            for arc in range(in_offsets[v], in_offsets[v + 1]):
+                u = np.int64(sources[arc])
+                if load_relaxed(member, u) != NO:
+                    w = weight_at(in_weights, arc)
+                    if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
+                        message = merge(message, compute_at(S, E, K, u, v, arc, w))
+                        found += 1
+                        if VOTE:
+                            break
+            if found:
+                messages += found
+                active, fitted = deliver(S, O, K, locks, v, message)
+                fits &= fitted
+                if active:
+                    store_relaxed(member, v, np.uint8(2))
+                    held = append(following, counters, QUEUE, buffer, base, held, v)
+    flush(following, counters, QUEUE, buffer, base, held)
+    meet(memory, thread, threads, 1)
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
+        member[v] = ONE if member[v] == np.uint8(2) else NO
+    finish(thread, threads, offsets, all_in_offsets, following, counters, report, messages, fits)
+
+
+@inline
+def finish(thread, threads, offsets, in_offsets, following, counters, report, messages, fits):
+    """The degree sums of the next frontier, and the thread's report."""
+    size = load_relaxed(counters, QUEUE * LINE)
+    out = inn = 0
+    for position in range(size * thread // threads, size * (thread + 1) // threads):
+        v = np.int64(following[position])
+        out += offsets[v + 1] - offsets[v]
+        if in_offsets.size:
+            inn += in_offsets[v + 1] - in_offsets[v]
+    report[thread * LINE + MESSAGES] = messages
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + IN_DEGREES] = inn
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1

@@ -1,0 +1,61 @@
+"""What all skeletons share: locks, queues filled by several threads, and dealing out work."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import atomic_add, compare_and_swap, sched_yield, spin_hint, store_release
+from dromos.jit import LINE, inline
+
+# ---- everything above is replaced by a program's own hooks
+
+BLOCK = 256  # entries that a thread gathers before it reserves room in a shared queue
+CHUNK = 64  # vertices that a thread takes at a time
+ROWS = 1024  # vertices that a thread takes at a time where it passes over all of them
+HUB = 16384  # a longer row is cut into pieces, so that it does not stall a thread
+PIECE = 4096
+ONE = np.uint8(1)
+
+# Counters of the team, a line each; the first four are cursors that threads take work from.
+FIRST, SECOND, THIRD, HUBS, HUB_COUNT, QUEUE, TOUCHED = range(7)
+
+
+@inline
+def lock(locks, v):
+    spins = 0
+    while not compare_and_swap(locks, v, np.uint8(0), np.uint8(1)):
+        spins += 1
+        if spins < 100:
+            spin_hint()
+        else:
+            sched_yield()
+
+
+@inline
+def unlock(locks, v):
+    store_release(locks, v, np.uint8(0))
+
+
+@inline
+def append(queue, counters, which, buffer, base, held, v):
+    """Put ``v`` into a shared queue by way of the thread's buffer; the number held there now."""
+    buffer[base + held] = v
+    held += 1
+    if held == BLOCK:
+        flush(queue, counters, which, buffer, base, held)
+        held = 0
+    return held
+
+
+@inline
+def flush(queue, counters, which, buffer, base, held):
+    at = atomic_add(counters, which * LINE, held)
+    for i in range(held):
+        queue[at + i] = buffer[base + i]
+
+
+@inline
+def take_work(counters, which, size):
+    """The first of the next ``size`` items that nobody has taken."""
+    return atomic_add(counters, which * LINE, size)

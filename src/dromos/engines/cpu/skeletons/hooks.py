@@ -1,0 +1,100 @@
+"""An example of the hooks that a program brings, so that the skeletons are whole modules to editors and linters.
+
+It is what :func:`dromos.engines.cpu.emit.hooks_text` writes for a program, said for one program in general terms; the
+tests hold it to the same names. S, O, D are tuples of fields (now, before, to be written); A the accumulators; E the
+edge fields; K the context: superstep, sizes, degrees, parameters, reductions.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+VOTE = HAS_SENT = HAS_EDGE_FIELDS = HAS_REDUCTIONS = UPDATE_ALL = ALWAYS_ACTIVE = False
+SENDS_ALWAYS = WANTS_ALWAYS = REVISITS = True
+
+
+def init_store(D, S, K, v):
+    """Give ``v`` its initial state."""
+
+
+def start_at(S, K, v):
+    """Whether ``v`` is in the first frontier."""
+
+
+def wants_at(S, K, v):
+    """Whether ``v`` can still use a message."""
+
+
+def sends_at(S, E, K, u, v, arc, weight):
+    """Whether a message goes along an arc."""
+
+
+def compute_at(S, E, K, u, v, arc, weight):
+    """The message along an arc."""
+
+
+def sent_store(D, S, K, v):
+    """What becomes of ``v`` once it has sent; whether every integer fitted."""
+
+
+def update_store(D, S, K, v, message):
+    """Store the new state of ``v``; whether every integer fitted."""
+
+
+def active_at(O, S, K, v):
+    """Whether ``v`` is in the next frontier."""
+
+
+def edge_init_store(D, S, E, K, u, v, arc, weight):
+    """Give an arc its initial state."""
+
+
+def edge_update_store(D, S, E, K, u, v, arc, weight):
+    """Store the new state of an arc."""
+
+
+def weight_at(weights, arc):
+    """The weight of an arc; 1 in an unweighted graph."""
+
+
+def weight_one():
+    """A weight of the graph's type, for messages that do not look at it."""
+
+
+def identity():
+    """The message that changes nothing."""
+
+
+def merge(a, b):
+    """Two messages as one."""
+
+
+def take(A, v):
+    """The merged message of ``v``."""
+
+
+def put(A, v, message):
+    """Set the merged message of ``v``."""
+
+
+def merge_shared(A, locks, v, message):
+    """Merge a message into that of ``v`` while other threads may do so too."""
+
+
+def keep(D, S, v):
+    """Copy the written fields of ``v``."""
+
+
+def changes(S, K, v, message):
+    """Whether a message would change the state of ``v``."""
+
+
+def reduce_start():
+    """The identities of the reductions."""
+
+
+def reduce_fold(R, O, S, K, v):
+    """The reductions with ``v`` folded in."""
+
+
+def reduce_keep(R, sums, thread):
+    """Store a thread's reductions."""

@@ -1,0 +1,363 @@
+"""One synchronous superstep, pushed or pulled: the general form that every program can take.
+
+Shared memory. In the message phase the fields are only read; ``A`` is merged into by atomics or under ``locks``.
+``got[v] == stamp`` marks who got a message in this superstep; the thread that sets it first puts ``v`` into
+``touched``. A barrier stands between phases. In the settling phase each vertex belongs to one thread.
+``member[v] == stamp`` marks
+the frontier of this superstep, ``stamp + 1`` that of the next (the stamps go round; the caller clears before they do).
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    BLOCK,
+    CHUNK,
+    FIRST,
+    HUB,
+    HUB_COUNT,
+    HUBS,
+    PIECE,
+    QUEUE,
+    ROWS,
+    SECOND,
+    THIRD,
+    TOUCHED,
+    append,
+    flush,
+    take_work,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import (
+    ALWAYS_ACTIVE,
+    HAS_EDGE_FIELDS,
+    HAS_REDUCTIONS,
+    HAS_SENT,
+    REVISITS,
+    SENDS_ALWAYS,
+    UPDATE_ALL,
+    VOTE,
+    WANTS_ALWAYS,
+    active_at,
+    compute_at,
+    edge_init_store,
+    edge_update_store,
+    identity,
+    init_store,
+    keep,
+    merge,
+    merge_shared,
+    put,
+    reduce_fold,
+    reduce_keep,
+    reduce_start,
+    sends_at,
+    sent_store,
+    start_at,
+    take,
+    update_store,
+    wants_at,
+    weight_at,
+    weight_one,
+)  # fmt: skip
+from dromos.intrinsics import atomic_swap, load_relaxed
+from dromos.jit import LINE, inline, kernel, meet
+
+# ---- everything above is replaced by a program's own hooks
+
+# What a thread reports, in int64 words of its own line.
+MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
+
+
+@kernel
+def initialise(thread, threads, graph, S, E, K, A, member, stamp, queue, buffer, counters, report, sums):
+    """Initial state, accumulators, first frontier and reductions; ``member`` is clear."""
+    offsets, targets, weights, in_offsets = graph
+    n = offsets.size - 1
+    first, last = n * thread // threads, n * (thread + 1) // threads
+    R = reduce_start()
+    held = 0
+    base = thread * BLOCK
+    fits = True
+    for v in range(first, last):
+        fits &= init_store(S, S, K, v)
+        put(A, v, identity())
+    out = inn = 0
+    for v in range(first, last):
+        R = reduce_fold(R, S, S, K, v)
+        if start_at(S, K, v):
+            member[v] = stamp
+            held = append(queue, counters, QUEUE, buffer, base, held, v)
+            out += offsets[v + 1] - offsets[v]
+            if in_offsets.size:
+                inn += in_offsets[v + 1] - in_offsets[v]
+        if HAS_EDGE_FIELDS:
+            for arc in range(offsets[v], offsets[v + 1]):
+                edge_init_store(E, S, E, K, v, targets[arc], arc, weight_at(weights, arc))
+    flush(queue, counters, QUEUE, buffer, base, held)
+    reduce_keep(R, sums, thread)
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + IN_DEGREES] = inn
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
+
+
+@inline
+def push_arcs(S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base, held):
+    """Send along the arcs ``begin..end`` of ``u``; what the buffer of touched vertices holds now."""
+    for arc in range(begin, end):
+        v = np.int64(targets[arc])
+        if WANTS_ALWAYS or wants_at(S, K, v):
+            w = weight_at(weights, arc)
+            if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
+                merge_shared(A, locks, v, compute_at(S, E, K, u, v, arc, w))
+                if load_relaxed(got, v) != stamp and atomic_swap(got, v, stamp) != stamp and not UPDATE_ALL:
+                    held = append(touched, counters, TOUCHED, buffer, base, held, v)
+    return held
+
+
+@kernel
+def push(
+    thread, threads, graph, S, O, E, K, A, locks, got, member, stamp, everyone, queue, size, touched, following, hubs,
+    buffer, counters, memory, report, sums,
+):  # fmt: skip
+    """Frontier vertices send along their out-arcs. ``everyone``: pass over all vertices instead of the queue."""
+    offsets, targets, weights, in_offsets = graph
+    n = offsets.size - 1
+    base = thread * BLOCK
+    count = n if everyone else size
+    chunk = ROWS if everyone else CHUNK
+    messages = held = 0
+    if HAS_EDGE_FIELDS or (HAS_REDUCTIONS and not UPDATE_ALL):
+        for v in range(n * thread // threads, n * (thread + 1) // threads):
+            keep(O, S, v)
+    while True:
+        first = take_work(counters, FIRST, chunk)
+        if first >= count:
+            break
+        for position in range(first, min(first + chunk, count)):
+            u = position if everyone else np.int64(queue[position])
+            if everyone and not ALWAYS_ACTIVE and member[u] != stamp:
+                continue
+            begin, end = offsets[u], offsets[u + 1]
+            messages += end - begin
+            if end - begin > HUB:
+                hubs[take_work(counters, HUB_COUNT, 1)] = u
+            else:
+                held = push_arcs(
+                    S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base,
+                    held,
+                )  # fmt: skip
+    meet(memory, thread, threads, 1)
+    # Rows of hubs, piece by piece: the pieces are numbered through, found again by walking the few hubs.
+    while True:
+        piece = take_work(counters, HUBS, 1)
+        index = 0
+        while index < load_relaxed(counters, HUB_COUNT * LINE):
+            u = np.int64(hubs[index])
+            pieces = (offsets[u + 1] - offsets[u] + PIECE - 1) // PIECE
+            if piece < pieces:
+                break
+            piece -= pieces
+            index += 1
+        if index >= load_relaxed(counters, HUB_COUNT * LINE):
+            break
+        begin = offsets[u] + piece * PIECE
+        held = push_arcs(
+            S, E, K, A, locks, got, stamp, u, begin, min(begin + PIECE, offsets[u + 1]), targets, weights, touched,
+            counters, buffer, base, held,
+        )  # fmt: skip
+    flush(touched, counters, TOUCHED, buffer, base, held)
+    report[thread * LINE + MESSAGES] = messages
+    meet(memory, thread, threads, 2)
+    settle(
+        thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
+        counters, memory, report, sums,
+    )  # fmt: skip
+
+
+@inline
+def settle(
+    thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
+    counters, memory, report, sums,
+):  # fmt: skip
+    """After the messages: what was sent is taken away, states are updated, the next frontier is made."""
+    offsets, targets, weights, in_offsets = graph
+    n = offsets.size - 1
+    base = thread * BLOCK
+    count = n if everyone else size
+    chunk = ROWS if everyone else CHUNK
+    following_stamp = np.uint8(stamp + np.uint8(1))
+    R = reduce_start()
+    fits = True
+    held = out = inn = 0
+    if HAS_SENT or REVISITS:
+        while True:
+            first = take_work(counters, SECOND, chunk)
+            if first >= count:
+                break
+            for position in range(first, min(first + chunk, count)):
+                u = position if everyone else np.int64(queue[position])
+                if everyone and not ALWAYS_ACTIVE and member[u] != stamp:
+                    continue
+                if HAS_SENT:
+                    keep(O, S, u)
+                    fits &= sent_store(S, O, K, u)
+                if not UPDATE_ALL and not ALWAYS_ACTIVE and got[u] != stamp:
+                    if not HAS_SENT:
+                        keep(O, S, u)
+                    if active_at(O, S, K, u):
+                        member[u] = following_stamp
+                        held = append(following, counters, QUEUE, buffer, base, held, u)
+                        out += offsets[u + 1] - offsets[u]
+                        if in_offsets.size:
+                            inn += in_offsets[u + 1] - in_offsets[u]
+    if HAS_SENT:
+        meet(memory, thread, threads, 3)
+    changed = n if UPDATE_ALL else load_relaxed(counters, TOUCHED * LINE)
+    chunk = ROWS if UPDATE_ALL else CHUNK
+    while True:
+        first = take_work(counters, THIRD, chunk)
+        if first >= changed:
+            break
+        for position in range(first, min(first + chunk, changed)):
+            v = position if UPDATE_ALL else np.int64(touched[position])
+            if not (HAS_SENT and (ALWAYS_ACTIVE or member[v] == stamp)):
+                keep(O, S, v)
+            fits &= update_store(S, S, K, v, take(A, v))
+            put(A, v, identity())
+            if UPDATE_ALL:
+                R = reduce_fold(R, O, S, K, v)
+            if not ALWAYS_ACTIVE and active_at(O, S, K, v):
+                member[v] = following_stamp
+                held = append(following, counters, QUEUE, buffer, base, held, v)
+                out += offsets[v + 1] - offsets[v]
+                if in_offsets.size:
+                    inn += in_offsets[v + 1] - in_offsets[v]
+    flush(following, counters, QUEUE, buffer, base, held)
+    if HAS_EDGE_FIELDS:
+        meet(memory, thread, threads, 4)
+        for position in range(count * thread // threads, count * (thread + 1) // threads):
+            u = position if everyone else np.int64(queue[position])
+            if everyone and not ALWAYS_ACTIVE and member[u] != stamp and member[u] != following_stamp:
+                continue
+            for arc in range(offsets[u], offsets[u + 1]):
+                v = np.int64(targets[arc])
+                w = weight_at(weights, arc)
+                if (WANTS_ALWAYS or wants_at(O, K, v)) and (SENDS_ALWAYS or sends_at(O, E, K, u, v, arc, w)):
+                    fits &= edge_update_store(E, S, E, K, u, v, arc, w)
+    if HAS_REDUCTIONS and not UPDATE_ALL:
+        meet(memory, thread, threads, 5)
+        for v in range(n * thread // threads, n * (thread + 1) // threads):
+            R = reduce_fold(R, O, S, K, v)
+    reduce_keep(R, sums, thread)
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + IN_DEGREES] = inn
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
+
+
+@inline
+def gather(S, E, K, member, stamp, v, begin, end, sources, weights):
+    """The merged message from the in-arcs ``begin..end`` of ``v``, and how many messages it has."""
+    message = identity()
+    found = 0
+    for arc in range(begin, end):
+        u = np.int64(sources[arc])
+        if ALWAYS_ACTIVE or member[u] == stamp:
+            w = weight_at(weights, arc)
+            if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
+                message = merge(message, compute_at(S, E, K, u, v, arc, w))
+                found += 1
+                if VOTE:
+                    break
+    return message, found
+
+
+@kernel
+def pull(
+    thread, threads, graph, in_graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following,
+    buffer, counters, memory, report, sums,
+):  # fmt: skip
+    """Every vertex that wants messages gathers them along its in-arcs from the frontier; no atomics.
+
+    ``touched`` are the vertices that got one; ``everyone`` tells whether the frontier is looked up by ``member`` alone.
+    """
+    in_offsets, sources, in_weights = in_graph
+    n = in_offsets.size - 1
+    base = thread * BLOCK
+    messages = held = 0
+    if HAS_REDUCTIONS and not UPDATE_ALL:
+        for v in range(n * thread // threads, n * (thread + 1) // threads):
+            keep(O, S, v)
+    while True:
+        first = take_work(counters, FIRST, CHUNK)
+        if first >= n:
+            break
+        for v in range(first, min(first + CHUNK, n)):
+            if not WANTS_ALWAYS and not wants_at(S, K, v):
+                continue
+            message, found = gather(S, E, K, member, stamp, v, in_offsets[v], in_offsets[v + 1], sources, in_weights)
+            if found:
+                messages += found
+                put(A, v, message)
+                got[v] = stamp
+                if not UPDATE_ALL:
+                    held = append(touched, counters, TOUCHED, buffer, base, held, v)
+    flush(touched, counters, TOUCHED, buffer, base, held)
+    report[thread * LINE + MESSAGES] = messages
+    meet(memory, thread, threads, 1)
+    settle(
+        thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
+        counters, memory, report, sums,
+    )  # fmt: skip
+
+
+@kernel
+def pull_by_source(
+    thread, threads, graph, in_graph, S, O, E, K, M, member, stamp, following, buffer, counters, memory, report, sums,
+):  # fmt: skip
+    """A pull for messages that depend on their source alone: made once a vertex, then gathered.
+
+    A vertex outside the frontier offers the identity, so the gathering loop asks nothing; and since it reads only
+    ``M``, a vertex is updated in place as soon as its row is done.
+    """
+    offsets, targets, weights, all_in_offsets = graph
+    in_offsets, sources, in_weights = in_graph
+    n = in_offsets.size - 1
+    base = thread * BLOCK
+    following_stamp = np.uint8(stamp + np.uint8(1))
+    fits = True
+    held = out = inn = messages = 0
+    R = reduce_start()
+    for u in range(n * thread // threads, n * (thread + 1) // threads):
+        if ALWAYS_ACTIVE or member[u] == stamp:
+            put(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
+        else:
+            put(M, u, identity())
+    meet(memory, thread, threads, 1)
+    while True:
+        first = take_work(counters, FIRST, CHUNK)
+        if first >= n:
+            break
+        for v in range(first, min(first + CHUNK, n)):
+            message = identity()
+            if WANTS_ALWAYS or wants_at(S, K, v):
+                messages += in_offsets[v + 1] - in_offsets[v]
+                for arc in range(in_offsets[v], in_offsets[v + 1]):
+                    message = merge(message, take(M, sources[arc]))
+            keep(O, S, v)
+            if HAS_SENT and (ALWAYS_ACTIVE or member[v] == stamp):
+                fits &= sent_store(S, O, K, v)
+            fits &= update_store(S, S, K, v, message)
+            R = reduce_fold(R, O, S, K, v)
+            if not ALWAYS_ACTIVE and active_at(O, S, K, v):
+                member[v] = following_stamp
+                held = append(following, counters, QUEUE, buffer, base, held, v)
+                out += offsets[v + 1] - offsets[v]
+                inn += in_offsets[v + 1] - in_offsets[v]
+    flush(following, counters, QUEUE, buffer, base, held)
+    reduce_keep(R, sums, thread)
+    report[thread * LINE + MESSAGES] = messages
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + IN_DEGREES] = inn
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1

@@ -1,0 +1,110 @@
+"""The CPU engine against the reference engine: every program, every legal path, several threads."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from dromos.engines.cpu import CpuEngine, emit
+from dromos.engines.cpu.skeletons import hooks
+from dromos.errors import FieldOverflowError, IllegalPathError
+from dromos.graph import Graph, generators
+from dromos.plan import Path
+from dromos.program import GraphTypes, Program, analyse
+from tests.program import programs
+from tests.program.running import graphs, run
+
+TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
+EXAMPLES = [type(program) for program in programs.examples(3)]
+
+
+def example(kind: type[Program], vertices: int) -> Program:
+    """The fixture program of a class, for a graph of that size."""
+    return next(program for program in programs.examples(vertices) if type(program) is kind)
+
+
+def check(program: Program, graph: Graph, threads: int) -> None:
+    """Every legal path gives what the reference engine gives."""
+    expected, _ = run(program, graph, "sync-push-dd")
+    for path in analyse(program.typed(TYPES)).legal_paths:
+        found, _ = run(program, graph, path, engine=CpuEngine(threads=threads))
+        for name in expected:
+            if name != "parent":  # a choice among equals
+                np.testing.assert_allclose(
+                    found[name], expected[name], rtol=1e-5, atol=1e-6, err_msg=f"{program} {path} {name}"
+                )
+
+
+@pytest.mark.parametrize("kind", EXAMPLES, ids=lambda kind: kind.__name__)
+def test_every_path_of_every_program_is_the_reference_engines(kind: type[Program]) -> None:
+    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(graph=graphs(max_vertices=10))
+    def on_small_graphs(graph: Graph) -> None:
+        check(example(kind, graph.num_vertices), graph, threads=2)
+
+    on_small_graphs()
+    for seed in range(2):  # large enough for chunks to be dealt out among threads
+        graph = generators.uniform(300, 900, seed=seed, directed=seed == 0)
+        graph = generators.with_random_weights(graph, 1, 9, seed=seed)
+        weighted = graph.with_weights(graph.weights.astype(np.float32))  # type: ignore[union-attr]
+        check(example(kind, 300), weighted, threads=3)
+
+
+def test_a_hub_is_cut_into_pieces() -> None:
+    leaves = 40_000
+    star = generators.with_random_weights(generators.star(leaves), 1, 9, seed=1)
+    star = star.with_weights(star.weights.astype(np.float32))  # type: ignore[union-attr]
+    for path in ("sync-push-dd", "async-push-dd", "sync-pull-td"):
+        found, _ = run(programs.SSSP(source=1), star, path, engine=CpuEngine(threads=2))
+        first = float(star.weights[star.offsets[1]])  # type: ignore[index]
+        assert found["distance"][0] == first
+        np.testing.assert_array_equal(found["distance"][2:], first + star.weights[star.offsets[2:-1]])  # type: ignore[index]
+
+
+def test_stamps_go_round_on_a_long_path() -> None:
+    line = generators.path(700)
+    line = line.with_weights(np.ones(line.num_arcs, np.float32))
+    found, history = run(programs.SSSP(source=0), line, "sync-push-dd", engine=CpuEngine(threads=2), limit=1000)
+    assert found["distance"].tolist() == list(range(700))
+    assert len(history) == 700
+
+
+def test_an_illegal_path_is_refused() -> None:
+    graph = generators.path(3)
+    execution = CpuEngine(threads=1).prepare(programs.BFS(source=0), graph)
+    with pytest.raises(IllegalPathError, match="async"):
+        execution.step(Path.parse("async-push-dd"))
+
+
+def test_an_overflow_is_an_error() -> None:
+    import dromos.program as dr
+
+    class Narrow(dr.Program):
+        total = dr.field(np.int8, init=100)
+        combine = dr.SUM
+
+        def compute(self, u, edge, v):  # type: ignore[no-untyped-def]
+            return u.total
+
+        def update(self, v, message):  # type: ignore[no-untyped-def]
+            return v.total + message
+
+    execution = CpuEngine(threads=1).prepare(Narrow(), generators.path(3))
+    with pytest.raises(FieldOverflowError, match="wider type"):
+        execution.step(Path.parse("sync-push-dd"))
+
+
+def test_hooks_have_the_names_that_skeletons_import() -> None:
+    program = programs.Hebb.typed(TYPES)
+    scope: dict[str, object] = {}
+    exec(emit.hooks_text(program, analyse(program)), scope)  # the text that kernels are compiled from
+    for name, value in vars(hooks).items():
+        if name.startswith("__") or name == "annotations":
+            continue
+        assert name in scope, f"emit writes no {name}"
+        if inspect.isfunction(value):
+            given = list(inspect.signature(scope[name].py_func).parameters)  # type: ignore[attr-defined]
+            assert given == list(inspect.signature(value).parameters), name
