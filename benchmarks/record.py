@@ -46,8 +46,8 @@ def save(name: str, rows: list[dict[str, Any]]) -> Path:
     lines = [
         f"# {name}",
         "",
-        f"{about['machine']['processor']}, {about['machine']['cores']} cores; {about['date']}; commit {about['commit']}; "
-        f"`{about['command']}`",
+        f"{about['machine']['processor']}, {about['machine']['cores']} cores; {about['date']}; "
+        f"commit {about['commit']}; `{about['command']}`",
         "",
         *_markdown(rows),
     ]
@@ -89,7 +89,9 @@ def _processor() -> str:
 
 
 def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent)
+    done = subprocess.run(
+        ["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent
+    )
     return done.stdout.strip()
 
 

@@ -28,7 +28,12 @@ def run(repeats: int = 9) -> list[dict[str, Any]]:
     return [
         {"what": "import dromos, against import numpy", "ours": dromos_s, "peer": numpy_s, "unit": "s"},
         {"what": "extra over import numpy", "ours": dromos_s - numpy_s, "unit": "s", "target": "< 0.3"},
-        {"what": f"{len(without)} wheels without pyarrow", "ours": sum(without.values()), "unit": "MB", "target": "< 150"},
+        {
+            "what": f"{len(without)} wheels without pyarrow",
+            "ours": sum(without.values()),
+            "unit": "MB",
+            "target": "< 150",
+        },
         {"what": "pyarrow's wheel", "ours": wheels.get("pyarrow"), "unit": "MB"},
     ]
 

@@ -1,6 +1,6 @@
 """What every engine is: it prepares a program for a graph, then runs one superstep at a time on the path it is told.
 
-An engine knows no algorithm and makes no plan; the iteration loop (``dromos.runner``) asks the planner and calls ``step``:
+An engine knows no algorithm and makes no plan; the loop in ``dromos.runner`` asks the planner and calls ``step``:
 
     execution = engine.prepare(program, graph)
     stats = execution.stats
