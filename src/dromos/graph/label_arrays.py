@@ -72,6 +72,7 @@ def pyarrow_or_none() -> Any:
 
 
 def is_arrow(values: Any) -> bool:
+    """Whether ``values`` are pyarrow's, without importing it to find out."""
     return type(values).__module__.partition(".")[0] == "pyarrow"
 
 
