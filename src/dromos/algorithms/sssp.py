@@ -212,6 +212,8 @@ class _NegativeCycles:
         while (before := int(parent[cycle[-1]])) != cycle[0]:
             cycle.append(before)
         cycle.reverse()
+        least = cycle.index(min(cycle))
+        cycle = cycle[least:] + cycle[:least]
         labels = self.graph.labels
         names: list[object] = list(cycle) if labels is None else labels.values_of(np.array(cycle)).tolist()
         shown = " -> ".join(map(str, [*names[:8], "…"] if len(names) > 8 else [*names, names[0]]))

@@ -1,0 +1,390 @@
+"""Running: the loop, fixed paths, limits, results and what goes wrong."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+import dromos as dr
+from dromos.algorithms.bfs import BFS
+from dromos.engines.null import NullEngine
+from dromos.engines.reference import ReferenceEngine
+from dromos.errors import (
+    FieldOverflowError,
+    FileError,
+    IllegalPathError,
+    InvalidArgumentError,
+    MissingDependencyError,
+    ResourceError,
+    UntraceableError,
+)
+from dromos.plan import PATHS, Path, Stats
+from dromos.runner import Session
+from dromos.runner.devices import engine_for
+from dromos.runner.loop import iterate
+
+DEVICES = pytest.mark.parametrize("device", ["reference", "cpu"])
+
+
+class Hops(dr.Program):
+    """How far a vertex is from the source; every path is legal."""
+
+    source = dr.param(int)
+    hops = dr.field(np.int32)
+    combine = dr.MIN
+
+    def init(self, v):
+        return dr.where(v.id == self.source, 0, np.iinfo(np.int32).max)
+
+    def start(self, v):
+        return v.id == self.source
+
+    def compute(self, u, edge, v):
+        return u.hops + 1
+
+    def update(self, v, message):
+        return dr.minimum(v.hops, message)
+
+
+@DEVICES
+@pytest.mark.parametrize("path", ["auto", *map(str, PATHS)])
+def test_a_program_runs_on_every_path(device, path):
+    result = dr.run(Hops(source=1), dr.generators.path(4), device=device, path=path)
+    assert result.hops.tolist() == [1, 0, 1, 2]
+    assert result.finished == "frontier empty"
+    assert result.device == device
+    if path != "auto":
+        assert set(result.trace.paths) == {path}
+
+
+@DEVICES
+def test_compile_once_run_often_with_other_parameters(device):
+    runner = dr.compile(Hops(source=0), dr.generators.path(3), device=device)
+    assert runner().hops.tolist() == [0, 1, 2]
+    assert runner(source=2).hops.tolist() == [2, 1, 0]
+    assert runner(max_iter=1).hops.tolist()[:2] == [0, 1]
+    assert "Hops(source=0)" in repr(runner)
+    with pytest.raises(InvalidArgumentError, match="Hops has no parameter sauce"):
+        runner(sauce=2)
+
+
+@DEVICES
+def test_max_iter_cuts_a_run_off(device):
+    graph = dr.generators.path(6)
+    for limit in range(5):
+        result = dr.run(BFS(source=0), graph, max_iter=limit, device=device)
+        assert result.level.max() == limit
+        assert result.finished == ""
+        assert result.iterations == limit
+    assert dr.run(BFS(source=0), graph, max_iter=6, device=device).finished == "frontier empty"
+
+
+class Scripted:
+    """An execution that fuses as many supersteps as it may."""
+
+    def __init__(self, total):
+        self.total, self.horizons = total, []
+        self.caps = ReferenceEngine().prepare(BFS(source=0), dr.generators.path(3)).caps
+        self.stats = Stats(0, 1, 1, 1, 0)
+
+    def step(self, path, horizon=1):
+        self.horizons.append(horizon)
+        done = min(self.stats.superstep + (horizon or self.total), self.total)
+        self.stats = Stats(done, 1, 1, 1, 0, finished="frontier empty" if done == self.total else "")
+        return self.stats
+
+
+def test_fused_supersteps_are_bounded_by_limits_and_watchers():
+    free = Scripted(500)
+    history = iterate(free, Path())
+    assert (free.horizons, len(history)) == ([None], 1)
+    limited = Scripted(500)
+    iterate(limited, Path(), max_iter=70)
+    assert (limited.horizons, limited.stats.superstep) == ([70], 70)
+    told = []
+    watched = Scripted(150)
+    iterate(watched, Path(), progress=lambda done, total: told.append((done, total)))
+    assert told == [(64, 0), (128, 0), (150, 0)]
+
+
+def test_a_fused_step_says_how_many_supersteps_it_ran():
+    graph = dr.generators.path(50)
+    result = dr.run(BFS(source=0), graph, path="sync-push-dd", device="cpu")
+    assert result.trace.supersteps == result.iterations == 50
+    assert sum(row.supersteps for row in result.trace) == 50
+
+
+def test_a_path_that_would_change_the_answer_is_refused_with_the_reason():
+    graph = dr.generators.path(3)
+    with pytest.raises(IllegalPathError, match=r"BFS: cannot run on async-push-dd: update\(\) reads the superstep"):
+        dr.bfs(graph, 0, path="async-push-dd", device="reference")
+    with pytest.raises(InvalidArgumentError, match="'sideways' is not a path"):
+        dr.bfs(graph, 0, path="sideways")
+
+
+def test_an_engine_that_lacks_a_path_says_so():
+    class Poor(ReferenceEngine):
+        name = "poor"
+
+        def prepare(self, program, graph):
+            execution = super().prepare(program, graph)
+            execution.caps = type(execution.caps)(3, 4, "traversal", (Path.parse("sync-push-dd"),))
+            return execution
+
+    with pytest.raises(InvalidArgumentError, match="the engine 'poor' has no path sync-pull-td; it has sync-push-dd"):
+        dr.run(BFS(source=0), dr.generators.path(3), device=Poor(), path="sync-pull-td")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"threads": 0}, InvalidArgumentError, "threads=0 is outside"),
+        ({"threads": 1000}, InvalidArgumentError, "threads=1000 is outside"),
+        ({"device": "abacus"}, InvalidArgumentError, "choose one of 'auto', 'cpu', 'cuda', 'reference'"),
+        ({"device": "cuda"}, ResourceError, "no CUDA engine; use device='cpu'"),
+        ({"max_iter": -1}, InvalidArgumentError, "max_iter=-1"),
+        ({"max_iter": 1.5}, InvalidArgumentError, "max_iter=1.5"),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        dr.run(BFS(source=0), dr.generators.path(3), **options)
+
+
+def test_what_is_no_program_and_what_is_no_graph():
+    import networkx as nx
+
+    with pytest.raises(InvalidArgumentError, match="BFS is a class; give an instance"):
+        dr.run(BFS, dr.generators.path(3))
+    with pytest.raises(InvalidArgumentError, match="not a dromos.Program"):
+        dr.run("BFS", dr.generators.path(3))
+    with pytest.raises(InvalidArgumentError, match=r"graph is a networkx\.classes\.graph\.Graph; make a dromos\.Graph"):
+        dr.bfs(nx.path_graph(3), 0)
+
+
+def test_programs_that_are_not_well_formed():
+    class Branching(Hops):
+        def update(self, v, message):
+            if message < v.hops:
+                return message
+            return v.hops
+
+    with pytest.raises(UntraceableError, match=r"Branching\.update .*dr\.where"):
+        dr.run(Branching(source=0), dr.generators.path(3))
+    with pytest.raises(dr.DromosError, match="combine = 'median' is not a monoid"):
+        type("Median", (Hops,), {"combine": "median"})(source=0)
+    with pytest.raises(dr.DromosError, match="field 'extra' is never initialised"):
+        type("Bare", (Hops,), {"extra": dr.field(np.int32), "init": lambda self, v: {"hops": 0}})(source=0)
+
+
+@DEVICES
+def test_an_integer_that_outgrows_its_field_is_an_error(device):
+    class Walks(dr.Program):
+        count = dr.field(np.int32, init=1)
+        combine = dr.SUM
+
+        def compute(self, u, edge, v):
+            return u.count
+
+        def update(self, v, message):
+            return v.count + message
+
+        def active(self, old, new):
+            return self.superstep < 40
+
+    with pytest.raises(FieldOverflowError, match=r"does not fit|outgrew|overflow"):
+        dr.run(Walks(), dr.generators.complete(4), device=device)
+
+
+def test_a_store_that_changed_underneath_is_refused(tmp_path):
+    file = tmp_path / "g.drm"
+    dr.generators.path(5).write(file)
+    graph = dr.read(file)
+    assert dr.bfs(graph, 0, device="reference").level.max() == 4
+    dr.generators.path(9).write(file)
+    with pytest.raises(FileError, match=r"g\.drm: the file was changed, replaced or removed .* read it again"):
+        dr.bfs(graph, 0, device="reference")
+    graph = dr.read(file)
+    file.unlink()
+    with pytest.raises(FileError, match="changed"):
+        dr.pagerank(graph, device="reference")
+
+
+def test_the_default_device_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("DROMOS_DEVICE", "reference")
+    assert engine_for().name == "reference"
+    monkeypatch.setenv("DROMOS_DEVICE", "toaster")
+    with pytest.raises(InvalidArgumentError, match="'toaster' is not a device"):
+        engine_for()
+
+
+def test_the_null_engine_takes_steps_and_gives_nothing():
+    session = Session("nothing", dr.generators.path(3), device=NullEngine())
+    assert session.run(BFS(source=0)).finished == "frontier empty"
+    assert session.native("triangles") is None
+    with pytest.raises(InvalidArgumentError, match="the engine 'null' has no kernel for triangles"):
+        session.must_native("triangles")
+
+
+# ---- results --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def result():
+    graph = dr.Graph.from_edges(["ada", "bob", "eve"], ["bob", "eve", "ian"], [2.5, 1.0, 4.0])
+    return dr.sssp(graph, "bob", device="reference")
+
+
+def test_fields_by_name(result):
+    assert list(result) == ["distance", "parent"]
+    assert result["distance"].tolist() == result.distance.tolist() == [np.inf, 0.0, 1.0, 5.0]
+    assert "distance" in dir(result)
+    assert result.vertices.tolist() == ["ada", "bob", "eve", "ian"]
+    assert result.at("ada") == {"distance": np.inf, "parent": None}
+    assert result.at("ian") == {"distance": 5.0, "parent": "eve"}
+    with pytest.raises(KeyError, match="sssp has no field 'level'; it has distance, parent"):
+        result["level"]
+    with pytest.raises(AttributeError, match="no 'level'"):
+        result.level  # noqa: B018
+
+
+def test_tables_have_labels_put_back(result, tmp_path):
+    expected = {
+        "vertex": ["ada", "bob", "eve", "ian"],
+        "distance": [np.inf, 0.0, 1.0, 5.0],
+        "parent": [None, "bob", "bob", "eve"],
+    }
+    assert result.to_arrow().to_pydict() == expected
+    frame = result.to_pandas()
+    assert frame.columns.tolist() == list(expected)
+    assert frame.vertex.tolist() == expected["vertex"]
+    result.write(tmp_path / "r.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "r.parquet").to_pydict() == expected
+    with pytest.raises(FileError, match=r"'\.txt' is none of \.parquet"):
+        result.write(tmp_path / "r.txt")
+
+
+def test_top_leaves_out_what_is_infinite_and_orders_equals_by_id(result):
+    assert result.top(2) == [("ian", 5.0), ("eve", 1.0)]
+    assert result.top(9) == [("ian", 5.0), ("eve", 1.0), ("bob", 0.0)]
+    assert result.top(0) == []
+    ring = dr.core_numbers(dr.generators.cycle(5), device="reference")
+    assert ring.top(2) == [(0, 2), (1, 2)]
+    with pytest.raises(InvalidArgumentError, match="k=-1"):
+        result.top(-1)
+
+
+def test_a_repr_tells_sizes_iterations_time_and_path(result):
+    text = repr(result)
+    assert text.startswith("<sssp of 4 vertices: distance (on demand), parent (on demand); 3 iterations in ")
+    assert "on reference (async-push-dd 3)" in text
+
+
+def test_only_algorithms_have_verifiers():
+    with pytest.raises(InvalidArgumentError, match="there is no verifier"):
+        dr.run(BFS(source=0), dr.generators.path(3), device="reference").verify()
+
+
+def test_edge_fields_are_kept_apart_from_the_table():
+    class Touch(dr.Program):
+        heat = dr.field(np.float64, init=1.0)
+        used = dr.edge_field(np.int32, init=0)
+        combine = dr.SUM
+
+        def compute(self, u, edge, v):
+            return u.heat
+
+        def update(self, v, message):
+            return {"heat": v.heat + message}
+
+        def edge_update(self, u, edge, v):
+            return edge.used + 1
+
+        def active(self, old, new):
+            return False
+
+    found = dr.run(Touch(), dr.Graph.from_edges([0, 0], [1, 2]), device="reference")
+    assert found["used"].tolist() == [1, 1]
+    assert found.to_arrow().column_names == ["vertex", "heat"]
+
+
+# ---- traces ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_trace_has_a_row_a_step():
+    graph = dr.Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 0])
+    trace = dr.bfs(graph, 0, path="sync-push-dd", device="reference").trace
+    assert [row.superstep for row in trace] == [0, 1, 2]
+    assert [row.frontier for row in trace] == [1, 2, 1]
+    assert [row.out_degree for row in trace] == [2, 2, 1]
+    assert [row.in_degree for row in trace] == [1, 2, 2]
+    assert all(row.reason == "fixed by the caller" and row.bytes > 0 for row in trace)
+    assert trace.to_arrow().column_names[:3] == ["phase", "superstep", "supersteps"]
+    assert len(trace.to_pandas()) == 3
+    assert len(trace[1:]) == 2
+    assert pickle.loads(pickle.dumps(trace)) == trace
+
+
+def test_a_composition_names_its_phases():
+    trace = dr.strongly_connected_components(dr.generators.cycle(4), device="reference").trace
+    assert {row.phase for row in trace} == {"Reach"}
+    two = dr.betweenness(dr.generators.path(3), sources=[0], device="reference").trace
+    assert [row.phase for row in two][:1] == ["Paths"]
+    assert "Dependencies" in repr(two)
+
+
+def test_a_long_trace_is_shown_without_its_middle():
+    trace = dr.bfs(dr.generators.path(60), 0, device="reference").trace
+    lines = repr(trace).splitlines()
+    assert len(lines) == 2 + 21
+    assert any(set(line.split()) == {"…"} for line in lines)
+
+
+def test_plotting_without_matplotlib_tells_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'dromos\[bench\]'"):
+        dr.bfs(dr.generators.path(3), 0, device="reference").trace.plot()
+
+
+def test_plotting_draws_a_bar_a_step():
+    pytest.importorskip("matplotlib").use("Agg")
+    axes = dr.bfs(dr.generators.path(5), 0, device="reference", path="sync-push-dd").trace.plot()
+    assert len(axes.patches) == 5
+
+
+# ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
+
+
+@DEVICES
+def test_ctrl_c_ends_a_run_that_would_not_end(device):
+    code = f"""
+import numpy as np, time, dromos as dr
+class Endless(dr.Program):
+    x = dr.field(np.float64, init=1.0)
+    combine = dr.SUM
+    def compute(self, u, edge, v): return 0.5 * u.x
+    def update(self, v, message): return message
+    def active(self, old, new): return True
+graph = dr.generators.grid(60, 60)
+dr.run(Endless(), graph, device={device!r}, path="sync-push-td", max_iter=2)
+print("running", flush=True)
+try:
+    dr.run(Endless(), graph, device={device!r}, path="sync-push-td")
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline().strip() == "running"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    assert said.strip() == "stopped"
+    assert child.returncode == 0
