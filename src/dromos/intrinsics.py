@@ -23,11 +23,13 @@ __all__ = [
     "atomic_swap",
     "compare_and_swap",
     "count_bits",
+    "load",
     "load_acquire",
     "load_relaxed",
     "prefetch",
     "sched_yield",
     "spin_hint",
+    "store",
     "store_relaxed",
     "store_release",
     "trailing_zeros",
@@ -88,6 +90,31 @@ def _store(order):
     return intrinsic(typing)
 
 
+def _plain_load(typingctx, array, index):
+    """``array[index]`` without the test for a negative index that counts from the end."""
+    if not _is_column(array):
+        return None
+
+    def generate(context, builder, sig, args):
+        return context.unpack_value(builder, array.dtype, _pointer(context, builder, sig, args))
+
+    return array.dtype(array, types.intp), generate
+
+
+def _plain_store(typingctx, array, index, value):
+    """``array[index] = value``, likewise."""
+    if not _is_column(array):
+        return None
+
+    def generate(context, builder, sig, args):
+        context.pack_value(builder, array.dtype, args[2], _pointer(context, builder, sig, args))
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, array.dtype), generate
+
+
+load = intrinsic(_plain_load)
+store = intrinsic(_plain_store)
 load_relaxed = _load("monotonic")
 load_acquire = _load("acquire")
 store_relaxed = _store("monotonic")

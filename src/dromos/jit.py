@@ -34,7 +34,7 @@ def kernel(function: F) -> F:
 
 
 def inline(function: F) -> F:
-    """Compile a part of kernels that is always inlined and allocates nothing.
+    """Compile a part of kernels that is always inlined, allocates nothing and returns no array.
 
     Without reference counting: Numba does not always prune the counting of arrays that are passed on to a helper, and
     a pair of atomics in an inner loop more than doubles its time.

@@ -10,7 +10,7 @@ from dromos.program.expr import TRUE, Expr, reads, substitute
 from dromos.program.ir import ProgramIR
 from dromos.program.legality import delta_field, legal_paths, monotone_field
 from dromos.program.monoid import ANY, MAX, SUM
-from dromos.program.patterns import folded, guard, is_free, is_never, updates_idempotently
+from dromos.program.patterns import claimed_field, folded, guard, is_free, is_never, updates_idempotently
 from dromos.program.typed import TypedProgram
 
 __all__ = ["Activity", "Analysis", "analyse"]
@@ -48,6 +48,8 @@ class Analysis:
     """The field that only ever moves one way, by a minimum, a maximum, or a set of bits."""
     delta: str | None
     """The field in which sums are gathered and from which they are taken once (residual form)."""
+    claimed: str | None
+    """The field that tells whether a vertex has taken its one message, and may so be written by whoever comes first."""
     activity: Activity
     """``always``: every vertex, every superstep. ``changed``: only where the state changed. ``other``: ask."""
     update_skips_identity: bool
@@ -105,6 +107,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         deterministic=ir.combine is not ANY or uniform,
         monotone=monotone,
         delta=delta,
+        claimed=claimed_field(ir) if vote and ir.sends is TRUE and ir.wants is TRUE else None,
         activity=activity,
         update_skips_identity=_skips_identity(ir),
         wants=_wants(ir, activity),

@@ -10,12 +10,14 @@ from dromos.program.ir import Assignments, ProgramIR
 from dromos.program.types import Typing
 
 __all__ = [
+    "claimed_field",
     "folded",
     "guard",
     "is_free",
     "is_linear",
     "is_never",
     "is_nondecreasing",
+    "is_nonnegative",
     "state_of",
     "updates_idempotently",
 ]
@@ -148,6 +150,53 @@ def is_linear(expr: Expr, variable: Test) -> bool:
         case "where":
             return is_free(parts[0], variable) and all(is_linear(part, variable) for part in parts[1:])
     return False
+
+
+def is_nonnegative(expr: Expr, messages: tuple[Expr, ...]) -> bool:
+    """Whether a number is surely zero or more; ``messages`` are what ``message`` symbols stand for."""
+    match expr.op:
+        case "const":
+            return bool(expr.value >= 0)
+        case "id" | "superstep" | "num_vertices" | "num_arcs" | "out_degree" | "in_degree" | "abs":
+            return True
+        case "message":
+            return is_nonnegative(messages[expr.attr[0]], messages)
+        case "add" | "mul" | "min" | "floordiv" | "truediv":
+            return all(is_nonnegative(part, messages) for part in expr.args)
+        case "max":
+            return any(is_nonnegative(part, messages) for part in expr.args)
+        case "cast":
+            return is_nonnegative(expr.args[0], messages)
+        case "where":
+            return all(is_nonnegative(part, messages) for part in expr.args[1:])
+    return False
+
+
+def claimed_field(ir: ProgramIR) -> str | None:
+    """The field that is negative until a vertex takes its first message, and never again after.
+
+    ``update`` is ``where(v.f < 0, …)`` for all fields, with a new ``f`` of zero or more, and a vertex is active when
+    ``f`` has changed: a vertex is taken once, by whichever message comes first.
+    """
+    found = guard(ir.update)
+    if found is None or ir.sent or ir.edge_fields or ir.reductions or ir.update_on != "received":
+        return None
+    condition, values = found
+    if condition.op != "lt" or condition.args[0].op != "field" or condition.args[1].op != "const":
+        return None
+    state, zero = condition.args
+    name, index = state.attr[1:]
+    if zero.value != 0 or name not in values or not is_nonnegative(values[name][index], ir.message):
+        return None
+    old, new = (Expr("field", attr=(role, name, index)) for role in ("old", "new"))
+    tests, changed = [ir.active], (Expr("ne", (old, new)), Expr("ne", (new, old)))
+    while tests:
+        test = tests.pop()
+        if test in changed:
+            return str(name)
+        if test.op == "or":
+            tests += test.args
+    return None
 
 
 def is_never(expr: Expr, typing: Typing) -> bool:

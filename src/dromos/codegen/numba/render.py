@@ -126,7 +126,7 @@ def _store(function: Function, typed: TypedProgram) -> str:
     writes = []
     for (name, index), value in zip(function.writes, values, strict=True):
         slot = next(i for i, spec in enumerate(specs) if spec.name == name)
-        writes.append(f"D[{slot}][{row}{_component(specs[slot].size, index)}] = {value}")
+        writes.append(f"D[{slot}][{_index(row)}{_component(specs[slot].size, index)}] = {value}")
     narrow = {name for where, name in typed.narrowing if where == function.name}
     checked = [i for i, (name, _) in enumerate(function.writes) if name in narrow]
     roots = [function.roots[i] for i in checked]
@@ -144,17 +144,17 @@ def _look_up(leaf: Expr, typed: TypedProgram) -> str:
     match leaf.op:
         case "field":
             role, name, index = leaf.attr
-            array, row = {"old": "O"}.get(role, "S"), {"source": "u"}.get(role, "v")
+            array, row = {"old": "O"}.get(role, "S"), _index({"source": "u"}.get(role, "v"))
             slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == name)
             return f"{array}[{slot}][{row}{_component(typed.ir.fields[slot].size, index)}]"
         case "edge_field":
             name, index = leaf.attr
             slot = next(i for i, spec in enumerate(typed.ir.edge_fields) if spec.name == name)
-            return f"E[{slot}][arc{_component(typed.ir.edge_fields[slot].size, index)}]"
+            return f"E[{slot}][{_index('arc')}{_component(typed.ir.edge_fields[slot].size, index)}]"
         case "vertex_param":
             role, name, index = leaf.attr
             spec = next(spec for spec in typed.ir.params if spec.name == name)
-            return f"K[{context.index(name)}][{_row(role)}{_component(spec.size, index)}]"
+            return f"K[{context.index(name)}][{_index(_row(role))}{_component(spec.size, index)}]"
         case "param":
             name, index = leaf.attr
             spec = next(spec for spec in typed.ir.params if spec.name == name)
@@ -164,7 +164,7 @@ def _look_up(leaf: Expr, typed: TypedProgram) -> str:
         case "id":
             return f"np.{typed.types.id.name}({_row(leaf.attr[0])})"
         case "out_degree" | "in_degree":
-            return f"np.int64(K[{context.index(leaf.op)}][{_row(leaf.attr[0])}])"
+            return f"np.int64(K[{context.index(leaf.op)}][{_index(_row(leaf.attr[0]))}])"
         case "message":
             return "message" if len(typed.ir.message) == 1 else f"message[{leaf.attr[0]}]"
         case "weight":
@@ -174,6 +174,11 @@ def _look_up(leaf: Expr, typed: TypedProgram) -> str:
 
 def _row(role: str) -> str:
     return "u" if role == "source" else "v"
+
+
+def _index(row: str) -> str:
+    """A row as an index: unsigned, which spares the test for one that counts from the end."""
+    return f"np.uintp({row})"
 
 
 def _component(size: int | None, index: int) -> str:

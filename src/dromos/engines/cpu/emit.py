@@ -19,12 +19,13 @@ from dromos.codegen.cache import load
 from dromos.codegen.numba import render
 from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
-from dromos.program import Analysis, TypedProgram
+from dromos.program import Analysis, GraphTypes, TypedProgram
 from dromos.program.expr import TRUE
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
 
+_modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _PRELUDE = """from dromos.intrinsics import *
 from dromos.jit import LINE, inline, kernel, meet, publish, published, total"""
 _OPERATORS = {"SUM": "{a} + {b}", "OR": "{a} | {b}", "AND": "{a} & {b}"}
@@ -34,7 +35,11 @@ _ATOMICS = {"SUM": "atomic_add", "MIN": "atomic_min", "MAX": "atomic_max", "OR":
 
 def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> ModuleType:
     """The compiled-on-first-call module of ``skeleton`` (the name of a module of skeletons) for a program."""
-    return load(module_text(typed, analysis, skeleton), f"{typed.ir.name}_{skeleton}")
+    key = (typed.ir.hash, typed.types, skeleton)
+    module = _modules.get(key)
+    if module is None:
+        module = _modules[key] = load(module_text(typed, analysis, skeleton), f"{typed.ir.name}_{skeleton}")
+    return module
 
 
 def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:

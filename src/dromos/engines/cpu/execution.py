@@ -10,23 +10,30 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
+from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
-from dromos.plan import Caps, Path, Stats, require_legal
+from dromos.plan import Caps, Constants, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
 from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.monoid import ANY
 
 __all__ = ["CpuExecution"]
 
-_LINE = 16  # int64 words that a thread owns in shared counters; dromos.jit.LINE, which would import Numba here
+# On a CPU a pull is left later than on a GPU: Beamer's beta.
+_CONSTANTS = Constants(alpha=15.0, beta=18.0)
+_CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 _NO_DEGREES = np.empty(0, dtype=np.int64)
 
 
 class CpuExecution:
     """See :class:`dromos.engines.Execution`."""
+
+    line = 16  # int64 words that a counter or a thread owns: dromos.jit.LINE, which would import Numba here
+    hub_length = 16384  # the skeletons' HUB
+    queue_counter = 5 * line
 
     def __init__(self, program: Program, graph: GraphLike, threads: int) -> None:
         check_params(program, graph)
@@ -34,7 +41,7 @@ class CpuExecution:
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
-        self.caps: Caps = caps_for(self.ir, self.analysis, graph)
+        self.caps: Caps = caps_for(self.ir, self.analysis, graph, constants=_CONSTANTS)
         n = graph.num_vertices
         self._state = {spec.name: self._zeros(spec.name, spec.size, n) for spec in self.ir.fields}
         self._edge_state = {
@@ -43,17 +50,19 @@ class CpuExecution:
         written = set(self.ir.written)
         self._old = {k: np.empty_like(v) if k in written else v for k, v in self._state.items()}
         self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
-        self._merged = tuple(np.empty(n, np.uint8 if d.kind == "b" else d) for d in self.typed.accumulators)
+        self._accumulators: tuple[Array, ...] | None = None
+        self._offers: tuple[Array, ...] | None = None
         self._locks = np.zeros(n, dtype=np.uint8)
         always = self.analysis.activity == "always" and self.ir.start is TRUE
-        self._frontier = Frontier(n, graph.targets.dtype, always)
-        self._hubs = np.empty(n, dtype=graph.targets.dtype)
+        self.frontier = Frontier(n, graph.targets.dtype, always)
+        self.hubs = np.empty(n, dtype=graph.targets.dtype)
         self._touched = np.empty(n, dtype=graph.targets.dtype)
         self._sums = tuple(np.zeros(threads, self.typed.reduction_type(r.name)) for r in self.ir.reductions) or (
             np.zeros(threads),
         )
         self._reductions: list[Any] = [self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions]
         self._superstep = self._explored = 0
+        self._claims: Claims | None = None
         self._start()
 
     def _zeros(self, name: str, size: int | None, rows: int) -> Array:
@@ -71,96 +80,123 @@ class CpuExecution:
         return {**self._state, **self._edge_state}
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """One superstep on ``path``."""
+        """A superstep on ``path``, or as many as ``horizon`` allows where they can run in one call."""
         require_legal(path, self.analysis, self.ir.name)
         begin = time.perf_counter()
-        front = self._frontier
-        if path.sync == "sync":
-            report, counters = self._sync_pull(path) if path.direction == "pull" else self._sync_push(path)
+        supersteps, in_queue = 1, True
+        if self._claims is not None and path.axes in _CLAIMING:
+            claims = self._claims
+            report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull()
+            in_queue = path.direction == "push"
         else:
-            report, counters = self._async_pull(path) if path.direction == "pull" else self._async_push(path)
-        front.advance(int(counters[_QUEUE * _LINE]), stamped=path.sync == "sync")
+            if self._claims is not None:
+                self._claims.leave_bits()
+            if path.sync == "sync":
+                report, counters = self._sync_pull(path) if path.direction == "pull" else self._sync_push(path)
+            else:
+                report, counters = self._async_pull(path) if path.direction == "pull" else self._async_push(path)
+            size = int(counters[self.queue_counter])
+        if in_queue:
+            self.frontier.advance(size, stamped=path.sync == "sync")
+        else:
+            self.frontier.size = size
+        self._superstep += supersteps
         finished = self._finish(report)
-        self._superstep += 1
         self.stats = self._statistics(report, time.perf_counter() - begin, finished)
         return self.stats
 
     # ---- kernels ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        front = self._frontier
+        front = self.frontier
         module = kernel_module(self.typed, self.analysis, "supersteps")
-        counters, report = self._counters(), self._report()
+        counters, report = self.counters(), self.report()
         run_team(
-            module.initialise, self._graph(), self._fields(), self._edges(), self._context(), self._merged,
+            module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
             front.member, front.stamp, front.queue, self._buffer(), counters, report, self._sums,
             threads=self.threads,
         )  # fmt: skip
         self._check_overflow(report, "init")
-        front.begin(int(counters[_QUEUE * _LINE]))
+        front.begin(int(counters[self.queue_counter]))
         self._reductions = fold_reductions(self.typed, self._sums)
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
+        claimed = self.analysis.claimed
+        if claimed is not None and not (self._state[claimed][front.queue[: front.size]] < 0).any():
+            self._claims = Claims(self)
 
     def _sync_push(self, path: Path) -> tuple[Array, Array]:
-        front = self._frontier
+        front = self.frontier
         everyone = front.look(by_member=path.driven == "td")
         module = kernel_module(self.typed, self.analysis, "supersteps")
-        counters, report = self._counters(), self._report()
-        self._run(
-            module.push, self._graph(), self._fields(), self._before(), self._edges(), self._context(), self._merged,
-            self._locks, front.got, front.member, front.stamp, everyone, front.queue, front.size, self._touched,
-            front.following, self._hubs, self._buffer(), counters, self._memory(), report, self._sums,
+        counters, report = self.counters(), self.report()
+        self.launch(
+            module.push, self.graph_arrays(), self.fields(), self._before(), self.edge_fields(), self.context(),
+            self._merged(), self._locks, front.got, front.member, front.stamp, everyone, front.queue, front.size,
+            self._touched, front.following, self.hubs, self._buffer(), counters, self.memory(), report, self._sums,
+            counters=counters,
         )  # fmt: skip
         return report, counters
 
     def _sync_pull(self, path: Path) -> tuple[Array, Array]:
-        front = self._frontier
+        front = self.frontier
         everyone = front.look(by_member=True) and path.driven == "td"
         module = kernel_module(self.typed, self.analysis, "supersteps")
-        counters, report = self._counters(), self._report()
-        common = (self._graph(), self._in_graph(), self._fields(), self._before(), self._edges(), self._context())
+        counters, report = self.counters(), self.report()
+        common = (
+            self.graph_arrays(),
+            self.in_graph_arrays(),
+            self.fields(),
+            self._before(),
+            self.edge_fields(),
+            self.context(),
+        )
         if self._by_source:
-            self._run(
-                module.pull_by_source, *common, self._merged, front.member, front.stamp, front.following,
-                self._buffer(), counters, self._memory(), report, self._sums,
+            self.launch(
+                module.pull_by_source, *common, self._offered(), front.member, front.stamp, front.following,
+                self._buffer(), counters, self.memory(), report, self._sums,
+                counters=counters,
             )  # fmt: skip
         else:
-            self._run(
-                module.pull, *common, self._merged, front.got, front.member, front.stamp, everyone, front.queue,
-                front.size, self._touched, front.following, self._buffer(), counters, self._memory(), report,
+            self.launch(
+                module.pull, *common, self._merged(), front.got, front.member, front.stamp, everyone, front.queue,
+                front.size, self._touched, front.following, self._buffer(), counters, self.memory(), report,
                 self._sums,
+                counters=counters,
             )  # fmt: skip
         return report, counters
 
     def _async_push(self, path: Path) -> tuple[Array, Array]:
-        front = self._frontier
+        front = self.frontier
         front.wait()
         if self.ir.sent and self._sent is None:
             self._sent = tuple(np.empty_like(a) if name in self.ir.written else a for name, a in self._state.items())
-        sources = self._fields() if self._sent is None else self._sent
+        sources = self.fields() if self._sent is None else self._sent
         module = kernel_module(self.typed, self.analysis, "asynchronous")
-        counters, report = self._counters(), self._report()
-        self._run(
-            module.push, self._graph(), self._fields(), self._before(), sources, self._edges(), self._context(),
-            self._locks, front.waiting, path.driven == "td", front.queue, front.size, front.following, self._hubs,
-            self._buffer(), counters, self._memory(), report,
+        counters, report = self.counters(), self.report()
+        self.launch(
+            module.push, self.graph_arrays(), self.fields(), self._before(), sources, self.edge_fields(),
+            self.context(), self._locks, front.waiting, path.driven == "td", front.queue, front.size, front.following,
+            self.hubs, self._buffer(), counters, self.memory(), report,
+            counters=counters,
         )  # fmt: skip
         return report, counters
 
     def _async_pull(self, path: Path) -> tuple[Array, Array]:
-        front = self._frontier
+        front = self.frontier
         front.wait()
         module = kernel_module(self.typed, self.analysis, "asynchronous")
-        counters, report = self._counters(), self._report()
-        self._run(
-            module.pull, self._graph(), self._in_graph(), self._fields(), self._before(), self._edges(),
-            self._context(), self._locks, front.waiting, path.driven == "td", front.following, self._buffer(),
-            counters, self._memory(), report,
+        counters, report = self.counters(), self.report()
+        self.launch(
+            module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(), self.edge_fields(),
+            self.context(), self._locks, front.waiting, path.driven == "td", front.following, self._buffer(),
+            counters, self.memory(), report,
+            counters=counters,
         )  # fmt: skip
         return report, counters
 
-    def _run(self, kernel: Any, *args: Any) -> None:
-        run_team(kernel, *args, threads=self.threads)
+    def launch(self, kernel: Any, *args: Any, counters: Array) -> None:
+        """Run a kernel on all threads; Ctrl-C raises the stop flag among its ``counters``."""
+        run_team(kernel, *args, threads=self.threads, stop=counters[_STOP * self.line :])
 
     @property
     def _by_source(self) -> bool:
@@ -171,26 +207,26 @@ class CpuExecution:
 
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
-    def _graph(self) -> tuple[Array, ...]:
+    def graph_arrays(self) -> tuple[Array, ...]:
         graph = self.graph
         weights = graph.weights if graph.weights is not None else _NO_DEGREES
         known = getattr(graph, "has_transpose", False)
         return graph.offsets, graph.targets, weights, graph.transpose.offsets if known else _NO_DEGREES
 
-    def _in_graph(self) -> tuple[Array, ...]:
+    def in_graph_arrays(self) -> tuple[Array, ...]:
         graph = self.graph.transpose
         return graph.offsets, graph.targets, graph.weights if graph.weights is not None else _NO_DEGREES
 
-    def _fields(self) -> tuple[Array, ...]:
+    def fields(self) -> tuple[Array, ...]:
         return tuple(self._state.values())
 
     def _before(self) -> tuple[Array, ...]:
         return tuple(self._old.values())
 
-    def _edges(self) -> tuple[Array, ...]:
+    def edge_fields(self) -> tuple[Array, ...]:
         return tuple(self._edge_state.values()) or (_NO_DEGREES,)
 
-    def _context(self) -> tuple[Any, ...]:
+    def context(self) -> tuple[Any, ...]:
         used = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
         return (
             np.int32(self._superstep),
@@ -202,17 +238,34 @@ class CpuExecution:
             *self._reductions,
         )
 
-    def _counters(self) -> Array:
-        return np.zeros(8 * _LINE, dtype=np.int64)
+    def counters(self) -> Array:
+        return np.zeros(8 * self.line, dtype=np.int64)
 
-    def _report(self) -> Array:
-        return np.zeros(self.threads * _LINE, dtype=np.int64)
+    def report(self) -> Array:
+        return np.zeros(self.threads * self.line, dtype=np.int64)
+
+    def _merged(self) -> tuple[Array, ...]:
+        """Where messages are merged: the identity everywhere between supersteps."""
+        if self._accumulators is None:
+            monoid, n = self.ir.combine, self.graph.num_vertices
+            self._accumulators = tuple(
+                np.full(n, monoid.identity(dtype), np.uint8 if dtype.kind == "b" else dtype)
+                for dtype in self.typed.accumulators
+            )
+        return self._accumulators
+
+    def _offered(self) -> tuple[Array, ...]:
+        """The message of each source, for a pull that makes them once a vertex."""
+        if self._offers is None:
+            n = self.graph.num_vertices
+            self._offers = tuple(np.empty(n, np.uint8 if d.kind == "b" else d) for d in self.typed.accumulators)
+        return self._offers
 
     def _buffer(self) -> Array:
         return np.empty(self.threads * _BLOCK, dtype=self.graph.targets.dtype)
 
-    def _memory(self) -> Array:
-        return np.zeros(3 * _LINE * self.threads, dtype=np.int64)
+    def memory(self) -> Array:
+        return np.zeros(3 * self.line * self.threads, dtype=np.int64)
 
     # ---- after a step ----------------------------------------------------------------------------------------------
 
@@ -222,7 +275,7 @@ class CpuExecution:
         converged = self.ir.converged
         if converged.op != "const" and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"
-        return "" if self._frontier.size else "frontier empty"
+        return "" if self.frontier.size else "frontier empty"
 
     def _global(self, node: Expr) -> Any:
         """The value of a symbol that belongs to no vertex."""
@@ -238,15 +291,15 @@ class CpuExecution:
         return getattr(self.graph, node.op)
 
     def _check_overflow(self, report: Array, function: str) -> None:
-        if report.reshape(self.threads, _LINE)[:, _OVERFLOWS].any():
+        if report.reshape(self.threads, self.line)[:, _OVERFLOWS].any():
             raise FieldOverflowError(
                 f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
                 "declare the field with a wider type"
             )
 
     def _statistics(self, report: Array, seconds: float, finished: Any) -> Stats:
-        front = self._frontier
-        sums = report.reshape(self.threads, _LINE).sum(axis=0)
+        front = self.frontier
+        sums = report.reshape(self.threads, self.line).sum(axis=0)
         graph = self.graph
         out, inn = (graph.num_arcs,) * 2 if front.always else (int(sums[_OUT]), int(sums[_IN]))
         self._explored += out
@@ -265,5 +318,5 @@ class CpuExecution:
 
 
 # The layout that the skeletons write; the tests hold both sides to it.
-_QUEUE, _BLOCK = 5, 256
+_STOP, _BLOCK = 7, 256
 _MESSAGES, _OUT, _IN, _OVERFLOWS = range(4)

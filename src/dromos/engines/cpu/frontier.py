@@ -49,6 +49,14 @@ class Frontier:
         self._waits = False
         return by_member or self.always
 
+    def restamp(self) -> None:
+        """Get ready for a kernel that will fill queue and ``member`` anew, with a stamp that nothing has yet."""
+        if self.stamp >= _LAST_STAMP:
+            self._renew()
+        else:
+            self.stamp = np.uint8(self.stamp + 1)
+        self._stamped, self._waits = True, False
+
     def wait(self) -> None:
         """Get ready for an asynchronous step."""
         if self.always:

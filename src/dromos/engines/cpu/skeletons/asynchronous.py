@@ -25,6 +25,7 @@ from dromos.engines.cpu.skeletons.common import (
     append,
     flush,
     lock,
+    reserve,
     take_work,
     unlock,
 )  # fmt: skip
@@ -128,7 +129,7 @@ def push(
             begin, end = offsets[u], offsets[u + 1]
             messages += end - begin
             if end - begin > HUB:
-                hubs[take_work(counters, HUB_COUNT, 1)] = u
+                hubs[reserve(counters, HUB_COUNT, 1)] = u
             else:
                 held, fits = send(
                     S, O, P, E, K, locks, member, everyone, u, begin, end, targets, weights, following, counters,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import atomic_add, compare_and_swap, sched_yield, spin_hint, store_release
+from dromos.intrinsics import atomic_add, compare_and_swap, load_relaxed, sched_yield, spin_hint, store_release
 from dromos.jit import LINE, inline
 
 # ---- everything above is replaced by a program's own hooks
@@ -17,8 +17,9 @@ HUB = 16384  # a longer row is cut into pieces, so that it does not stall a thre
 PIECE = 4096
 ONE = np.uint8(1)
 
-# Counters of the team, a line each; the first four are cursors that threads take work from.
-FIRST, SECOND, THIRD, HUBS, HUB_COUNT, QUEUE, TOUCHED = range(7)
+# Counters of the team, a line each: four cursors that threads take work from, three sizes, and the stop flag.
+FIRST, SECOND, THIRD, HUBS, HUB_COUNT, QUEUE, TOUCHED, STOP = range(8)
+NO_MORE = np.int64(1) << np.int64(62)
 
 
 @inline
@@ -50,12 +51,20 @@ def append(queue, counters, which, buffer, base, held, v):
 
 @inline
 def flush(queue, counters, which, buffer, base, held):
-    at = atomic_add(counters, which * LINE, held)
+    at = reserve(counters, which, held)
     for i in range(held):
         queue[at + i] = buffer[base + i]
 
 
 @inline
 def take_work(counters, which, size):
-    """The first of the next ``size`` items that nobody has taken."""
+    """The first of the next ``size`` items that nobody has taken; beyond all of them once the team is to stop."""
+    if load_relaxed(counters, STOP * LINE) != 0:
+        return NO_MORE
+    return atomic_add(counters, which * LINE, size)
+
+
+@inline
+def reserve(counters, which, size):
+    """Room for ``size`` entries in a shared queue: the position of the first."""
     return atomic_add(counters, which * LINE, size)

@@ -27,6 +27,7 @@ from dromos.engines.cpu.skeletons.common import (
     TOUCHED,
     append,
     flush,
+    reserve,
     take_work,
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.hooks import (
@@ -71,8 +72,8 @@ MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
 @kernel
-def initialise(thread, threads, graph, S, E, K, A, member, stamp, queue, buffer, counters, report, sums):
-    """Initial state, accumulators, first frontier and reductions; ``member`` is clear."""
+def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, report, sums):
+    """Initial state, first frontier and reductions; ``member`` is clear."""
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
     first, last = n * thread // threads, n * (thread + 1) // threads
@@ -82,7 +83,6 @@ def initialise(thread, threads, graph, S, E, K, A, member, stamp, queue, buffer,
     fits = True
     for v in range(first, last):
         fits &= init_store(S, S, K, v)
-        put(A, v, identity())
     out = inn = 0
     for v in range(first, last):
         R = reduce_fold(R, S, S, K, v)
@@ -142,7 +142,7 @@ def push(
             begin, end = offsets[u], offsets[u + 1]
             messages += end - begin
             if end - begin > HUB:
-                hubs[take_work(counters, HUB_COUNT, 1)] = u
+                hubs[reserve(counters, HUB_COUNT, 1)] = u
             else:
                 held = push_arcs(
                     S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base,

@@ -1,0 +1,310 @@
+"""Traversals in which a vertex takes one message and is then done: BFS and its kin. Whole runs of levels in one call.
+
+A vertex that still wants a message is claimed by whoever reaches it first, and written in place.
+
+Shared memory. *Push*: two threads may both see ``v`` wanting and both write it in the same superstep. Every message
+of a superstep is an equally right answer, and each field is a word that is written whole, so the result is right;
+``v`` then stands in two queues, and the second time it finds nothing left to claim. ``private`` has a part for each
+thread, to which it alone appends, a vertex at most once; a window of it is the thread's share of the frontier, read by
+all after a barrier. *Pull*: a vertex belongs to the thread that took its word of the bitmaps; of others' only ``front``
+is read. Sources are in the frontier, and a vertex in the frontier wants no message, so nobody writes what a source is
+read for. Every decision is taken from published values, so all threads pass the same barriers.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    FIRST,
+    HUB,
+    HUB_COUNT,
+    HUBS,
+    PIECE,
+    QUEUE,
+    STOP,
+    reserve,
+    take_work,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import compute_at, update_store, wants_at, weight_at
+from dromos.intrinsics import (
+    atomic_add,
+    atomic_swap,
+    count_bits,
+    load,
+    load_relaxed,
+    prefetch,
+    store,
+    store_relaxed,
+    trailing_zeros,
+)  # fmt: skip
+from dromos.jit import LINE, inline, kernel, meet, publish, published, total
+
+# ---- everything above is replaced by a program's own hooks
+
+SLACK = 512  # room after a thread's part of the queue for the filter's batch
+SHORT = 12  # a row up to this length is claimed arc by arc
+BATCH = 256  # arcs filtered at once in a longer row
+THIN = 24  # a frontier up to this size is one thread's work: a barrier costs more than it saves
+SHARE = 64  # vertices that a thread takes at a time
+WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
+BIT = np.uint64(1)
+PUSHED, PULLED_OUT, PULLED_IN = range(3)
+
+
+@inline
+def claim(S, E, K, u, v, arc, weights):
+    update_store(S, S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)))
+
+
+@inline
+def push_row(S, E, K, u, begin, end, targets, weights, private, tail):
+    """Claim along the arcs ``begin..end`` of ``u``; claimed vertices go to ``private[tail:]``; the new tail."""
+    if end - begin <= SHORT:
+        for arc in range(begin, end):
+            v = np.int64(load(targets, arc))
+            if wants_at(S, K, v):
+                claim(S, E, K, u, v, arc, weights)
+                store(private, tail, v)
+                tail += 1
+    else:
+        # First a filter without branches, all loads in flight at once; then the claims. What passes is an arc, so that
+        # its weight is at hand; ids and arcs of a row both fit the queue's type, relative to the row.
+        while begin < end:
+            stop = min(end, begin + BATCH)
+            kept = tail
+            for arc in range(begin, stop):
+                store(private, kept, arc - begin)
+                kept += np.int64(wants_at(S, K, np.int64(load(targets, arc))))
+            for position in range(tail, kept):
+                arc = begin + np.int64(load(private, position))
+                v = np.int64(load(targets, arc))
+                if wants_at(S, K, v):
+                    claim(S, E, K, u, v, arc, weights)
+                    store(private, tail, v)
+                    tail += 1
+            begin = stop
+    return tail
+
+
+@kernel
+def push(
+    thread, threads, graph, S, E, K, member, stamp, queue, size, following, private, hubs, has_hubs, counters, cursors,
+    memory, horizon, sizes, report,
+):  # fmt: skip
+    """Up to ``horizon`` levels from the frontier ``queue[:size]``, while it is not empty.
+
+    ``following`` becomes the next frontier without repetition, stamped in ``member``; ``sizes[i]`` the size of the
+    frontier that level ``i`` ran on. Returns nothing; ``report`` has the number of levels.
+    """
+    offsets, targets, weights, in_offsets = graph
+    n = offsets.size - 1
+    base = thread * (n + SLACK)
+    first = size * thread // threads
+    low, high = np.int64(0), size * (thread + 1) // threads - first
+    for i in range(high):
+        private[base + i] = queue[first + i]
+    step = np.int64(K[0])
+    levels = np.int64(0)
+    number = np.int64(0)
+    pushed = np.int64(0)
+    while True:
+        number += 1
+        publish(memory, thread, number, 0, low)
+        publish(memory, thread, number, 1, high)
+        publish(memory, thread, number, 2, load_relaxed(counters, STOP * LINE))
+        store_relaxed(cursors, ((number & 1) * threads + thread) * LINE, low)
+        meet(memory, thread, threads, number)
+        total_size = total(memory, threads, number, 1) - total(memory, threads, number, 0)
+        if total_size == 0 or levels >= horizon or published(memory, 0, number, 2) != 0:
+            break
+        if thread == 0 and levels < sizes.size:
+            sizes[levels] = total_size
+        here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
+        tail = high
+        if total_size <= THIN:
+            # one thread alone, level after level, without a barrier, until the frontier grows
+            if thread == 0:
+                for other in range(threads):
+                    part = other * (n + SLACK)
+                    for position in range(published(memory, other, number, 0), published(memory, other, number, 1)):
+                        u = np.int64(load(private, part + position))
+                        begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+                        pushed += end - begin
+                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+                step += 1
+                levels += 1
+                low = high
+                while 0 < tail - low <= THIN and levels < horizon and load_relaxed(counters, STOP * LINE) == 0:
+                    if levels < sizes.size:
+                        sizes[levels] = tail - low
+                    last = tail
+                    here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
+                    for position in range(low, last):
+                        u = np.int64(load(private, base + position))
+                        begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+                        pushed += end - begin
+                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+                    low = last
+                    step += 1
+                    levels += 1
+                high = tail
+            else:
+                low = high
+            number += 1
+            publish(memory, thread, number, 0, step)
+            meet(memory, thread, threads, number)
+            levels += published(memory, 0, number, 0) - step
+            step = published(memory, 0, number, 0)
+            continue
+        for turn in range(threads):  # one's own share first, then what others have left
+            other = thread + turn
+            if other >= threads:
+                other -= threads
+            last = published(memory, other, number, 1)
+            cursor = ((number & 1) * threads + other) * LINE
+            part = other * (n + SLACK)
+            while load_relaxed(cursors, cursor) < last:
+                taken = atomic_add(cursors, cursor, SHARE)
+                for position in range(taken, min(taken + SHARE, last)):
+                    u = np.int64(load(private, part + position))
+                    begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+                    pushed += end - begin
+                    if has_hubs and end - begin > HUB:
+                        hubs[reserve(counters, HUB_COUNT, 1)] = u
+                    else:
+                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+        if has_hubs:
+            number += 1
+            meet(memory, thread, threads, number)
+            count = load_relaxed(counters, HUB_COUNT * LINE)
+            while count > 0:
+                piece = take_work(counters, HUBS, 1)
+                index = 0
+                begin = np.int64(0)
+                end = np.int64(0)
+                while index < count:
+                    u = np.int64(hubs[index])
+                    begin, end = offsets[u], offsets[u + 1]
+                    pieces = (end - begin + PIECE - 1) // PIECE
+                    if piece < pieces:
+                        break
+                    piece -= pieces
+                    index += 1
+                if index >= count:
+                    break
+                begin += piece * PIECE
+                tail = (
+                    push_row(S, E, here, u, begin, min(begin + PIECE, end), targets, weights, private, base + tail)
+                    - base
+                )
+            number += 1
+            meet(memory, thread, threads, number)
+            if thread == 0:
+                store_relaxed(counters, HUB_COUNT * LINE, np.int64(0))
+                store_relaxed(counters, HUBS * LINE, np.int64(0))
+        low = high
+        high = tail
+        step += 1
+        levels += 1
+    # The frontier of all threads as one, each vertex once.
+    out = inn = np.int64(0)
+    number += 1
+    kept = low
+    for position in range(low, high):
+        v = np.int64(load(private, base + position))
+        if atomic_swap(member, v, stamp) != stamp:
+            store(private, base + kept, v)
+            kept += 1
+            out += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+            if in_offsets.size:
+                inn += np.int64(load(in_offsets, v + 1)) - np.int64(load(in_offsets, v))
+    at = reserve(counters, QUEUE, kept - low)
+    for i in range(kept - low):
+        store(following, at + i, load(private, base + low + i))
+    report[thread * LINE] = pushed
+    report[thread * LINE + 1] = out
+    report[thread * LINE + 2] = inn
+    report[thread * LINE + 4] = levels
+
+
+@kernel
+def pull(
+    thread, threads, graph, in_graph, S, E, K, fresh, member, stamp, front, following, wanting, counters, memory,
+    report,
+):  # fmt: skip
+    """One level: every vertex that wants a message looks for one in-neighbour in ``front``.
+
+    ``front`` (read), ``following`` (written) and ``wanting`` are bitmaps. ``fresh``: ``front`` and ``wanting`` are made
+    from ``member`` and the state first.
+    """
+    offsets, targets, weights, out_in_offsets = graph
+    in_offsets, sources, in_weights = in_graph
+    n = in_offsets.size - 1
+    words = (n + 63) >> 6
+    if fresh:
+        for w in range(words * thread // threads, words * (thread + 1) // threads):
+            bits = np.uint64(0)
+            here = np.uint64(0)
+            for b in range(min(64, n - (w << 6))):
+                v = (w << 6) + b
+                bits |= np.uint64(wants_at(S, K, v)) << np.uint64(b)
+                here |= np.uint64(load(member, v) == stamp) << np.uint64(b)
+            store(wanting, w, bits)
+            store(front, w, here)
+    meet(memory, thread, threads, 1)
+    found = looked = out = inn = np.int64(0)
+    while True:
+        first = take_work(counters, FIRST, WORDS)
+        if first >= words:
+            break
+        for w in range(first, min(first + WORDS, words)):
+            open_bits = load(wanting, w)
+            claimed = np.uint64(0)
+            rest = open_bits
+            while rest != np.uint64(0):
+                v = (w << 6) + np.int64(trailing_zeros(rest))
+                rest &= rest - BIT
+                prefetch(sources, np.int64(load(in_offsets, v)))
+            rest = open_bits
+            while rest != np.uint64(0):
+                b = trailing_zeros(rest)
+                v = (w << 6) + np.int64(b)
+                rest &= rest - BIT
+                begin, end = np.int64(load(in_offsets, v)), np.int64(load(in_offsets, v + 1))
+                for arc in range(begin, end):
+                    u = np.int64(load(sources, arc))
+                    if (load(front, u >> 6) >> np.uint64(u & 63)) & BIT:
+                        claim(S, E, K, u, v, arc, in_weights)
+                        claimed |= BIT << b
+                        looked += arc - begin + 1
+                        out += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+                        inn += end - begin
+                        break
+            store(wanting, w, open_bits & ~claimed)
+            store(following, w, claimed)
+            found += np.int64(count_bits(claimed))
+    report[thread * LINE] = looked
+    report[thread * LINE + 1] = out
+    report[thread * LINE + 2] = inn
+    report[thread * LINE + 4] = found
+
+
+@kernel
+def enqueue(thread, threads, front, member, stamp, queue, counters):
+    """The bitmap as a queue and as stamps: each thread counts its words, reserves room, and lists them."""
+    words = front.size
+    first, last = words * thread // threads, words * (thread + 1) // threads
+    count = np.int64(0)
+    for w in range(first, last):
+        count += np.int64(count_bits(load(front, w)))
+    at = reserve(counters, QUEUE, count)
+    for w in range(first, last):
+        rest = load(front, w)
+        while rest != np.uint64(0):
+            v = (w << 6) + np.int64(trailing_zeros(rest))
+            rest &= rest - BIT
+            store(queue, at, v)
+            store(member, v, stamp)
+            at += 1
