@@ -163,7 +163,7 @@ def test_what_is_no_program_and_what_is_no_graph():
 
     with pytest.raises(InvalidArgumentError, match="BFS is a class; give an instance"):
         dr.run(BFS, dr.generators.path(3))
-    with pytest.raises(InvalidArgumentError, match="not a dromos.Program"):
+    with pytest.raises(InvalidArgumentError, match=r"not a dromos\.Program"):
         dr.run("BFS", dr.generators.path(3))
     with pytest.raises(InvalidArgumentError, match=r"graph is a networkx\.classes\.graph\.Graph; make a dromos\.Graph"):
         dr.bfs(nx.path_graph(3), 0)
