@@ -15,7 +15,7 @@ from dromos.codegen.numba.functions import Function, argument_name, functions
 from dromos.codegen.numba.lower import lower
 from dromos.program import Expr, TypedProgram
 
-__all__ = ["CONTEXT", "render"]
+__all__ = ["CONTEXT", "look_up", "render"]
 
 CONTEXT: Final = ("superstep", "num_vertices", "num_arcs", "out_degree", "in_degree")
 """What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared."""
@@ -110,7 +110,7 @@ def _addresses(function: Function) -> tuple[str, ...]:
 
 
 def _at(function: Function, typed: TypedProgram) -> str:
-    values = [_look_up(argument.leaf, typed) for argument in function.arguments]
+    values = [look_up(argument.leaf, typed) for argument in function.arguments]
     return _define(f"{function.name}_at", _addresses(function), [f"return {function.name}({', '.join(values)})"])
 
 
@@ -132,13 +132,13 @@ def _store(function: Function, typed: TypedProgram) -> str:
     roots = [function.roots[i] for i in checked]
     whole = [typed.typing.of(root).dtype for root in roots]
     # the whole values are computed before anything is stored, since D may be S
-    statements, wide = lower(roots, whole, typed.typing, lambda leaf: _look_up(leaf, typed))
+    statements, wide = lower(roots, whole, typed.typing, lambda leaf: look_up(leaf, typed))
     fits = " and ".join(f"({a}) == {values[i]}" for a, i in zip(wide, checked, strict=True)) or "True"
     body = [take, *statements, f"fits = {fits}", *writes, "return fits"]
     return _define(f"{function.name}_store", addresses, body)
 
 
-def _look_up(leaf: Expr, typed: TypedProgram) -> str:
+def look_up(leaf: Expr, typed: TypedProgram) -> str:
     """Where a symbol's value lies, given the addresses."""
     context = _context(typed)
     match leaf.op:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from dromos.codegen.cache import load
-from dromos.codegen.numba import render
+from dromos.codegen.numba import functions, look_up, render
 from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
 from dromos.program import Analysis, GraphTypes, TypedProgram
-from dromos.program.expr import TRUE
+from dromos.program.expr import TRUE, Expr
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
@@ -51,6 +51,7 @@ def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
     """The functions and constants that skeletons import from ``hooks``."""
     rendered = render(typed, prelude=_PRELUDE)
     parts = [rendered.rstrip(), *_constants(typed, analysis), *_merging(typed), *_keeping(typed), *_reducing(typed)]
+    parts += _ordering(typed, analysis)
     return "\n\n".join(parts)
 
 
@@ -172,6 +173,23 @@ def _reducing(typed: TypedProgram) -> list[str]:
         _function("reduce_start", "", f"return ({', '.join(start)},)"),
         _function("reduce_fold", "R, O, S, K, v", *merges, f"return ({', '.join(folds)},)"),
         _function("reduce_keep", "R, sums, thread", *(f"sums[{i}][thread] = R[{i}]" for i in range(len(dtypes)))),
+    ]
+
+
+def _ordering(typed: TypedProgram, analysis: Analysis) -> list[str]:
+    """What is needed to settle vertices in the order of a field; nothing for a program that asks for no order."""
+    name = analysis.priority[0] if analysis.priority is not None else typed.ir.fields[0].name
+    slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == name)
+    whole = typed.dtype(name).kind != "f"
+    own = Expr("field", attr=("source", name, 0))
+    compute = next(function for function in functions(typed) if function.name == "compute")
+    values = ["value" if a.leaf is own else look_up(a.leaf, typed) for a in compute.arguments]
+    return [
+        f"PRIORITY = {slot}",
+        _function(
+            "bucket", "value, scale", "return np.int64(value) >> scale" if whole else "return np.int64(value * scale)"
+        ),
+        _function("compute_from", "value, S, E, K, u, v, arc, weight", f"return compute({', '.join(values)})"),
     ]
 
 

@@ -13,6 +13,7 @@ from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
+from dromos.engines.cpu.ordering import Ordering, is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import Caps, Constants, Path, Stats, require_legal
@@ -24,6 +25,7 @@ __all__ = ["CpuExecution"]
 
 # On a CPU a pull is left later than on a GPU: Beamer's beta.
 _CONSTANTS = Constants(alpha=15.0, beta=18.0)
+_ORDERED = Path("async", "push", "dd")
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 _NO_DEGREES = np.empty(0, dtype=np.int64)
 
@@ -41,7 +43,9 @@ class CpuExecution:
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
-        self.caps: Caps = caps_for(self.ir, self.analysis, graph, constants=_CONSTANTS)
+        self.caps: Caps = caps_for(
+            self.ir, self.analysis, graph, constants=_CONSTANTS, ordered=is_ordered(self.ir, self.analysis)
+        )
         n = graph.num_vertices
         self._state = {spec.name: self._zeros(spec.name, spec.size, n) for spec in self.ir.fields}
         self._edge_state = {
@@ -63,6 +67,7 @@ class CpuExecution:
         self._reductions: list[Any] = [self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions]
         self._superstep = self._explored = 0
         self._claims: Claims | None = None
+        self._ordering: Ordering | None = None
         self._start()
 
     def _zeros(self, name: str, size: int | None, rows: int) -> Array:
@@ -88,6 +93,8 @@ class CpuExecution:
             claims = self._claims
             report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull()
             in_queue = path.direction == "push"
+        elif self._ordering is not None and path.axes == _ORDERED:
+            report, size, supersteps = self._ordering.push(horizon)
         else:
             if self._claims is not None:
                 self._claims.leave_bits()
@@ -123,6 +130,8 @@ class CpuExecution:
         claimed = self.analysis.claimed
         if claimed is not None and not (self._state[claimed][front.queue[: front.size]] < 0).any():
             self._claims = Claims(self)
+        if is_ordered(self.ir, self.analysis):
+            self._ordering = Ordering(self)
 
     def _sync_push(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier

@@ -69,6 +69,16 @@ class Frontier:
             self._waits = True
         self._stamped = False
 
+    def rest(self) -> None:
+        """Get ready for a kernel that keeps its own order of vertices, and marks the next frontier in ``waiting``."""
+        if self.waiting.size != self.num_vertices:
+            self.waiting = np.zeros(self.num_vertices, dtype=np.uint8)
+        elif self._waits:
+            self.waiting[self.queue[: self.size]] = 0
+        else:
+            self.waiting[:] = 0
+        self._stamped, self._waits = False, True
+
     def advance(self, size: int, *, stamped: bool) -> None:
         """A step has filled ``following`` with ``size`` vertices."""
         self.queue, self.following = self.following, self.queue

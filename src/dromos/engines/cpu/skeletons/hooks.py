@@ -12,6 +12,17 @@ VOTE = HAS_SENT = HAS_EDGE_FIELDS = HAS_REDUCTIONS = UPDATE_ALL = ALWAYS_ACTIVE 
 SENDS_ALWAYS = WANTS_ALWAYS = REVISITS = True
 
 
+PRIORITY = 0  # the slot of the field that vertices are ordered by
+
+
+def bucket(value, scale):
+    """The bin of a value of that field."""
+
+
+def compute_from(value, S, E, K, u, v, arc, weight):
+    """The message along an arc whose source has ``value`` in that field."""
+
+
 def init_store(D, S, K, v):
     """Give ``v`` its initial state."""
 

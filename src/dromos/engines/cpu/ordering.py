@@ -1,0 +1,107 @@
+"""Programs whose vertices are settled in the order of a field: the bins' memory, their width, and the call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cpu.emit import kernel_module
+from dromos.program import Analysis, ProgramIR
+from dromos.program.expr import TRUE, Expr
+from dromos.program.monoid import MIN
+
+if TYPE_CHECKING:
+    from dromos.engines.cpu.execution import CpuExecution
+
+__all__ = ["Ordering", "is_ordered"]
+
+_ENTRIES, _FILTER, _BINS = 64, 256, 16  # as in the skeleton
+_MOST_BINS = 1 << 14
+_SAMPLE = 1 << 16
+
+
+def is_ordered(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether a program lowers one scalar field by a minimum, wants that field's order, and is active when it falls."""
+    if analysis.priority is None or ir.combine is not MIN or analysis.monotone != analysis.priority[0]:
+        return False
+    name = analysis.priority[0]
+    if ir.field(name).size is not None or ir.sends is not TRUE or analysis.wants is not None:
+        return False
+    old, new = (Expr("field", attr=(role, name, 0)) for role in ("old", "new"))
+    falls = (Expr("ne", (old, new)), Expr("ne", (new, old)), Expr("lt", (new, old)), Expr("gt", (old, new)))
+    return ir.active in falls
+
+
+class Ordering:
+    """Delta-stepping on the program's priority field."""
+
+    def __init__(self, run: CpuExecution) -> None:
+        self._run = run
+        self._module = kernel_module(run.typed, run.analysis, "ordered")
+        assert run.analysis.priority is not None
+        self._values = run.state[run.analysis.priority[0]]
+        self._scale, self._bins = self._bin_width()
+        self._entries_a_vertex = 4
+
+    def push(self, horizon: int | None) -> tuple[Array, int, int]:
+        """Up to ``horizon`` rounds (None: all); the report, the size of the next frontier, the rounds done."""
+        while True:
+            report, size = self._round(horizon)
+            rows = report.reshape(self._run.threads, -1)
+            if not rows[:, 5].any():
+                return report, size, int(rows[0, 4])
+            # A pool was too small and entries were dropped: with more room, from every vertex that has a value.
+            self._entries_a_vertex *= 2
+            front = self._run.frontier
+            far = MIN.identity(self._values.dtype)
+            reached = np.flatnonzero(self._values != far)
+            front.queue[: len(reached)] = reached
+            front.size = len(reached)
+
+    def _round(self, horizon: int | None) -> tuple[Array, int]:
+        run, front = self._run, self._run.frontier
+        front.rest()
+        n, threads, bins = run.graph.num_vertices, run.threads, self._bins
+        blocks = self._entries_a_vertex * n // _ENTRIES + 4 * bins + 64
+        window_size = blocks * _ENTRIES + 2048
+        ids = run.graph.targets.dtype
+        counters, report = run.counters(), run.report()
+        run.launch(
+            self._module.settle_in_order, run.graph_arrays(), run.fields(), run.edge_fields(), run.context(),
+            self._scale, bins, front.queue, front.size,
+            np.zeros(threads * window_size, ids), window_size,
+            np.empty(threads * blocks * _ENTRIES, ids), np.empty(threads * blocks, np.int64), blocks,
+            np.empty(threads * (_BINS + 3 * bins), np.int64),
+            np.empty(threads * (_FILTER + _ENTRIES), ids), np.empty(threads * (_FILTER + _ENTRIES), self._values.dtype),
+            front.waiting, front.following, counters, np.zeros(threads * run.line, np.int64), run.memory(),
+            np.iinfo(np.int64).max if horizon is None else horizon, report,
+            counters=counters,
+        )  # fmt: skip
+        return report, int(counters[run.queue_counter])
+
+    def _bin_width(self) -> tuple[np.generic, int]:
+        """How values are scaled to bins, and how many bins there are.
+
+        A bin as wide as the weights on two steps along an average vertex keeps all threads busy and little repeated:
+        narrow where there are many edges to choose from, wide on a lattice.
+        """
+        graph = self._run.graph
+        weights = graph.weights
+        step = max(1, graph.num_arcs // _SAMPLE)
+        sample = np.ones(1) if weights is None or graph.num_arcs == 0 else np.abs(weights[::step].astype(np.float64))
+        degree = max(graph.num_arcs / max(graph.num_vertices, 1), 1.0)
+        finite = sample[np.isfinite(sample)]
+        width = 2.0 * float(finite.mean() if finite.size else 1.0) / degree
+        most = float(finite.max(initial=1.0))
+        if self._values.dtype.kind == "f":
+            width = width if width > 0 else 1.0
+            scale: np.generic = np.float64(1.0 / width)
+        else:
+            shift = max(0, round(np.log2(max(width, 1.0))))
+            width, scale = float(1 << shift), np.int64(shift)
+        bins = 4
+        while bins < min(most / width + 2, _MOST_BINS):
+            bins *= 2
+        return scale, bins

@@ -1,0 +1,247 @@
+"""Relaxation in the order of a field: delta-stepping, for programs that lower one field by a minimum.
+
+Vertices wait in bins by the value of the field; the lowest bin is emptied, again and again, by all threads together. A
+thread whose own part of the current bin stays small goes on with it alone, without a barrier (bucket fusion).
+
+Shared memory. The field is read by all (relaxed) and lowered by an atomic minimum. A reader may see an older, larger
+value: it then does work that is repeated, because whoever lowered the value has put the vertex into the right bin.
+Bins are private: a ring of lists of blocks out of the thread's own pool. To empty a bin, each thread copies its part to
+its own window of ``window``, publishes the size, and after a barrier all take chunks of all windows. Two barriers a
+round; every decision is taken from published values. An entry whose value has fallen below the current bin is stale.
+A value that would fall outside the ring, or before the current bin, is put at its end: it is then looked at too early,
+which costs time, never rightness.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import ONE, QUEUE, STOP, reserve
+from dromos.engines.cpu.skeletons.hooks import PRIORITY, bucket, compute_from, weight_at
+from dromos.intrinsics import atomic_add, atomic_min, atomic_swap, load, load_relaxed, prefetch, store, store_relaxed
+from dromos.jit import LINE, inline, kernel, meet, publish, published
+
+# ---- everything above is replaced by a program's own hooks
+
+ENTRIES = 64  # of a block
+ALONE = 1024  # a thread goes on alone with its own part of the bin while that is smaller
+LONG = 8  # arcs; a longer row is filtered first
+FILTER = 256  # arcs filtered at once
+NONE = np.int64(1) << np.int64(62)
+FREE, USED, FULL, BINS = (
+    0,
+    1,
+    2,
+    16,
+)  # words of a thread's bookkeeping; three words a bin follow: count, tail, first block
+
+
+@inline
+def put_in(books, pool, links, mine, blocks, slot, v):
+    """Append ``v`` to bin ``slot`` of the thread whose bookkeeping begins at ``mine[0]``."""
+    book, pool_base, link_base = mine
+    entry = book + BINS + 3 * slot
+    count = load(books, entry)
+    tail = load(books, entry + 1)
+    if count & (ENTRIES - 1) == 0:
+        block = load(books, book + FREE)
+        if block >= 0:
+            store(books, book + FREE, np.int64(load(links, link_base + block)))
+        else:
+            block = load(books, book + USED)
+            if block >= blocks:
+                store(books, book + FULL, np.int64(1))
+                return
+            store(books, book + USED, block + 1)
+        if count == 0:
+            store(books, entry + 2, block)
+        else:
+            store(links, link_base + (tail - 1) // ENTRIES, block)
+        tail = block * ENTRIES
+    store(pool, pool_base + tail, v)
+    store(books, entry, count + 1)
+    store(books, entry + 1, tail + 1)
+
+
+@inline
+def empty(books, pool, links, mine, slot, window, at):
+    """Copy bin ``slot`` to ``window[at:]``, give its blocks back; how many entries there were."""
+    book, pool_base, link_base = mine
+    entry = book + BINS + 3 * slot
+    count = load(books, entry)
+    block = load(books, entry + 2)
+    free = load(books, book + FREE)
+    done = np.int64(0)
+    while done < count:
+        size = min(np.int64(ENTRIES), count - done)
+        first = pool_base + block * ENTRIES
+        for i in range(size):
+            store(window, at + done + i, load(pool, first + i))
+        done += size
+        after = np.int64(load(links, link_base + block))
+        store(links, link_base + block, free)
+        free = block
+        block = after
+    store(books, book + FREE, free)
+    store(books, entry, np.int64(0))
+    return count
+
+
+@inline
+def improve(S, books, pool, links, mine, blocks, v, value, scale, now, bins):
+    """Lower the field of ``v``; if that succeeds, put it into its bin (unless it already waits in that one)."""
+    old = atomic_min(S[PRIORITY], v, value)
+    if value < old:
+        place = max(now, min(bucket(value, scale), now + bins - 1))
+        if place == now or max(now, min(bucket(old, scale), now + bins - 1)) != place:
+            put_in(books, pool, links, mine, blocks, place & (bins - 1), v)
+
+
+@inline
+def relax(
+    S, E, K, u, now, offsets, targets, weights, scale, bins, candidates, values, spare, books, pool, links, mine,
+    blocks,
+):  # fmt: skip
+    """Send along all arcs of ``u``, unless its value belongs to an earlier bin by now."""
+    value = load_relaxed(S[PRIORITY], u)
+    if bucket(value, scale) < now:
+        return np.int64(0)
+    begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+    if end - begin <= LONG:
+        for arc in range(begin, end):
+            v = np.int64(load(targets, arc))
+            offered = compute_from(value, S, E, K, u, v, arc, weight_at(weights, arc))
+            if offered < load_relaxed(S[PRIORITY], v):
+                improve(S, books, pool, links, mine, blocks, v, offered, scale, now, bins)
+        return end - begin
+    first = begin
+    while first < end:  # a filter without branches, all loads in flight at once; then what passed it
+        last = min(end, first + FILTER)
+        count = np.int64(0)
+        for arc in range(first, last):
+            v = np.int64(load(targets, arc))
+            offered = compute_from(value, S, E, K, u, v, arc, weight_at(weights, arc))
+            store(candidates, spare + count, v)
+            store(values, spare + count, offered)
+            count += np.int64(offered < load_relaxed(S[PRIORITY], v))
+        for i in range(count):
+            improve(
+                S, books, pool, links, mine, blocks, np.int64(load(candidates, spare + i)), load(values, spare + i),
+                scale, now, bins,
+            )  # fmt: skip
+        first = last
+    return end - begin
+
+
+@kernel
+def settle_in_order(
+    thread, threads, graph, S, E, K, scale, bins, queue, size, window, window_size, pool, links, blocks, books,
+    candidates, values, member, following, counters, cursors, memory, horizon, report,
+):  # fmt: skip
+    """From the frontier ``queue[:size]`` to the end, or for ``horizon`` rounds; then ``following`` is the frontier.
+
+    ``member`` is zero throughout, but for marking the frontier at the end. ``report``: arcs looked at, and in the last
+    words the rounds done and whether a pool was too small (then vertices may have been forgotten).
+    """
+    offsets, targets, weights, in_offsets = graph
+    book_size = BINS + 3 * bins
+    mine = (thread * book_size, thread * blocks * ENTRIES, thread * blocks)
+    book = mine[0]
+    here = thread * window_size
+    spare = thread * (FILTER + ENTRIES)
+    store(books, book + FREE, np.int64(-1))
+    store(books, book + USED, np.int64(0))
+    store(books, book + FULL, np.int64(0))
+    for b in range(bins):
+        store(books, book + BINS + 3 * b, np.int64(0))
+    # the first bin of all: every thread looks at the whole (small) frontier, and takes its share of it
+    now = NONE
+    for position in range(size):
+        now = min(now, bucket(S[PRIORITY][np.int64(load(queue, position))], scale))
+    for position in range(size * thread // threads, size * (thread + 1) // threads):
+        v = np.int64(load(queue, position))
+        place = min(bucket(S[PRIORITY][v], scale), now + bins - 1)
+        put_in(books, pool, links, mine, blocks, place & (bins - 1), v)
+    number = np.int64(0)
+    rounds = looked = np.int64(0)
+    while True:
+        vote = NONE
+        for b in range(now, now + bins):
+            if load(books, book + BINS + 3 * (b & (bins - 1))) > 0:
+                vote = np.int64(b)
+                break
+        if load(books, book + FULL) != 0 or load_relaxed(counters, STOP * LINE) != 0:
+            vote = np.int64(-1)
+        number += 1
+        publish(memory, thread, number, 0, vote)
+        meet(memory, thread, threads, number)
+        lowest = NONE
+        for other in range(threads):
+            lowest = min(lowest, published(memory, other, number, 0))
+        if lowest == NONE or lowest < 0 or rounds >= horizon:
+            break
+        now = lowest
+        slot = now & (bins - 1)
+        count = empty(books, pool, links, mine, slot, window, here)
+        number += 1
+        publish(memory, thread, number, 0, count)
+        store_relaxed(cursors, thread * LINE, np.int64(0))
+        meet(memory, thread, threads, number)
+        together = np.int64(0)
+        for other in range(threads):
+            together += published(memory, other, number, 0)
+        share = max(np.int64(1), min(np.int64(64), together // (8 * threads)))
+        for turn in range(threads):
+            other = thread + turn
+            if other >= threads:
+                other -= threads
+            last = published(memory, other, number, 0)
+            part = other * window_size
+            while load_relaxed(cursors, other * LINE) < last:
+                taken = atomic_add(cursors, other * LINE, share)
+                for position in range(taken, min(taken + share, last)):
+                    # rows are short and scattered: ask for those to come (beyond the end stand old entries or zeros)
+                    later = np.int64(load(window, part + position + 16))
+                    prefetch(offsets, later)
+                    prefetch(S[PRIORITY], later)
+                    row = np.int64(load(offsets, np.int64(load(window, part + position + 8))))
+                    prefetch(targets, row)
+                    prefetch(targets, row + 16)
+                    prefetch(weights, row)
+                    prefetch(weights, row + 16)
+                    looked += relax(
+                        S, E, K, np.int64(load(window, part + position)), now, offsets, targets, weights, scale, bins,
+                        candidates, values, spare, books, pool, links, mine, blocks,
+                    )  # fmt: skip
+        while True:  # alone with one's own part of the bin; the window behind this round's entries is free
+            left = load(books, book + BINS + 3 * slot)
+            if left == 0 or left >= ALONE:
+                break
+            left = empty(books, pool, links, mine, slot, window, here + count)
+            for position in range(left):
+                looked += relax(
+                    S, E, K, np.int64(load(window, here + count + position)), now, offsets, targets, weights, scale,
+                    bins, candidates, values, spare, books, pool, links, mine, blocks,
+                )  # fmt: skip
+        rounds += 1
+    out = inn = np.int64(0)
+    for b in range(bins):  # what still waits is the next frontier, each vertex once
+        count = empty(books, pool, links, mine, np.int64(b), window, here)
+        kept = np.int64(0)
+        for position in range(count):
+            v = np.int64(load(window, here + position))
+            if atomic_swap(member, v, ONE) != ONE:
+                store(window, here + kept, v)
+                kept += 1
+                out += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+                if in_offsets.size:
+                    inn += np.int64(load(in_offsets, v + 1)) - np.int64(load(in_offsets, v))
+        at = reserve(counters, QUEUE, kept)
+        for i in range(kept):
+            store(following, at + i, load(window, here + i))
+    report[thread * LINE] = looked
+    report[thread * LINE + 1] = out
+    report[thread * LINE + 2] = inn
+    report[thread * LINE + 4] = rounds
+    report[thread * LINE + 5] = load(books, book + FULL)
