@@ -35,6 +35,9 @@ def convert(
         str | None,
         typer.Option(help="Work within this much memory, such as 2G (edge lists and tables to a .drm store)."),
     ] = None,
+    allow_loss: Annotated[
+        bool, typer.Option("--allow-loss", help="Write what OUT's format can hold, where it cannot hold all.")
+    ] = False,
     threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
 ) -> None:
     """Read a graph in one format and write it in another. An older OUT is replaced when the new one is whole."""
@@ -68,6 +71,6 @@ def convert(
         with work(f"reading {source.name}") as progress:
             graph = formats.read(source, format=from_format, progress=progress, **options)
         with work(f"writing {target.name}") as progress:
-            formats.write(graph, target, format=to_format, progress=progress, **extra)
+            formats.write(graph, target, format=to_format, allow_loss=allow_loss, progress=progress, **extra)
     if err.is_terminal:
         err.print(f"wrote {target}")

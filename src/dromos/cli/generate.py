@@ -25,8 +25,8 @@ Weights = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads to use.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges lead one way.")]
-KeepLoops = Annotated[bool, typer.Option("--keep-self-loops", help="Keep edges from a vertex to itself.")]
-KeepParallel = Annotated[bool, typer.Option("--keep-duplicates", help="Keep parallel edges.")]
+DropLoops = Annotated[bool, typer.Option("--drop-self-loops", help="Leave edges from a vertex to itself out.")]
+Dedupe = Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")]
 Vertices = Annotated[int, typer.Option("--vertices", "-n", help="Number of vertices.", show_default=False)]
 
 
@@ -59,8 +59,8 @@ def rmat(
     b: Annotated[float, typer.Option(help="Probability of the upper right quadrant.")] = 0.19,
     c: Annotated[float, typer.Option(help="Probability of the lower left quadrant.")] = 0.19,
     directed: Directed = False,
-    keep_duplicates: KeepParallel = False,
-    keep_self_loops: KeepLoops = False,
+    dedupe: Dedupe = False,
+    drop_self_loops: DropLoops = False,
     seed: Seed = 0,
     weights: Weights = None,
     threads: Threads = None,
@@ -71,7 +71,7 @@ def rmat(
     def generate() -> Graph:
         return generators.rmat(
             scale, edge_factor, a, b, c,
-            seed=seed, symmetrize=not directed, dedupe=not keep_duplicates, drop_self_loops=not keep_self_loops,
+            seed=seed, symmetrize=not directed, dedupe=dedupe, drop_self_loops=drop_self_loops,
             threads=threads,
         )  # fmt: skip
 
@@ -84,8 +84,8 @@ def uniform(
     vertices: Vertices,
     edges: Annotated[int, typer.Option("--edges", "-m", help="Number of edges.", show_default=False)],
     directed: Directed = False,
-    keep_duplicates: KeepParallel = False,
-    keep_self_loops: KeepLoops = False,
+    dedupe: Dedupe = False,
+    drop_self_loops: DropLoops = False,
     seed: Seed = 0,
     weights: Weights = None,
     threads: Threads = None,
@@ -95,7 +95,7 @@ def uniform(
 
     def generate() -> Graph:
         return generators.uniform(
-            vertices, edges, directed=directed, dedupe=not keep_duplicates, drop_self_loops=not keep_self_loops,
+            vertices, edges, directed=directed, dedupe=dedupe, drop_self_loops=drop_self_loops,
             seed=seed, threads=threads,
         )  # fmt: skip
 

@@ -55,6 +55,7 @@ def label_array(values: Iterable[Any] | Array) -> Array:
 
 
 def objects(items: list[Any]) -> Array:
+    """Items as a column of objects, whatever they are (NumPy would make a matrix of equal-length tuples)."""
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array

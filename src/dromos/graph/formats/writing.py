@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +24,14 @@ def write(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
+    allow_loss: bool = False,
     progress: Progress = no_progress,
     **options: Any,
 ) -> None:
     """Write a graph to a file, in the format of its extension or the one named.
+
+    A format that has no place for something that the graph has (direction, labels, vertices without edges) refuses it,
+    unless ``allow_loss`` says that what it can hold is enough.
 
     The file is written beside its final name and renamed when it is whole, so a failure leaves nothing behind and an
     older file of that name untouched.
@@ -40,6 +46,8 @@ def write(
     chosen = format_of(path, format)
     if chosen.write is None:
         raise UnsupportedFormatError(f"{chosen.title} files are read, not written", path=path)
+    if allow_loss and _may_lose(chosen.write):
+        options["allow_loss"] = True
     with file_errors(path, "write"):
         try:
             chosen.write(graph, path, progress=progress, **options)
@@ -49,3 +57,9 @@ def write(
                     f"the format {chosen.name!r} has no option {str(error).rsplit(' ', 1)[-1]}"
                 ) from None
             raise
+
+
+def _may_lose(write: Callable[..., None]) -> bool:
+    """Whether a format's writer has the option; one that has not keeps everything or refuses for another reason."""
+    parameters = inspect.signature(write).parameters.values()
+    return any(p.name == "allow_loss" or p.kind is p.VAR_KEYWORD for p in parameters)
