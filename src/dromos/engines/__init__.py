@@ -116,9 +116,10 @@ def caps_for(
 ) -> Caps:
     """The capabilities of ``ir`` on ``graph``: its legal paths, of those the engine has."""
     paths = tuple(path for path in legal_paths(analysis) if supported is None or path in supported)
-    hubs = int(np.count_nonzero(graph.out_degree > hub_threshold(graph.out_degree)))
+    if options.get("rule") == "hubs":  # a pass over all degrees, for the rule that asks
+        options["num_hubs"] = int(np.count_nonzero(graph.out_degree > hub_threshold(graph.out_degree)))
     always = analysis.activity == "always"
-    return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, num_hubs=hubs, **options)
+    return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, **options)
 
 
 def check_params(program: Program, graph: GraphLike) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from dromos.program.expr import TRUE, Expr, reads, substitute
@@ -69,6 +70,7 @@ class Analysis:
         return tuple(path for path, reason in self.legal.items() if reason is None)
 
 
+@lru_cache(maxsize=256)
 def analyse(typed: TypedProgram) -> Analysis:
     """Everything that is derived from a program.
 

@@ -90,8 +90,14 @@ class Program:
 
     @classmethod
     def typed(cls, types: GraphTypes) -> TypedProgram:
-        """The program with the number types that a graph gives it."""
-        return TypedProgram(cls.ir(), types)
+        """The program with the number types that a graph gives it; made once a class and types."""
+        known: dict[GraphTypes, TypedProgram] | None = cls.__dict__.get("_typed")
+        if known is None:
+            known = {}
+            cls._typed = known  # type: ignore[attr-defined]
+        if types not in known:
+            known[types] = TypedProgram(cls.ir(), types)
+        return known[types]
 
     def __repr__(self) -> str:
         values = (f"{k}={'<array>' if isinstance(v, np.ndarray) else v}" for k, v in self.params.items())
