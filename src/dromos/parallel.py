@@ -82,7 +82,12 @@ def _available_cores() -> int:
 
 
 class _Team:
-    """``size`` sleeping threads that wake together, run one kernel, and sleep again."""
+    """``size`` sleeping threads that wake together, run one kernel, and sleep again.
+
+    Ctrl-C may come between any two instructions here, so nothing is counted by who took which lock. What counts are the
+    numbers of rounds: ``_round`` is the one that runs, ``_finished[rank]`` the last one that a thread finished. The
+    locks only put threads to sleep; a lock that was released once too often wakes a thread that finds nothing new.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -91,6 +96,8 @@ class _Team:
         self._kernel: Callable[..., Any] | None = None
         self._args: tuple[Any, ...] = ()
         self._errors: list[BaseException] = []
+        self._round = 0
+        self._finished = [0] * size
         for rank in range(size):
             self._go[rank].acquire()
             self._done[rank].acquire()
@@ -98,28 +105,38 @@ class _Team:
 
     def run(self, kernel: Callable[..., Any], args: tuple[Any, ...], stop: Array | None) -> None:
         self._kernel, self._args, self._errors = kernel, args, []
+        this = self._round + 1
         interrupt: BaseException | None = None
-        for gate in self._go:
-            gate.release()
-        for gate in self._done:
-            while True:
-                try:
-                    gate.acquire()
-                    break
-                except BaseException as error:  # Ctrl-C while waiting: stop the team, then let it go on
-                    interrupt = error
-                    if stop is not None:
-                        stop[0] = 1
+        while True:
+            try:
+                self._start(this)
+                for rank, gate in enumerate(self._done):
+                    while self._finished[rank] != this:
+                        gate.acquire()
+                break
+            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
+                interrupt = error
+                if stop is not None:
+                    stop[0] = 1
         self._kernel, self._args = None, ()
         if interrupt is not None:
             raise interrupt
         if self._errors:
             raise self._errors[0]
 
+    def _start(self, this: int) -> None:
+        self._round = this
+        for gate in self._go:
+            if gate.locked():
+                gate.release()
+
     def _work(self, rank: int) -> None:
-        go, done = self._go[rank], self._done[rank]
+        go, done, seen = self._go[rank], self._done[rank], 0
         while True:
             go.acquire()
+            if self._round == seen:
+                continue
+            seen = self._round
             kernel = self._kernel
             if kernel is None:
                 return
@@ -129,12 +146,13 @@ class _Team:
                 self._errors.append(error)
             finally:
                 del kernel  # a sleeping thread keeps no array alive
-                done.release()
+                self._finished[rank] = seen
+                if done.locked():
+                    done.release()
 
     def dismiss(self) -> None:
         self._kernel = None
-        for gate in self._go:
-            gate.release()
+        self._start(self._round + 1)
 
 
 _IDLE_TEAMS_KEPT = 4
