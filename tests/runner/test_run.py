@@ -377,8 +377,8 @@ graph = dr.generators.grid(40, 40)
 dr.run(Endless(), graph, device=device, path="sync-push-td", max_iter=2)
 chance = random.Random(7)
 for count in range(times):
-    threading.Timer(0.03 + 0.03 * chance.random(), os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.03 + 0.03 * chance.random(), os.kill, (os.getpid(), signal.SIGINT)).start()
         dr.run(Endless(), graph, device=device, path="sync-push-td")
     except KeyboardInterrupt:
         print(count, flush=True)
@@ -388,5 +388,6 @@ for count in range(times):
 @pytest.mark.parametrize(("device", "times"), [("reference", 2), ("cpu", 40)])
 def test_ctrl_c_ends_a_run_wherever_it_comes(device, times):
     words = [sys.executable, "-c", ENDLESS, device, str(times)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(count) for count in range(times)]
