@@ -22,7 +22,18 @@ from dromos.intrinsics import (
     store_release,
 )
 
-__all__ = ["LINE", "atomic_add", "inline", "kernel", "meet", "publish", "published", "team_memory", "total"]
+__all__ = [
+    "LINE",
+    "atomic_add",
+    "inline",
+    "kernel",
+    "lean_kernel",
+    "meet",
+    "publish",
+    "published",
+    "team_memory",
+    "total",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,12 +44,18 @@ def kernel(function: F) -> F:
     return compiled
 
 
-def inline(function: F) -> F:
-    """Compile a part of kernels that is always inlined, allocates nothing and returns no array.
+def lean_kernel(function: F) -> F:
+    """Compile a kernel that allocates nothing, without reference counting.
 
-    Without reference counting: Numba does not always prune the counting of arrays that are passed on to a helper, and
-    a pair of atomics in an inner loop more than doubles its time.
+    Numba does not always prune the counting of arrays that are passed on to a helper, and a pair of atomics in an inner
+    loop more than doubles its time.
     """
+    compiled: F = numba.njit(nogil=True, cache=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
+    return compiled
+
+
+def inline(function: F) -> F:
+    """Compile a part of lean kernels: always inlined, without reference counting."""
     compiled: F = numba.njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False, forceinline=True)(function)
     return compiled
 

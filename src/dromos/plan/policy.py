@@ -40,7 +40,8 @@ def candidates(caps: Caps) -> tuple[Path, ...]:
     if caps.kind == "iterative":
         rows = _ITERATIVE[:2] if caps.always_active else _ITERATIVE
     chosen = [next((path for text in row if (path := _allowed(text, caps)) is not None), None) for row in rows]
-    return tuple(dict.fromkeys(path for path in chosen if path is not None)) or caps.paths
+    found = tuple(dict.fromkeys(path for path in chosen if path is not None)) or caps.paths
+    return tuple(path for path in found if path.axes not in caps.dominated) or found
 
 
 def _allowed(text: str, caps: Caps) -> Path | None:

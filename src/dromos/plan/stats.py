@@ -69,6 +69,8 @@ class Caps:
     always_active: bool = False
     """Every vertex is in every frontier, so a queue of them says nothing."""
     num_hubs: int = 0
+    dominated: tuple[Path, ...] = ()
+    """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
     ordered: bool = False
     """The engine settles vertices in the order of a field when it pushes asynchronously."""
     rule: Rule = "edges"

@@ -27,7 +27,7 @@ __all__ = ["hooks_text", "kernel_module", "module_text"]
 
 _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _PRELUDE = """from dromos.intrinsics import *
-from dromos.jit import LINE, inline, kernel, meet, publish, published, total"""
+from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total"""
 _OPERATORS = {"SUM": "{a} + {b}", "OR": "{a} | {b}", "AND": "{a} & {b}"}
 _OPERATORS |= {"MIN": "{b} if {b} < {a} else {a}", "MAX": "{b} if {b} > {a} else {a}"}
 _ATOMICS = {"SUM": "atomic_add", "MIN": "atomic_min", "MAX": "atomic_max", "OR": "atomic_or", "AND": "atomic_and"}
@@ -81,14 +81,14 @@ def _merging(typed: TypedProgram) -> list[str]:
     count = len(dtypes)
     at = [""] if count == 1 else [f"[{i}]" for i in range(count)]
     start = [literal(monoid.identity(dtype), dtype) for dtype in dtypes]
-    weight = "return weights[arc]" if typed.types.weight is not None else "return 1"
+    weight = "return load(weights, arc)" if typed.types.weight is not None else "return 1"
     return [
         _function("weight_at", "weights, arc", weight),
         _function("weight_one", "", f"return {literal(1, typed.types.weight or np.dtype(np.int64))}"),
         _function("identity", "", f"return {_joined(start)}"),
         _function("merge", "a, b", *_merge_body(monoid, dtypes)),
-        _function("take", "A, v", f"return {_joined([f'A[{i}][v]' for i in range(count)])}"),
-        _function("put", "A, v, message", *(f"A[{i}][v] = message{part}" for i, part in enumerate(at))),
+        _function("take", "A, v", f"return {_joined([f'A[{i}][np.uintp(v)]' for i in range(count)])}"),
+        _function("put", "A, v, message", *(f"A[{i}][np.uintp(v)] = message{part}" for i, part in enumerate(at))),
         _function("merge_shared", "A, locks, v, message", *_shared_body(monoid, dtypes)),
     ]
 
@@ -138,7 +138,8 @@ def _keeping(typed: TypedProgram) -> list[str]:
     """Copying a vertex's written fields aside, and telling whether a message would change them."""
     slots = [(slot, spec) for slot, spec in enumerate(typed.ir.fields) if spec.name in typed.ir.written]
     rows = [(slot, index) for slot, spec in slots for index in (range(spec.width) if spec.size else (None,))]
-    places = [f"[{slot}][v]" if index is None else f"[{slot}][v, {index}]" for slot, index in rows]
+    at = "np.uintp(v)"
+    places = [f"[{slot}][{at}]" if index is None else f"[{slot}][{at}, {index}]" for slot, index in rows]
     writes = [name for name, _ in typed.ir.update for _ in range(typed.ir.field(name).width)]
     old = [
         place

@@ -13,10 +13,11 @@ from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
+from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.ordering import Ordering, is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
-from dromos.plan import Caps, Constants, Path, Stats, require_legal
+from dromos.plan import PATHS, Caps, Constants, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
 from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.monoid import ANY
@@ -43,8 +44,16 @@ class CpuExecution:
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
+        always = self.analysis.activity == "always" and self.ir.start is TRUE
+        # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
+        dominated = tuple(path for path in PATHS if path.direction == "push") if always and self._by_source else ()
         self.caps: Caps = caps_for(
-            self.ir, self.analysis, graph, constants=_CONSTANTS, ordered=is_ordered(self.ir, self.analysis)
+            self.ir,
+            self.analysis,
+            graph,
+            constants=_CONSTANTS,
+            ordered=is_ordered(self.ir, self.analysis),
+            dominated=dominated,
         )
         n = graph.num_vertices
         self._state = {spec.name: self._zeros(spec.name, spec.size, n) for spec in self.ir.fields}
@@ -57,7 +66,6 @@ class CpuExecution:
         self._accumulators: tuple[Array, ...] | None = None
         self._offers: tuple[Array, ...] | None = None
         self._locks = np.zeros(n, dtype=np.uint8)
-        always = self.analysis.activity == "always" and self.ir.start is TRUE
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = np.empty(n, dtype=graph.targets.dtype)
         self._touched = np.empty(n, dtype=graph.targets.dtype)
@@ -71,7 +79,7 @@ class CpuExecution:
         self._start()
 
     def _zeros(self, name: str, size: int | None, rows: int) -> Array:
-        return np.zeros((rows,) if size is None else (rows, size), self.typed.dtype(name))
+        return huge_zeros((rows,) if size is None else (rows, size), self.typed.dtype(name))
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
@@ -267,7 +275,7 @@ class CpuExecution:
         """The message of each source, for a pull that makes them once a vertex."""
         if self._offers is None:
             n = self.graph.num_vertices
-            self._offers = tuple(np.empty(n, np.uint8 if d.kind == "b" else d) for d in self.typed.accumulators)
+            self._offers = tuple(huge_zeros(n, np.uint8 if d.kind == "b" else d) for d in self.typed.accumulators)
         return self._offers
 
     def _buffer(self) -> Array:

@@ -46,8 +46,8 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     weight_at,
 )  # fmt: skip
-from dromos.intrinsics import atomic_swap, load_relaxed, store_relaxed
-from dromos.jit import LINE, inline, kernel, meet
+from dromos.intrinsics import atomic_swap, load, load_relaxed, store_relaxed
+from dromos.jit import LINE, inline, lean_kernel, meet
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -86,7 +86,7 @@ def send(
 ):  # fmt: skip
     """Send along the arcs ``begin..end`` of ``u``; the source's fields are read from ``P``."""
     for arc in range(begin, end):
-        v = np.int64(targets[arc])
+        v = np.int64(load(targets, arc))
         if WANTS_ALWAYS or wants_at(S, K, v):
             w = weight_at(weights, arc)
             if SENDS_ALWAYS or sends_at(P, E, K, u, v, arc, w):
@@ -97,7 +97,7 @@ def send(
     return held, fits
 
 
-@kernel
+@lean_kernel
 def push(
     thread, threads, graph, S, O, P, E, K, locks, member, everyone, queue, size, following, hubs, buffer, counters,
     memory, report,
@@ -118,7 +118,7 @@ def push(
         if first >= count:
             break
         for position in range(first, min(first + chunk, count)):
-            u = position if everyone else np.int64(queue[position])
+            u = position if everyone else np.int64(load(queue, position))
             if load_relaxed(member, u) == NO or atomic_swap(member, u, NO) == NO:
                 continue
             if HAS_SENT:
@@ -126,7 +126,7 @@ def push(
                 keep(P, S, u)
                 fits &= sent_store(S, P, K, u)
                 unlock(locks, u)
-            begin, end = offsets[u], offsets[u + 1]
+            begin, end = load(offsets, u), load(offsets, u + 1)
             messages += end - begin
             if end - begin > HUB:
                 hubs[reserve(counters, HUB_COUNT, 1)] = u
@@ -141,17 +141,17 @@ def push(
         index = 0
         while index < load_relaxed(counters, HUB_COUNT * LINE):
             u = np.int64(hubs[index])
-            pieces = (offsets[u + 1] - offsets[u] + PIECE - 1) // PIECE
+            pieces = (load(offsets, u + 1) - load(offsets, u) + PIECE - 1) // PIECE
             if piece < pieces:
                 break
             piece -= pieces
             index += 1
         if index >= load_relaxed(counters, HUB_COUNT * LINE):
             break
-        begin = offsets[u] + piece * PIECE
+        begin = load(offsets, u) + piece * PIECE
         held, fits = send(
-            S, O, P, E, K, locks, member, everyone, u, begin, min(begin + PIECE, offsets[u + 1]), targets, weights,
-            following, counters, buffer, base, held, fits,
+            S, O, P, E, K, locks, member, everyone, u, begin, min(begin + PIECE, load(offsets, u + 1)), targets,
+            weights, following, counters, buffer, base, held, fits,
         )  # fmt: skip
     if everyone:
         meet(memory, thread, threads, 2)
@@ -163,7 +163,7 @@ def push(
     finish(thread, threads, offsets, in_offsets, following, counters, report, messages, fits)
 
 
-@kernel
+@lean_kernel
 def pull(
     thread, threads, graph, in_graph, S, O, E, K, locks, member, everyone, following, buffer, counters, memory, report,
 ):  # fmt: skip
@@ -187,8 +187,8 @@ def pull(
                 continue
             message = identity()
             found = 0
-            for arc in range(in_offsets[v], in_offsets[v + 1]):
-                u = np.int64(sources[arc])
+            for arc in range(load(in_offsets, v), load(in_offsets, v + 1)):
+                u = np.int64(load(sources, arc))
                 if load_relaxed(member, u) != NO:
                     w = weight_at(in_weights, arc)
                     if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
@@ -216,10 +216,10 @@ def finish(thread, threads, offsets, in_offsets, following, counters, report, me
     size = load_relaxed(counters, QUEUE * LINE)
     out = inn = 0
     for position in range(size * thread // threads, size * (thread + 1) // threads):
-        v = np.int64(following[position])
-        out += offsets[v + 1] - offsets[v]
+        v = np.int64(load(following, position))
+        out += load(offsets, v + 1) - load(offsets, v)
         if in_offsets.size:
-            inn += in_offsets[v + 1] - in_offsets[v]
+            inn += load(in_offsets, v + 1) - load(in_offsets, v)
     report[thread * LINE + MESSAGES] = messages
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + IN_DEGREES] = inn

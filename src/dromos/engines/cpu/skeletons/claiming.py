@@ -39,7 +39,7 @@ from dromos.intrinsics import (
     store_relaxed,
     trailing_zeros,
 )  # fmt: skip
-from dromos.jit import LINE, inline, kernel, meet, publish, published, total
+from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -88,7 +88,7 @@ def push_row(S, E, K, u, begin, end, targets, weights, private, tail):
     return tail
 
 
-@kernel
+@lean_kernel
 def push(
     thread, threads, graph, S, E, K, member, stamp, queue, size, following, private, hubs, has_hubs, counters, cursors,
     memory, horizon, sizes, report,
@@ -186,7 +186,7 @@ def push(
                 end = np.int64(0)
                 while index < count:
                     u = np.int64(hubs[index])
-                    begin, end = offsets[u], offsets[u + 1]
+                    begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
                     pieces = (end - begin + PIECE - 1) // PIECE
                     if piece < pieces:
                         break
@@ -229,7 +229,7 @@ def push(
     report[thread * LINE + 4] = levels
 
 
-@kernel
+@lean_kernel
 def pull(
     thread, threads, graph, in_graph, S, E, K, fresh, member, stamp, front, following, wanting, counters, memory,
     report,
@@ -291,7 +291,7 @@ def pull(
     report[thread * LINE + 4] = found
 
 
-@kernel
+@lean_kernel
 def enqueue(thread, threads, front, member, stamp, queue, counters):
     """The bitmap as a queue and as stamps: each thread counts its words, reserves room, and lists them."""
     words = front.size

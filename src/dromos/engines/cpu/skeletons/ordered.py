@@ -20,7 +20,7 @@ import numpy as np
 from dromos.engines.cpu.skeletons.common import ONE, QUEUE, STOP, reserve
 from dromos.engines.cpu.skeletons.hooks import PRIORITY, bucket, compute_from, weight_at
 from dromos.intrinsics import atomic_add, atomic_min, atomic_swap, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, inline, kernel, meet, publish, published
+from dromos.jit import LINE, inline, lean_kernel, meet, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -134,7 +134,7 @@ def relax(
     return end - begin
 
 
-@kernel
+@lean_kernel
 def settle_in_order(
     thread, threads, graph, S, E, K, scale, bins, queue, size, window, window_size, pool, links, blocks, books,
     candidates, values, member, following, counters, cursors, memory, horizon, report,

@@ -1,9 +1,9 @@
 """One synchronous superstep, pushed or pulled: the general form that every program can take.
 
 Shared memory. In the message phase the fields are only read; ``A`` is merged into by atomics or under ``locks``.
-``got[v] == stamp`` marks who got a message in this superstep; the thread that sets it first puts ``v`` into
+``load(got, v) == stamp`` marks who got a message in this superstep; the thread that sets it first puts ``v`` into
 ``touched``. A barrier stands between phases. In the settling phase each vertex belongs to one thread.
-``member[v] == stamp`` marks
+``load(member, v) == stamp`` marks
 the frontier of this superstep, ``stamp + 1`` that of the next (the stamps go round; the caller clears before they do).
 """
 
@@ -62,8 +62,8 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
     weight_one,
 )  # fmt: skip
-from dromos.intrinsics import atomic_swap, load_relaxed
-from dromos.jit import LINE, inline, kernel, meet
+from dromos.intrinsics import atomic_swap, load, load_relaxed
+from dromos.jit import LINE, inline, lean_kernel, meet
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -71,7 +71,7 @@ from dromos.jit import LINE, inline, kernel, meet
 MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
-@kernel
+@lean_kernel
 def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, report, sums):
     """Initial state, first frontier and reductions; ``member`` is clear."""
     offsets, targets, weights, in_offsets = graph
@@ -89,11 +89,11 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
         if start_at(S, K, v):
             member[v] = stamp
             held = append(queue, counters, QUEUE, buffer, base, held, v)
-            out += offsets[v + 1] - offsets[v]
+            out += load(offsets, v + 1) - load(offsets, v)
             if in_offsets.size:
-                inn += in_offsets[v + 1] - in_offsets[v]
+                inn += load(in_offsets, v + 1) - load(in_offsets, v)
         if HAS_EDGE_FIELDS:
-            for arc in range(offsets[v], offsets[v + 1]):
+            for arc in range(load(offsets, v), load(offsets, v + 1)):
                 edge_init_store(E, S, E, K, v, targets[arc], arc, weight_at(weights, arc))
     flush(queue, counters, QUEUE, buffer, base, held)
     reduce_keep(R, sums, thread)
@@ -106,7 +106,7 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
 def push_arcs(S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base, held):
     """Send along the arcs ``begin..end`` of ``u``; what the buffer of touched vertices holds now."""
     for arc in range(begin, end):
-        v = np.int64(targets[arc])
+        v = np.int64(load(targets, arc))
         if WANTS_ALWAYS or wants_at(S, K, v):
             w = weight_at(weights, arc)
             if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
@@ -116,7 +116,7 @@ def push_arcs(S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, to
     return held
 
 
-@kernel
+@lean_kernel
 def push(
     thread, threads, graph, S, O, E, K, A, locks, got, member, stamp, everyone, queue, size, touched, following, hubs,
     buffer, counters, memory, report, sums,
@@ -136,10 +136,10 @@ def push(
         if first >= count:
             break
         for position in range(first, min(first + chunk, count)):
-            u = position if everyone else np.int64(queue[position])
-            if everyone and not ALWAYS_ACTIVE and member[u] != stamp:
+            u = position if everyone else np.int64(load(queue, position))
+            if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp:
                 continue
-            begin, end = offsets[u], offsets[u + 1]
+            begin, end = load(offsets, u), load(offsets, u + 1)
             messages += end - begin
             if end - begin > HUB:
                 hubs[reserve(counters, HUB_COUNT, 1)] = u
@@ -155,17 +155,17 @@ def push(
         index = 0
         while index < load_relaxed(counters, HUB_COUNT * LINE):
             u = np.int64(hubs[index])
-            pieces = (offsets[u + 1] - offsets[u] + PIECE - 1) // PIECE
+            pieces = (load(offsets, u + 1) - load(offsets, u) + PIECE - 1) // PIECE
             if piece < pieces:
                 break
             piece -= pieces
             index += 1
         if index >= load_relaxed(counters, HUB_COUNT * LINE):
             break
-        begin = offsets[u] + piece * PIECE
+        begin = load(offsets, u) + piece * PIECE
         held = push_arcs(
-            S, E, K, A, locks, got, stamp, u, begin, min(begin + PIECE, offsets[u + 1]), targets, weights, touched,
-            counters, buffer, base, held,
+            S, E, K, A, locks, got, stamp, u, begin, min(begin + PIECE, load(offsets, u + 1)), targets, weights,
+            touched, counters, buffer, base, held,
         )  # fmt: skip
     flush(touched, counters, TOUCHED, buffer, base, held)
     report[thread * LINE + MESSAGES] = messages
@@ -197,21 +197,21 @@ def settle(
             if first >= count:
                 break
             for position in range(first, min(first + chunk, count)):
-                u = position if everyone else np.int64(queue[position])
-                if everyone and not ALWAYS_ACTIVE and member[u] != stamp:
+                u = position if everyone else np.int64(load(queue, position))
+                if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp:
                     continue
                 if HAS_SENT:
                     keep(O, S, u)
                     fits &= sent_store(S, O, K, u)
-                if not UPDATE_ALL and not ALWAYS_ACTIVE and got[u] != stamp:
+                if not UPDATE_ALL and not ALWAYS_ACTIVE and load(got, u) != stamp:
                     if not HAS_SENT:
                         keep(O, S, u)
                     if active_at(O, S, K, u):
                         member[u] = following_stamp
                         held = append(following, counters, QUEUE, buffer, base, held, u)
-                        out += offsets[u + 1] - offsets[u]
+                        out += load(offsets, u + 1) - load(offsets, u)
                         if in_offsets.size:
-                            inn += in_offsets[u + 1] - in_offsets[u]
+                            inn += load(in_offsets, u + 1) - load(in_offsets, u)
     if HAS_SENT:
         meet(memory, thread, threads, 3)
     changed = n if UPDATE_ALL else load_relaxed(counters, TOUCHED * LINE)
@@ -221,8 +221,8 @@ def settle(
         if first >= changed:
             break
         for position in range(first, min(first + chunk, changed)):
-            v = position if UPDATE_ALL else np.int64(touched[position])
-            if not (HAS_SENT and (ALWAYS_ACTIVE or member[v] == stamp)):
+            v = position if UPDATE_ALL else np.int64(load(touched, position))
+            if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp)):
                 keep(O, S, v)
             fits &= update_store(S, S, K, v, take(A, v))
             put(A, v, identity())
@@ -231,18 +231,18 @@ def settle(
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
                 member[v] = following_stamp
                 held = append(following, counters, QUEUE, buffer, base, held, v)
-                out += offsets[v + 1] - offsets[v]
+                out += load(offsets, v + 1) - load(offsets, v)
                 if in_offsets.size:
-                    inn += in_offsets[v + 1] - in_offsets[v]
+                    inn += load(in_offsets, v + 1) - load(in_offsets, v)
     flush(following, counters, QUEUE, buffer, base, held)
     if HAS_EDGE_FIELDS:
         meet(memory, thread, threads, 4)
         for position in range(count * thread // threads, count * (thread + 1) // threads):
-            u = position if everyone else np.int64(queue[position])
-            if everyone and not ALWAYS_ACTIVE and member[u] != stamp and member[u] != following_stamp:
+            u = position if everyone else np.int64(load(queue, position))
+            if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp and member[u] != following_stamp:
                 continue
-            for arc in range(offsets[u], offsets[u + 1]):
-                v = np.int64(targets[arc])
+            for arc in range(load(offsets, u), load(offsets, u + 1)):
+                v = np.int64(load(targets, arc))
                 w = weight_at(weights, arc)
                 if (WANTS_ALWAYS or wants_at(O, K, v)) and (SENDS_ALWAYS or sends_at(O, E, K, u, v, arc, w)):
                     fits &= edge_update_store(E, S, E, K, u, v, arc, w)
@@ -262,8 +262,8 @@ def gather(S, E, K, member, stamp, v, begin, end, sources, weights):
     message = identity()
     found = 0
     for arc in range(begin, end):
-        u = np.int64(sources[arc])
-        if ALWAYS_ACTIVE or member[u] == stamp:
+        u = np.int64(load(sources, arc))
+        if ALWAYS_ACTIVE or load(member, u) == stamp:
             w = weight_at(weights, arc)
             if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
                 message = merge(message, compute_at(S, E, K, u, v, arc, w))
@@ -273,7 +273,7 @@ def gather(S, E, K, member, stamp, v, begin, end, sources, weights):
     return message, found
 
 
-@kernel
+@lean_kernel
 def pull(
     thread, threads, graph, in_graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following,
     buffer, counters, memory, report, sums,
@@ -296,7 +296,9 @@ def pull(
         for v in range(first, min(first + CHUNK, n)):
             if not WANTS_ALWAYS and not wants_at(S, K, v):
                 continue
-            message, found = gather(S, E, K, member, stamp, v, in_offsets[v], in_offsets[v + 1], sources, in_weights)
+            message, found = gather(
+                S, E, K, member, stamp, v, load(in_offsets, v), load(in_offsets, v + 1), sources, in_weights
+            )
             if found:
                 messages += found
                 put(A, v, message)
@@ -312,7 +314,7 @@ def pull(
     )  # fmt: skip
 
 
-@kernel
+@lean_kernel
 def pull_by_source(
     thread, threads, graph, in_graph, S, O, E, K, M, member, stamp, following, buffer, counters, memory, report, sums,
 ):  # fmt: skip
@@ -330,7 +332,7 @@ def pull_by_source(
     held = out = inn = messages = 0
     R = reduce_start()
     for u in range(n * thread // threads, n * (thread + 1) // threads):
-        if ALWAYS_ACTIVE or member[u] == stamp:
+        if ALWAYS_ACTIVE or load(member, u) == stamp:
             put(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
         else:
             put(M, u, identity())
@@ -342,19 +344,19 @@ def pull_by_source(
         for v in range(first, min(first + CHUNK, n)):
             message = identity()
             if WANTS_ALWAYS or wants_at(S, K, v):
-                messages += in_offsets[v + 1] - in_offsets[v]
-                for arc in range(in_offsets[v], in_offsets[v + 1]):
-                    message = merge(message, take(M, sources[arc]))
+                messages += load(in_offsets, v + 1) - load(in_offsets, v)
+                for arc in range(load(in_offsets, v), load(in_offsets, v + 1)):
+                    message = merge(message, take(M, load(sources, arc)))
             keep(O, S, v)
-            if HAS_SENT and (ALWAYS_ACTIVE or member[v] == stamp):
+            if HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp):
                 fits &= sent_store(S, O, K, v)
             fits &= update_store(S, S, K, v, message)
             R = reduce_fold(R, O, S, K, v)
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
                 member[v] = following_stamp
                 held = append(following, counters, QUEUE, buffer, base, held, v)
-                out += offsets[v + 1] - offsets[v]
-                inn += in_offsets[v + 1] - in_offsets[v]
+                out += load(offsets, v + 1) - load(offsets, v)
+                inn += load(in_offsets, v + 1) - load(in_offsets, v)
     flush(following, counters, QUEUE, buffer, base, held)
     reduce_keep(R, sums, thread)
     report[thread * LINE + MESSAGES] = messages
