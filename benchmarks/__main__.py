@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 
 from rich.console import Console
 
 from benchmarks import record
 
-BENCHMARKS = ("build_and_generate", "text_io", "store_open", "startup")
+BENCHMARKS = ("build_and_generate", "text_io", "store_open", "startup", "algorithms")
 
 
 def main() -> None:
@@ -18,6 +19,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHMARKS)} (all unless given)")
     parser.add_argument("--gpu", action="store_true", help="the measurements that need a CUDA device")
     parser.add_argument("--no-save", action="store_true", help="print only, leave benchmarks/results as it is")
+    parser.add_argument("--scale", type=int, default=20, help="2^scale vertices (a grid as large), where it applies")
+    parser.add_argument("--quick", action="store_true", help="small graphs and little time, nothing saved")
     args = parser.parse_args()
     if args.gpu:
         parser.exit(0, "no measurement needs a CUDA device yet\n")
@@ -26,10 +29,14 @@ def main() -> None:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
     console = Console(highlight=False, width=160)
     for name in args.names or BENCHMARKS:
-        rows = importlib.import_module(f"benchmarks.{name}").run()
+        module = importlib.import_module(f"benchmarks.{name}")
+        options = {"scale": args.scale, "quick": args.quick}
+        rows = module.run(**{key: options[key] for key in options if key in inspect.signature(module.run).parameters})
         record.show(name, rows, console)
-        if not args.no_save:
-            record.save(name, rows)
+        if not args.no_save and not args.quick:
+            saved = record.save(name, rows)
+            if hasattr(module, "chart"):
+                module.chart(rows, saved.with_suffix(".png"))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
+PACKAGES = (
+    "numpy", "numba", "scipy", "pyarrow", "networkit", "igraph", "python-graphblas", "rustworkx", "scikit-network",
+)  # fmt: skip
 
 
 def context() -> dict[str, Any]:

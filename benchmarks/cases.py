@@ -1,0 +1,55 @@
+"""The graphs that algorithms are measured on, with their weights and sources; always the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import dromos as dr
+
+__all__ = ["GRAPHS", "Case", "make_case"]
+
+_SEED = 27
+SOURCES = 16
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph without weights, the same with whole weights 1..255, and vertices with edges to start from."""
+
+    name: str
+    graph: dr.Graph
+    weighted: dr.Graph
+    sources: tuple[int, ...]
+
+
+def _kron(scale: int) -> dr.Graph:
+    return dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True)
+
+
+def _urand(scale: int) -> dr.Graph:
+    return dr.generators.uniform(1 << scale, 16 << scale, dedupe=True, drop_self_loops=True)
+
+
+def grid_side(scale: int) -> int:
+    """2000 at scale 20; the number of vertices doubles with each scale."""
+    return max(8, round(2000 * 2 ** ((scale - 20) / 2)))
+
+
+def _grid(scale: int) -> dr.Graph:
+    return dr.generators.grid(grid_side(scale), grid_side(scale))
+
+
+GRAPHS: dict[str, Callable[[int], dr.Graph]] = {"kron": _kron, "urand": _urand, "grid": _grid}
+
+
+def make_case(kind: str, scale: int, sources: int = SOURCES) -> Case:
+    """The graph ``kind`` of ``scale``: named ``kron20``, or by its sides ``grid2000``."""
+    graph = GRAPHS[kind](scale)
+    connected = np.flatnonzero(graph.out_degree)
+    chosen = np.random.default_rng(_SEED).choice(connected, min(sources, len(connected)), replace=False)
+    size = grid_side(scale) if kind == "grid" else scale
+    weighted = dr.generators.with_random_weights(graph, 1, 255, seed=_SEED)
+    return Case(f"{kind}{size}", graph, weighted, tuple(chosen.tolist()))
