@@ -34,7 +34,7 @@ def check(program: Program, graph: Graph, threads: int) -> None:
         for name in expected:
             if name != "parent":  # a choice among equals
                 np.testing.assert_allclose(
-                    found[name], expected[name], rtol=1e-5, atol=1e-6, err_msg=f"{program} {path} {name}"
+                    found[name], expected[name], rtol=1e-6, atol=1e-9, err_msg=f"{program} {path} {name}"
                 )
 
 

@@ -87,6 +87,7 @@ def test_ldbc_examples() -> None:
     assert undirected.labels.values_of(np.array(edge)).tolist() == [3, 4]
 
 
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")  # of SciPy 1.18
 @pytest.mark.parametrize("field", ["real", "integer", "pattern"])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_matrix_market_both_ways_with_scipy(tmp_path: Path, field: str, symmetric: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -16,6 +15,8 @@ from networkx.utils import edges_equal, nodes_equal
 from dromos import Graph
 from dromos.errors import GraphDataError
 from dromos.graph.interop import as_numpy, choose_columns
+
+pl = pytest.importorskip("polars")
 
 
 class ByDLPack:

@@ -115,8 +115,9 @@ class CpuExecution:
             self.frontier.advance(size, stamped=path.sync == "sync")
         else:
             self.frontier.size = size
-        self._superstep += supersteps
-        finished = self._finish(report)
+        self._superstep += supersteps - 1
+        finished = self._finish(report)  # a program asks about the superstep that has just run
+        self._superstep += 1
         self.stats = self._statistics(report, time.perf_counter() - begin, finished)
         return self.stats
 
