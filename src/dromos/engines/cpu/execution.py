@@ -46,7 +46,7 @@ class CpuExecution:
         self.analysis = analyse(self.typed)
         always = self.analysis.activity == "always" and self.ir.start is TRUE
         # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
-        dominated = tuple(path for path in PATHS if path.direction == "push") if always and self._by_source else ()
+        dominated = tuple(path for path in PATHS if path.direction == "push") if always else ()
         self.caps: Caps = caps_for(
             self.ir,
             self.analysis,

@@ -84,8 +84,8 @@ class Ordering:
     def _bin_width(self) -> tuple[np.generic, int]:
         """How values are scaled to bins, and how many bins there are.
 
-        A bin as wide as the weights on two steps along an average vertex keeps all threads busy and little repeated:
-        narrow where there are many edges to choose from, wide on a lattice.
+        Narrow where there are many edges to choose from, wide on a lattice: the average weight times 16 over the
+        square of the average degree comes near the best width on skewed, uniform and lattice graphs.
         """
         graph = self._run.graph
         weights = graph.weights
@@ -93,7 +93,7 @@ class Ordering:
         sample = np.ones(1) if weights is None or graph.num_arcs == 0 else np.abs(weights[::step].astype(np.float64))
         degree = max(graph.num_arcs / max(graph.num_vertices, 1), 1.0)
         finite = sample[np.isfinite(sample)]
-        width = 2.0 * float(finite.mean() if finite.size else 1.0) / degree
+        width = 16 * float(finite.mean() if finite.size else 1.0) / degree**2
         most = float(finite.max(initial=1.0))
         if self._values.dtype.kind == "f":
             width = width if width > 0 else 1.0
