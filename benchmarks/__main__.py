@@ -10,7 +10,7 @@ from rich.console import Console
 
 from benchmarks import record
 
-BENCHMARKS = ("build_and_generate", "text_io", "store_open", "startup", "algorithms")
+BENCHMARKS = ("build_and_generate", "text_io", "store_open", "startup", "algorithms", "paths", "resources")
 
 
 def main() -> None:

@@ -1,0 +1,146 @@
+"""Every program on every legal fixed path against ``path="auto"``, on kron and the grid.
+
+Each program and path runs once on a small graph of the same kind, so that no compilation is timed, and then up to three
+rounds over all paths on the large one; the best round counts. A run that exceeds the limit is stopped and said so.
+``over_auto`` is a path's time over that of ``auto`` (0 where auto itself was stopped); the row of ``auto`` says how far
+it is from the best fixed path.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.cases import Case, make_case
+from dromos.algorithms.connected_components import Components
+from dromos.algorithms.pagerank import pagerank_program
+from dromos.errors import IllegalPathError
+from dromos.plan.path import PATHS
+
+_ROUNDS = 3
+_WARM_SCALE = 12
+"""Large enough to go through all phases of a composition that a large graph goes through."""
+_LONG_S = 5.0
+"""What takes longer is measured once."""
+
+
+def _pagerank(case: Case, path: str) -> Any:
+    program = pagerank_program(dtype=np.dtype(np.float64))(alpha=0.85, tolerance=0.0)
+    return dr.run(program, case.graph, max_iter=20, path=path)
+
+
+def _beliefs(case: Case, path: str) -> Any:
+    n = case.graph.num_vertices
+    prior = np.zeros((n, 2))
+    prior[list(case.sources)] = (0.5, -0.5)
+    coupling = np.array([[1, -1], [-1, 1]]) * 1e-6  # small enough to converge around the largest hub
+    return dr.belief_propagation(case.graph, prior, coupling, tol=1e-12, path=path)
+
+
+PROGRAMS: dict[str, Callable[[Case, str], Any]] = {
+    "bfs": lambda case, path: dr.bfs(case.graph, case.sources[0], path=path),
+    "sssp": lambda case, path: dr.sssp(case.weighted, case.sources[0], path=path),
+    "pagerank, 20 iterations": _pagerank,
+    "connected components, the program": lambda case, path: dr.run(Components(), case.graph, path=path),
+    "strongly_connected_components": lambda case, path: dr.strongly_connected_components(case.graph, path=path),
+    "betweenness, 1 source": lambda case, path: dr.betweenness(
+        case.graph, sources=case.sources[:1], normalized=False, path=path
+    ),
+    "k_core, k=3": lambda case, path: dr.k_core(case.graph, 3, path=path),
+    "belief_propagation, 2 classes": _beliefs,
+    "spmv": lambda case, path: dr.spmv(case.weighted, np.ones(case.graph.num_vertices), path=path),
+}
+
+
+class _TooLong(BaseException):
+    """The alarm of a cell rang; not an error, so that nothing on the way takes it for one."""
+
+
+def run(scale: int = 20, quick: bool = False, limit: float = 20.0) -> list[dict[str, Any]]:
+    """A row for each graph, program and path, ``auto`` first; ``limit`` is in seconds a run."""
+    if quick:
+        scale, limit = min(scale, 12), min(limit, 3.0)
+    rows: list[dict[str, Any]] = []
+    for kind in ("kron", "grid"):
+        warm, case = make_case(kind, _WARM_SCALE), make_case(kind, scale)
+        for name, program in PROGRAMS.items():
+            begin = time.perf_counter()
+            rows += _table(name, program, warm, case, limit)
+            _say(f"{case.name}, {name}: {_auto_of(rows, name)} ({time.perf_counter() - begin:.0f} s)")
+    return rows
+
+
+def _table(
+    name: str, program: Callable[[Case, str], Any], warm: Case, case: Case, limit: float
+) -> list[dict[str, Any]]:
+    paths = ["auto"]
+    program(warm, "auto")
+    for path in map(str, PATHS):
+        try:
+            program(warm, path)
+        except IllegalPathError:
+            continue
+        paths.append(path)
+    best = dict.fromkeys(paths, float("inf"))
+    stopped: set[str] = set()
+    for number in range(_ROUNDS):
+        for path in paths:
+            if path in stopped or (number and best[path] > min(_LONG_S, limit)):
+                continue
+            taken = _limited(program, case, path, limit)
+            if taken is None:
+                stopped.add(path)  # its best stays infinite
+            else:
+                best[path] = min(best[path], taken)
+    return [{"graph": case.name, "program": name, **row} for row in _rows(best, stopped, limit)]
+
+
+def _rows(best: dict[str, float], stopped: set[str], limit: float) -> list[dict[str, Any]]:
+    """What is said of each path: seconds against auto, or that it was stopped."""
+    fixed = {path: seconds for path, seconds in best.items() if path != "auto"}
+    winner = min(fixed, key=fixed.__getitem__)
+    rows: list[dict[str, Any]] = []
+    for path, seconds in best.items():
+        if path in stopped:
+            rows.append({"path": path, "note": f"stopped after {limit:g} s"})
+        elif path == "auto":
+            over = seconds / fixed[winner]
+            side = "over" if over >= 1 else "under"
+            note = f"{100 * abs(over - 1):.0f}% {side} the best fixed path, {winner}"
+            rows.append({"path": path, "seconds": seconds, "over_best": over, "note": note})
+        else:
+            rows.append({"path": path, "seconds": seconds, "over_auto": seconds / best["auto"]})
+    return rows
+
+
+def _limited(program: Callable[[Case, str], Any], case: Case, path: str, limit: float) -> float | None:
+    """Seconds of one run; None if it was stopped at the limit. An engine gives way to a signal as it does to Ctrl-C."""
+
+    def ring(*_: Any) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        start = time.perf_counter()
+        program(case, path)
+        return time.perf_counter() - start
+    except _TooLong:
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _auto_of(rows: list[dict[str, Any]], name: str) -> str:
+    return next(row["note"] for row in reversed(rows) if row["program"] == name and row["path"] == "auto")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
