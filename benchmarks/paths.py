@@ -139,7 +139,7 @@ def _limited(program: Callable[[Case, str], Any], case: Case, path: str, limit: 
 
 
 def _auto_of(rows: list[dict[str, Any]], name: str) -> str:
-    return next(row["note"] for row in reversed(rows) if row["program"] == name and row["path"] == "auto")
+    return next(str(row["note"]) for row in reversed(rows) if row["program"] == name and row["path"] == "auto")
 
 
 def _say(text: str) -> None:
