@@ -55,6 +55,7 @@ def graphs(
     high: int = 9,
     directed: bool | None = None,
     weights: Iterable[float] | None = None,
+    unweighted: bool = True,
 ) -> Graph:
     """Graphs of 0..9 vertices: empty, single, with loops, parallel edges, isolated vertices, several components."""
     n = draw(st.integers(low, high))
@@ -63,7 +64,7 @@ def graphs(
     if draw(st.booleans()):
         ends = ends[:, ::-1]
     values = None
-    if weights is not None and draw(st.integers(0, 3)):
+    if weights is not None and (not unweighted or draw(st.integers(0, 3))):
         values = np.array([draw(st.sampled_from(tuple(weights))) for _ in ends], dtype=np.float32)
     return Graph.from_edges(ends[:, 0], ends[:, 1], values, num_vertices=n, directed=not both, threads=1)
 

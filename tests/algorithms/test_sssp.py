@@ -24,13 +24,12 @@ FLOAT = np.dtype(np.float64)
 
 @on_every_device
 @examples(30)
-@given(graph=graphs(low=1, weights=(0.0, 0.5, 1.0, 2.5, 7.0)), data=st.data())
+@given(graph=graphs(low=1, weights=(0.0, 0.5, 1.0, 2.5, 7.0), unweighted=False), data=st.data())
 def test_distances_are_those_of_networkx_on_every_path(device, graph, data):
     source = data.draw(st.integers(0, graph.num_vertices - 1))
     lengths = nx.single_source_dijkstra_path_length(as_networkx(graph), source)
     expected = row(lengths, graph.num_vertices, np.inf)
-    dtype = FLOAT if graph.weights is not None else np.dtype(np.int32)
-    for path in legal_paths(graph, sssp_program(dtype)):
+    for path in legal_paths(graph, sssp_program(FLOAT)):
         result = dr.sssp(graph, source, device=device, path=path)
         assert result.distance.tolist() == expected.tolist()
         result.verify()
@@ -38,7 +37,7 @@ def test_distances_are_those_of_networkx_on_every_path(device, graph, data):
 
 @on_every_device
 @examples(30)
-@given(graph=graphs(low=1, directed=True, weights=(-2.0, -1.0, 0.0, 1.0, 3.0)), data=st.data())
+@given(graph=graphs(low=1, directed=True, weights=(-2.0, -1.0, 0.0, 1.0, 3.0), unweighted=False), data=st.data())
 def test_negative_weights_give_distances_or_a_negative_cycle(device, graph, data):
     source = data.draw(st.integers(0, graph.num_vertices - 1))
     other = as_networkx(graph)
@@ -57,6 +56,15 @@ def test_negative_weights_give_distances_or_a_negative_cycle(device, graph, data
             result = dr.sssp(graph, source, device=device, path=path)
             assert result.distance.tolist() == row(lengths, graph.num_vertices, np.inf).tolist()
             result.verify()
+
+
+@examples(30)
+@given(graph=graphs(low=1))
+def test_without_weights_edges_are_counted(graph):
+    lengths = nx.single_source_shortest_path_length(as_networkx(graph), 0)
+    result = dr.sssp(graph, 0)
+    assert result.distance.tolist() == row(lengths, graph.num_vertices, np.inf).tolist()
+    result.verify()
 
 
 @on_every_device
