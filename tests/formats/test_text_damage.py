@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -279,7 +280,7 @@ def test_no_permission_as_another_user(tmp_path: Path) -> None:
     secret.chmod(0o600)
     closed.mkdir(mode=0o700)
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and str(folder).startswith("/tmp/"):
+        if folder.stat().st_uid == 0 and str(folder).startswith(tempfile.gettempdir() + os.sep):
             folder.chmod(0o755)
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(RUN_AS_NOBODY), str(tmp_path)],

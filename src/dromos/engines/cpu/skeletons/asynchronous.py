@@ -17,15 +17,14 @@ from dromos.engines.cpu.skeletons.common import (
     FIRST,
     HUB,
     HUB_COUNT,
-    HUBS,
     ONE,
-    PIECE,
     QUEUE,
     ROWS,
     append,
     flush,
     lock,
     reserve,
+    take_piece,
     take_work,
     unlock,
 )  # fmt: skip
@@ -137,21 +136,12 @@ def push(
                 )  # fmt: skip
     meet(memory, thread, threads, 1)
     while True:
-        piece = take_work(counters, HUBS, 1)
-        index = 0
-        while index < load_relaxed(counters, HUB_COUNT * LINE):
-            u = np.int64(hubs[index])
-            pieces = (load(offsets, u + 1) - load(offsets, u) + PIECE - 1) // PIECE
-            if piece < pieces:
-                break
-            piece -= pieces
-            index += 1
-        if index >= load_relaxed(counters, HUB_COUNT * LINE):
+        u, begin, end = take_piece(counters, hubs, offsets)
+        if u < 0:
             break
-        begin = load(offsets, u) + piece * PIECE
         held, fits = send(
-            S, O, P, E, K, locks, member, everyone, u, begin, min(begin + PIECE, load(offsets, u + 1)), targets,
-            weights, following, counters, buffer, base, held, fits,
+            S, O, P, E, K, locks, member, everyone, u, begin, end, targets, weights, following, counters, buffer, base,
+            held, fits,
         )  # fmt: skip
     if everyone:
         meet(memory, thread, threads, 2)

@@ -21,10 +21,10 @@ from dromos.engines.cpu.skeletons.common import (
     HUB,
     HUB_COUNT,
     HUBS,
-    PIECE,
     QUEUE,
     STOP,
     reserve,
+    take_piece,
     take_work,
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.hooks import compute_at, update_store, wants_at, weight_at
@@ -178,27 +178,11 @@ def push(
         if has_hubs:
             number += 1
             meet(memory, thread, threads, number)
-            count = load_relaxed(counters, HUB_COUNT * LINE)
-            while count > 0:
-                piece = take_work(counters, HUBS, 1)
-                index = 0
-                begin = np.int64(0)
-                end = np.int64(0)
-                while index < count:
-                    u = np.int64(hubs[index])
-                    begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
-                    pieces = (end - begin + PIECE - 1) // PIECE
-                    if piece < pieces:
-                        break
-                    piece -= pieces
-                    index += 1
-                if index >= count:
+            while True:
+                u, begin, end = take_piece(counters, hubs, offsets)
+                if u < 0:
                     break
-                begin += piece * PIECE
-                tail = (
-                    push_row(S, E, here, u, begin, min(begin + PIECE, end), targets, weights, private, base + tail)
-                    - base
-                )
+                tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
             number += 1
             meet(memory, thread, threads, number)
             if thread == 0:

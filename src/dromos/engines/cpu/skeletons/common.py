@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import atomic_add, compare_and_swap, load_relaxed, sched_yield, spin_hint, store_release
+from dromos.intrinsics import (
+    atomic_add,
+    compare_and_swap,
+    load,
+    load_relaxed,
+    sched_yield,
+    spin_hint,
+    store_release,
+)  # fmt: skip
 from dromos.jit import LINE, inline
 
 # ---- everything above is replaced by a program's own hooks
@@ -68,3 +76,22 @@ def take_work(counters, which, size):
 def reserve(counters, which, size):
     """Room for ``size`` entries in a shared queue: the position of the first."""
     return atomic_add(counters, which * LINE, size)
+
+
+@inline
+def take_piece(counters, hubs, offsets):
+    """A piece of a hub's row that nobody has taken: the vertex and its arcs; the vertex is -1 where none is left.
+
+    The pieces of all hubs are numbered through; a number is found again by walking the few hubs.
+    """
+    count = load_relaxed(counters, HUB_COUNT * LINE)
+    piece = take_work(counters, HUBS, 1) if count > 0 else NO_MORE
+    for index in range(count):
+        u = np.int64(load(hubs, index))
+        begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+        pieces = (end - begin + PIECE - 1) // PIECE
+        if piece < pieces:
+            begin += piece * PIECE
+            return u, begin, min(begin + PIECE, end)
+        piece -= pieces
+    return np.int64(-1), np.int64(0), np.int64(0)

@@ -18,8 +18,6 @@ from dromos.engines.cpu.skeletons.common import (
     FIRST,
     HUB,
     HUB_COUNT,
-    HUBS,
-    PIECE,
     QUEUE,
     ROWS,
     SECOND,
@@ -28,6 +26,7 @@ from dromos.engines.cpu.skeletons.common import (
     append,
     flush,
     reserve,
+    take_piece,
     take_work,
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.hooks import (
@@ -149,23 +148,12 @@ def push(
                     held,
                 )  # fmt: skip
     meet(memory, thread, threads, 1)
-    # Rows of hubs, piece by piece: the pieces are numbered through, found again by walking the few hubs.
     while True:
-        piece = take_work(counters, HUBS, 1)
-        index = 0
-        while index < load_relaxed(counters, HUB_COUNT * LINE):
-            u = np.int64(hubs[index])
-            pieces = (load(offsets, u + 1) - load(offsets, u) + PIECE - 1) // PIECE
-            if piece < pieces:
-                break
-            piece -= pieces
-            index += 1
-        if index >= load_relaxed(counters, HUB_COUNT * LINE):
+        u, begin, end = take_piece(counters, hubs, offsets)
+        if u < 0:
             break
-        begin = load(offsets, u) + piece * PIECE
         held = push_arcs(
-            S, E, K, A, locks, got, stamp, u, begin, min(begin + PIECE, load(offsets, u + 1)), targets, weights,
-            touched, counters, buffer, base, held,
+            S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base, held
         )  # fmt: skip
     flush(touched, counters, TOUCHED, buffer, base, held)
     report[thread * LINE + MESSAGES] = messages
