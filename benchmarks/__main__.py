@@ -20,6 +20,7 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="the measurements that need a CUDA device")
     parser.add_argument("--no-save", action="store_true", help="print only, leave benchmarks/results as it is")
     parser.add_argument("--scale", type=int, default=20, help="2^scale vertices (a grid as large), where it applies")
+    parser.add_argument("--budget", type=float, default=10.0, help="seconds for a peer in a row of algorithms")
     parser.add_argument("--quick", action="store_true", help="small graphs and little time, nothing saved")
     args = parser.parse_args()
     if args.gpu:
@@ -30,7 +31,7 @@ def main() -> None:
     console = Console(highlight=False, width=160)
     for name in args.names or BENCHMARKS:
         module = importlib.import_module(f"benchmarks.{name}")
-        options = {"scale": args.scale, "quick": args.quick}
+        options = {"scale": args.scale, "quick": args.quick, "budget": args.budget}
         rows = module.run(**{key: options[key] for key in options if key in inspect.signature(module.run).parameters})
         record.show(name, rows, console)
         if not args.no_save and not args.quick:

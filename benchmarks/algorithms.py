@@ -96,7 +96,7 @@ class Samples(NamedTuple):
     peer: list[float]
 
 
-def run(scale: int = 20, quick: bool = False, budget: float = 20.0) -> list[dict[str, Any]]:
+def run(scale: int = 20, quick: bool = False, budget: float = 10.0) -> list[dict[str, Any]]:
     """A row for each graph, algorithm and peer; ``quick`` takes small graphs, few sources and little time."""
     if quick:
         scale, budget = min(scale, 12), min(budget, 2.0)
@@ -123,8 +123,10 @@ def _against(name: str, case: Case, budget: float) -> list[dict[str, Any]]:
     try:
         for row in ROWS:
             if hasattr(peer, row.peer_row) and (not row.only or name in row.only):
+                begin = time.perf_counter()
                 rows.append(_measure(row, case, name, peer, budget))
-                _say(f"    {row.name}: ratio {rows[-1].get('ratio', float('nan')):.3f} {rows[-1].get('note', '')}")
+                ratio, note = rows[-1].get("ratio", float("nan")), rows[-1].get("note", "")
+                _say(f"    {row.name}: ratio {ratio:.3f}, measured in {time.perf_counter() - begin:.0f} s {note}")
     finally:
         peer.close()
     return rows
