@@ -1,63 +1,121 @@
-"""Afforest's passes: hooking trees together by compare-and-swap, and flattening them."""
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+"""Afforest in one call: trees hooked together by compare-and-swap, and flattened.
 
+Shared memory. ``label`` is read by all (relaxed). A root is hooked, by compare-and-swap, below a vertex of lower id
+only, so pointers always lead to lower ids and no interleaving makes a cycle. Flattening and halving write an ancestor
+into a vertex that is no root; a racing writer also writes an ancestor. An entry's value is its whole message, so relaxed is
+enough. Each phase has a cursor of its own, and a barrier stands between phases.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
-from dromos.intrinsics import atomic_add, compare_and_swap
-from dromos.jit import kernel
+import numpy as np
 
-_CHUNK = 2048
+from dromos.intrinsics import atomic_add, compare_and_swap, load, load_relaxed, prefetch, store, store_relaxed
+from dromos.jit import LINE, inline, lean_kernel, meet, publish, total
+
+CHUNK = 16384
+SAMPLES = 1024
+AHEAD = 24  # rows to ask for before they are needed
+PHASES = 4
 
 
-@kernel
-def _link(label, u, v):
-    a, b = label[u], label[v]
+@inline
+def _link(label, a, v):
+    """Join the tree of label ``a`` with that of ``v``; a label near the root of both.
+
+    The caller hands that label on to its next link: loading its own again, just behind the atomic that wrote it, would
+    wait for it.
+    """
+    b = load_relaxed(label, v)
     while a != b:
         high, low = max(a, b), min(a, b)
-        above = label[high]
+        above = load_relaxed(label, high)
         if above == low or (above == high and compare_and_swap(label, high, high, low)):
-            return
-        a = label[label[high]]
-        b = label[low]
+            return low
+        ancestor = load_relaxed(label, above)
+        if ancestor != above:  # halve the path: the chains of a lattice's rows need it
+            store_relaxed(label, high, ancestor)
+        a = ancestor
+        b = load_relaxed(label, low)
+    return a
 
 
-@kernel
-def link_nth(thread, num_threads, offsets, targets, label, nth, cursor):
-    """Link every vertex with its ``nth`` neighbour."""
-    n = len(label)
-    while True:
-        begin = atomic_add(cursor, 0, _CHUNK)
-        if begin >= n:
-            return
-        for u in range(begin, min(begin + _CHUNK, n)):
-            arc = offsets[u] + nth
-            if arc < offsets[u + 1]:
-                _link(label, u, targets[arc])
-
-
-@kernel
-def link_rest(thread, num_threads, offsets, targets, label, first, skipped, cursor):
-    """Link every vertex that is not in the component ``skipped`` with its neighbours from the ``first`` on."""
-    n = len(label)
-    while True:
-        begin = atomic_add(cursor, 0, _CHUNK)
-        if begin >= n:
-            return
-        for u in range(begin, min(begin + _CHUNK, n)):
-            if label[u] == skipped:
-                continue
-            for arc in range(offsets[u] + first, offsets[u + 1]):
-                _link(label, u, targets[arc])
-
-
-@kernel
-def compress(thread, num_threads, label, cursor):
+@inline
+def _flatten(label, cursors, phase, n):
     """Let every vertex point at its root."""
-    n = len(label)
     while True:
-        begin = atomic_add(cursor, 0, _CHUNK)
-        if begin >= n:
+        first = atomic_add(cursors, phase * LINE, CHUNK)
+        if first >= n:
             return
-        for u in range(begin, min(begin + _CHUNK, n)):
-            while label[u] != label[label[u]]:
-                label[u] = label[label[u]]
+        for v in range(first, min(first + CHUNK, n)):
+            parent = load_relaxed(label, v)
+            above = load_relaxed(label, parent)
+            if parent != above:
+                while parent != above:
+                    parent = above
+                    above = load_relaxed(label, parent)
+                store_relaxed(label, v, parent)
+
+
+@inline
+def _majority(label, n):
+    """The label that most of a sample have, if most have one; the sample is the same on all threads."""
+    best = np.int64(-1)
+    votes = 0
+    state = np.uint64(88172645463325252)  # xorshift
+    for _ in range(SAMPLES):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        seen = np.int64(load_relaxed(label, np.int64(state % np.uint64(n))))
+        if votes == 0:
+            best = seen
+        votes += 1 if seen == best else -1
+    return best
+
+
+@lean_kernel
+def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memory):
+    """Every vertex's label becomes the least id of its component.
+
+    The first two neighbours of every vertex are linked, which joins most of a large component. In a symmetric graph the
+    other arcs of its vertices need no look: each is seen from its other end, or lies inside.
+    """
+    n = offsets.size - 1
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
+        store(label, v, v)
+    meet(memory, thread, threads, 1)
+    # rows cost the same here, and where two threads meet chains arise: large shares
+    share = max(np.int64(CHUNK), n // (8 * threads))
+    while True:
+        first = atomic_add(cursors, 0, share)
+        if first >= n:
+            break
+        for u in range(first, min(first + share, n)):
+            begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+            prefetch(targets, np.int64(load(offsets, min(u + AHEAD, n))))
+            if begin < end:
+                near = _link(label, load_relaxed(label, u), load(targets, begin))
+                if begin + 1 < end:
+                    _link(label, near, load(targets, begin + 1))
+    meet(memory, thread, threads, 2)
+    _flatten(label, cursors, 1, n)
+    meet(memory, thread, threads, 3)
+    skipped = _majority(label, n) if symmetric else np.int64(-1)
+    linked = np.int64(0)
+    while True:
+        first = atomic_add(cursors, 2 * LINE, CHUNK)
+        if first >= n:
+            break
+        for u in range(first, min(first + CHUNK, n)):
+            near = load_relaxed(label, u)
+            if near == skipped:
+                continue
+            for arc in range(np.int64(load(offsets, u)) + 2, np.int64(load(offsets, u + 1))):
+                near = _link(label, near, load(targets, arc))
+                linked += 1
+    publish(memory, thread, 4, 0, linked)
+    meet(memory, thread, threads, 4)
+    if total(memory, threads, 4, 0) > 0:
+        _flatten(label, cursors, 3, n)
