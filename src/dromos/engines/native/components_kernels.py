@@ -2,8 +2,8 @@
 
 Shared memory. ``label`` is read by all (relaxed). A root is hooked, by compare-and-swap, below a vertex of lower id
 only, so pointers always lead to lower ids and no interleaving makes a cycle. Flattening and halving write an ancestor
-into a vertex that is no root; a racing writer also writes an ancestor. An entry's value is its whole message, so relaxed is
-enough. Each phase has a cursor of its own, and a barrier stands between phases.
+into a vertex that is no root; a racing writer also writes an ancestor. An entry's value is its whole message, so
+relaxed is enough. Each phase has a cursor of its own, and a barrier stands between phases.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
