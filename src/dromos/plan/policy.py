@@ -8,6 +8,8 @@ share of hubs.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dromos.errors import InvalidArgumentError
 from dromos.plan.path import Path
 from dromos.plan.stats import Caps, Decision, History, Stats
@@ -27,6 +29,7 @@ _TRAVERSAL = {
 }
 
 
+@lru_cache(maxsize=64)
 def candidates(caps: Caps) -> tuple[Path, ...]:
     """The paths that a run chooses between, the first one first.
 

@@ -55,6 +55,7 @@ class CpuExecution:
             ordered=is_ordered(self.ir, self.analysis),
             dominated=dominated,
         )
+        self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
         n = graph.num_vertices
         self._state = {spec.name: self._zeros(spec.name, spec.size, n) for spec in self.ir.fields}
         self._edge_state = {
@@ -245,13 +246,12 @@ class CpuExecution:
         return tuple(self._edge_state.values()) or (_NO_DEGREES,)
 
     def context(self) -> tuple[Any, ...]:
-        used = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
         return (
             np.int32(self._superstep),
             np.int64(self.graph.num_vertices),
             np.int64(self.graph.num_arcs),
-            self.graph.out_degree if "out_degree" in used else _NO_DEGREES,
-            self.graph.in_degree if "in_degree" in used else _NO_DEGREES,
+            self.graph.out_degree if "out_degree" in self._degrees else _NO_DEGREES,
+            self.graph.in_degree if "in_degree" in self._degrees else _NO_DEGREES,
             *self.program.params.values(),
             *self._reductions,
         )
