@@ -58,7 +58,7 @@ docs: $(VENV)/.installed-docs
 
 # On a machine with a GPU the system's Python usually has CuPy; nothing is installed there.
 test-gpu:
-	PYTHONPATH=src $(PYTHON) -m pytest -q -m gpu tests
+	PYTHONPATH=src $(PYTHON) -m pytest -q -m gpu tests || { [ $$? -eq 5 ] && echo "no test needs a CUDA device yet"; }
 
 bench-gpu:
 	PYTHONPATH=src $(PYTHON) -m benchmarks --gpu
