@@ -50,7 +50,6 @@ THIN = 24  # a frontier up to this size is one thread's work: a barrier costs mo
 SHARE = 64  # vertices that a thread takes at a time
 WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
 BIT = np.uint64(1)
-PUSHED, PULLED_OUT, PULLED_IN = range(3)
 
 
 @inline
