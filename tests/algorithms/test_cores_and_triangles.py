@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dromos as dr
+import dromos.engines.native.triangles as triangle_kernels
+import dromos.engines.native.triangles_oriented_kernels as oriented_kernels
 from dromos.algorithms.core_numbers import Peel
 from dromos.algorithms.core_numbers import verify as verify_cores
 from dromos.algorithms.k_core import verify as verify_k_core
@@ -73,6 +75,39 @@ def test_many_threads_count_the_same():
         result = dr.triangles(graph, threads=threads)
         assert result.triangles.tolist() == [expected[v] for v in range(graph.num_vertices)]
     result.verify()
+
+
+@pytest.mark.parametrize("count", [triangle_kernels._in_order, triangle_kernels._oriented])
+@examples(40)
+@given(seed=st.integers(0, 999), n=st.integers(2, 150), density=st.sampled_from((0.02, 0.1, 0.5, 1.0)))
+def test_both_ways_of_counting_agree_with_networkx(count, seed, n, density):
+    other = nx.fast_gnp_random_graph(n, density, seed=seed)
+    other.add_edges_from((seed % n, v) for v in range(0, n, 2) if v != seed % n)  # a hub, anywhere among the ids
+    graph = dr.Graph.from_networkx(other)
+    expected = row(nx.triangles(other), n, 0)
+    for threads in (1, 3):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(oriented_kernels, "HUBS", 64)  # so that there are hubs and others
+            counts = np.zeros(n, dtype=np.int64)
+            assert count(graph, counts, threads) == expected.sum() // 3
+        assert counts.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("hub", [0, 9_000, 20_000])
+def test_a_wheel_with_a_hub_of_any_id(hub):
+    rim = np.delete(np.arange(20_001), hub)
+    ends = np.concatenate([rim, rim]), np.concatenate([np.roll(rim, 1), np.full(len(rim), hub)])
+    result = dr.triangles(dr.Graph.from_edges(*ends, directed=False), threads=2)
+    assert result.triangles[hub] == result.total == 20_000
+    assert np.all(result.triangles[rim] == 2)
+
+
+def test_rows_need_not_be_sorted():
+    n = 12
+    targets = np.concatenate([np.roll(np.delete(np.arange(n), v), 5) for v in range(n)]).astype(np.int32)
+    graph = dr.Graph.from_csr(np.arange(n + 1) * (n - 1), targets, directed=False)
+    assert not graph.sorted
+    assert dr.triangles(graph).triangles.tolist() == [55] * n
 
 
 @pytest.mark.parametrize("algorithm", [dr.triangles, dr.clustering])

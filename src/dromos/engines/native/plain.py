@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,8 +19,8 @@ def _neighbors(graph: GraphLike, v: int) -> list[int]:
     return found
 
 
-def triangles(graph: GraphLike) -> Mapping[str, Array]:
-    """Triangles through each vertex of a simple undirected graph.
+def triangles(graph: GraphLike) -> Mapping[str, Any]:
+    """Triangles through each vertex of a simple undirected graph, and in all of it.
 
     >>> import dromos as dr
     >>> triangles(dr.generators.complete(4))["triangles"].tolist()
@@ -28,7 +28,7 @@ def triangles(graph: GraphLike) -> Mapping[str, Array]:
     """
     near = [set(_neighbors(graph, v)) for v in range(graph.num_vertices)]
     twice = [sum(len(near[v] & near[u]) for u in near[v]) for v in range(graph.num_vertices)]
-    return {"triangles": np.array(twice, dtype=np.int64) // 2}
+    return {"triangles": np.array(twice, dtype=np.int64) // 2, "total": sum(twice) // 6}
 
 
 def cdlp(graph: GraphLike, *, max_iter: int, directed: bool) -> Mapping[str, Array]:
