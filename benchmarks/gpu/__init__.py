@@ -1,0 +1,1 @@
+"""Measurements that need a CUDA device."""

@@ -1,0 +1,161 @@
+"""The graphs that the CUDA engine is measured on, made on the device and never seen by the host.
+
+A name says all: ``kron22`` is an R-MAT graph (a, b, c = .57, .19, .19; ids permuted) of 2^22 vertices, ``urand22`` a
+uniform one, both with 16 edges a vertex before loops and duplicates are left out and both directions are stored;
+``grid3000`` is the 3000 x 3000 lattice and ``grid20x500`` one of other sides. The same seed gives the same graph.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.gpu.device import launch, launch_loop
+
+__all__ = ["DeviceCsr", "grid", "kron", "make", "urand"]
+
+SEED = 27
+EDGE_FACTOR = 16
+SOURCES = 16
+_A, _B, _C = 0.57, 0.19, 0.19
+
+
+@dataclass
+class DeviceCsr:
+    """A symmetric graph on the device: rows sorted, no loops, no parallel edges."""
+
+    name: str
+    offsets: Any
+    targets: Any
+    seed: int = SEED
+    _hosts: dict[bool, dr.Graph] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_vertices(self) -> int:
+        """How many vertices there are, isolated ones included."""
+        return len(self.offsets) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        """How many arcs there are: two an edge."""
+        return len(self.targets)
+
+    @cached_property
+    def degrees(self) -> Any:
+        """The number of neighbours of each vertex."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+    @cached_property
+    def weights(self) -> Any:
+        """Whole weights 1..255 by arc, the same in both directions."""
+        import cupy as cp
+
+        weights = cp.empty(self.num_arcs, cp.int32)
+        launch_loop("generate", "pair_weights", 32 * self.num_vertices, self.offsets, self.targets,
+               np.int64(self.num_vertices), np.uint64(self.seed), np.int32(1), np.int32(255), weights)  # fmt: skip
+        return weights
+
+    @cached_property
+    def largest_component(self) -> Any:
+        """Which vertices hang together with the one of most neighbours: on these graphs, the largest component."""
+        from benchmarks.gpu.references import reference_levels
+
+        if self.name.startswith("grid"):  # connected, and thousands of levels deep
+            import cupy as cp
+
+            return cp.ones(self.num_vertices, bool)
+        return reference_levels(self, int(self.degrees.argmax())) >= 0
+
+    def sources(self, count: int = SOURCES) -> list[int]:
+        """Vertices of the largest component, drawn once and for all."""
+        inside = self.largest_component.nonzero()[0]
+        places = np.random.default_rng(self.seed).choice(len(inside), min(count, len(inside)), replace=False)
+        return [int(v) for v in inside[places].get()]
+
+    def host(self, weighted: bool = False) -> dr.Graph:
+        """The same graph as :class:`dromos.Graph`; the copies with and without weights share their rows."""
+        from dromos.graph.graph import Flags
+
+        if weighted not in self._hosts:
+            other = self._hosts.get(not weighted)
+            offsets = self.offsets.get() if other is None else other.offsets
+            targets = self.targets.get() if other is None else other.targets
+            # what the flags say is what the graph was made to be; to look again would take the host minutes
+            flags = Flags(directed=False, symmetric=True, sorted=True, parallel_edges=False, self_loops=False)
+            weights = self.weights.get() if weighted else None
+            self._hosts[weighted] = dr.Graph._make(offsets, targets, weights, flags=flags)
+        return self._hosts[weighted]
+
+    def forget_hosts(self) -> None:
+        """Give the memory of the host's copies back."""
+        self._hosts.clear()
+
+
+def make(name: str, seed: int = SEED) -> DeviceCsr:
+    """The graph called ``name``: ``kronS``, ``urandS``, ``gridN`` or ``gridRxC``."""
+    found = re.fullmatch(r"(kron|urand|grid)(\d+)(?:x(\d+))?", name)
+    if found is None or (found[3] and found[1] != "grid"):
+        raise SystemExit(f"there is no graph {name!r}; name one like kron22, urand22, grid3000 or grid20x500")
+    size = int(found[2])
+    if found[1] == "grid":
+        return grid(size, int(found[3] or size), seed)
+    return (kron if found[1] == "kron" else urand)(size, seed)
+
+
+def kron(scale: int, seed: int = SEED) -> DeviceCsr:
+    """An R-MAT graph of ``2**scale`` vertices."""
+    edges, keys = _room_for_keys(scale)
+    bounds = (round(part * 2**32) for part in (_A, _A + _B, _A + _B + _C))
+    launch_loop("generate", "rmat_keys", edges, keys, np.uint64(edges), np.int32(scale), np.uint64(seed),
+           *map(np.uint32, bounds))  # fmt: skip
+    return DeviceCsr(f"kron{scale}", *_rows(keys, 1 << scale), seed)
+
+
+def urand(scale: int, seed: int = SEED) -> DeviceCsr:
+    """A graph of ``2**scale`` vertices whose edges have uniform ends."""
+    edges, keys = _room_for_keys(scale)
+    launch_loop("generate", "uniform_keys", edges, keys, np.uint64(edges), np.uint32(1 << scale), np.uint64(seed))
+    return DeviceCsr(f"urand{scale}", *_rows(keys, 1 << scale), seed)
+
+
+def grid(rows: int, columns: int, seed: int = SEED) -> DeviceCsr:
+    """The lattice of ``rows`` x ``columns``, four neighbours each."""
+    import cupy as cp
+
+    count, sides = rows * columns, (np.int64(rows), np.int64(columns))
+    offsets = cp.zeros(count + 1, cp.int64)
+    launch("generate", "grid_degrees", count, *sides, offsets[1:])
+    cp.cumsum(offsets, out=offsets)
+    targets = cp.empty(int(offsets[-1]), cp.int32)
+    launch("generate", "grid_targets", count, *sides, offsets, targets)
+    return DeviceCsr(f"grid{rows}" if rows == columns else f"grid{rows}x{columns}", offsets, targets, seed)
+
+
+def _room_for_keys(scale: int) -> tuple[int, Any]:
+    """The number of edges to draw, and an array for both directions of each."""
+    import cupy as cp
+
+    edges = EDGE_FACTOR << scale
+    return edges, cp.empty(2 * edges, cp.uint64)
+
+
+def _rows(keys: Any, vertices: int) -> tuple[Any, Any]:
+    """Offsets and targets of the edges whose keys are given; the keys are used up."""
+    import cupy as cp
+
+    keys.sort()
+    first = cp.empty(len(keys), cp.bool_)
+    launch_loop("generate", "first_of_its_kind", len(keys), keys, np.uint64(len(keys)), first)
+    keys = keys[first]
+    del first
+    offsets, targets = cp.empty(vertices + 1, cp.int64), cp.empty(len(keys), cp.int32)
+    launch_loop("generate", "rows_of_keys", len(keys) + 1, keys, np.uint64(len(keys)), np.uint64(vertices),
+           offsets, targets)  # fmt: skip
+    del keys
+    cp.get_default_memory_pool().free_all_blocks()
+    return offsets, targets
