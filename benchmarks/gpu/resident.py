@@ -1,0 +1,66 @@
+"""A graph that is on the device and stands for one of the host, so that nothing is copied when a run begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import dromos as dr
+from benchmarks.gpu.graphs import SOURCES, DeviceCsr, make
+
+__all__ = ["Resident", "resident"]
+
+
+@dataclass
+class Resident:
+    """The arrays as they were made, the graphs for the engine, and the vertices to start from."""
+
+    csr: DeviceCsr
+    sources: list[int]
+
+    @property
+    def name(self) -> str:
+        """The name of the graph."""
+        return self.csr.name
+
+    @cached_property
+    def graph(self) -> dr.Graph:
+        """Without weights."""
+        return self._registered(weighted=False)
+
+    @cached_property
+    def weighted(self) -> dr.Graph:
+        """With whole weights 1..255."""
+        return self._registered(weighted=True)
+
+    def _registered(self, weighted: bool) -> dr.Graph:
+        from dromos.engines.cuda.device_graph import DeviceGraph, keep
+
+        graph = self.csr.host(weighted)
+        keep(graph, DeviceGraph.from_device(self.csr.offsets, self.csr.targets, self.csr.weights if weighted else None))
+        return graph
+
+    def device_graph(self, weighted: bool = False) -> Any:
+        """The engine's own form of the graph."""
+        from dromos.engines.cuda.device_graph import device_graph
+
+        return device_graph(self.weighted if weighted else self.graph)
+
+    def release(self) -> None:
+        """Free the memory of the device and of the host."""
+        import cupy as cp
+
+        from dromos.engines.cuda.device_graph import forget
+
+        for name in ("graph", "weighted"):
+            if name in self.__dict__:
+                forget(self.__dict__.pop(name))
+        self.csr.forget_hosts()
+        cp.get_default_memory_pool().free_all_blocks()
+
+
+def resident(name: str, sources: int = SOURCES) -> Resident:
+    """The graph called ``name``, made on the device, with so many sources."""
+    csr = make(name)
+    return Resident(csr, csr.sources(sources))
