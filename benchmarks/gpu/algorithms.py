@@ -1,8 +1,8 @@
 """The algorithms on the device against what is to be reached there, and cuSPARSE beside PageRank, in one run.
 
 Device times are medians over 16 sources (of three rounds each while a run is short); ``benchmarks/gpu/timing.py`` says
-what is inside. ``of_must`` and ``of_aim`` are our time over the figure: at most 1 is reached. Answers are checked in the
-run, at full size, by certificates and plain algorithms on the device; a wrong one ends it.
+what is inside. ``of_must`` and ``of_aim`` are our time over the figure: at most 1 is reached. Answers are checked in
+the run, at full size, by certificates and plain algorithms on the device; a wrong one ends it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Inside the device time are all supersteps of the program, the planner's decisions between them, every launch and every
 wait of the host that the loop makes: it is the time between two CUDA events, so gaps in which the device waits for the
-host count. Outside are compiling, taking memory and writing the initial state (``prepare_ms``, by the host's clock), and
-copying the result to the host. A native kernel has no state of its own before it runs, so its preparation is inside.
+host count. Outside are compiling, taking memory and writing the initial state (``prepare_ms``, by the host's clock),
+and copying the result to the host. A native kernel has no state of its own before it runs: its preparation is inside.
 The end-to-end time is the host's clock around the public function: the graph is on the device before, the result is
 on the host after.
 """

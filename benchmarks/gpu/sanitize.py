@@ -1,0 +1,110 @@
+"""Every algorithm on every legal path on a few small graphs, for compute-sanitizer to watch.
+
+    compute-sanitizer --tool memcheck  python -m benchmarks.gpu.sanitize
+    compute-sanitizer --tool racecheck python -m benchmarks.gpu.sanitize
+
+Memory is taken from the driver array by array, not from a pool, so that a step beyond an array is a step outside of it.
+Answers are verified as well: a tool that slows kernels a hundredfold finds orders that nobody else sees.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.gpu.graphs import make
+from dromos.errors import IllegalPathError
+from dromos.plan.path import PATHS
+
+__all__ = ["main"]
+
+Call = Callable[[dr.Graph, dr.Graph, dict[str, Any]], Any]
+
+
+def _beliefs(graph: dr.Graph, how: dict[str, Any]) -> Any:
+    prior = np.zeros((graph.num_vertices, 2))
+    prior[0] = 0.5, -0.5
+    coupling = np.array([[1, -1], [-1, 1]]) * 1e-4
+    return dr.belief_propagation(graph, prior, coupling, tol=1e-9, **how)
+
+
+CALLS: dict[str, Call] = {
+    "bfs": lambda bare, weighted, how: dr.bfs(bare, 1, **how),
+    "sssp": lambda bare, weighted, how: dr.sssp(weighted, 1, **how),
+    "sssp, float weights": lambda bare, weighted, how: dr.sssp(
+        weighted.with_weights(np.asarray(weighted.weights, np.float32) / 7), 1, **how
+    ),
+    "pagerank": lambda bare, weighted, how: dr.pagerank(bare, **how),
+    "pagerank in float32": lambda bare, weighted, how: dr.pagerank(bare, dtype=np.float32, **how),
+    "betweenness": lambda bare, weighted, how: dr.betweenness(bare, sources=[1, 2], **how),
+    "connected_components": lambda bare, weighted, how: dr.connected_components(bare, **how),
+    "strongly_connected_components": lambda bare, weighted, how: dr.strongly_connected_components(bare, **how),
+    "core_numbers": lambda bare, weighted, how: dr.core_numbers(bare, **how),
+    "k_core": lambda bare, weighted, how: dr.k_core(bare, 3, **how),
+    "spmv": lambda bare, weighted, how: dr.spmv(weighted, np.ones(weighted.num_vertices), **how),
+    "belief_propagation": lambda bare, weighted, how: _beliefs(bare, how),
+    "label_propagation": lambda bare, weighted, how: dr.label_propagation(bare, **how),
+    "triangles": lambda bare, weighted, how: dr.triangles(bare, **how),
+}
+_NO_PATHS = ("label_propagation", "triangles")
+
+
+def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
+    """A skewed graph, a flat one, a lattice, and a star whose hub has a block of threads to itself."""
+    for name in ("kron7", "urand6", "grid9x14"):
+        made = make(name)
+        yield name, made.host(), made.host(weighted=True)
+    leaves = 2500
+    offsets = np.concatenate([[0], np.arange(leaves, 2 * leaves + 1)])
+    targets = np.concatenate([np.arange(1, leaves + 1), np.zeros(leaves, int)]).astype(np.int32)
+    weights = np.tile(1 + np.arange(leaves) % 9, 2).astype(np.int32)
+    star = dr.Graph.from_csr(offsets, targets, directed=False)
+    yield "star", star, dr.Graph.from_csr(offsets, targets, weights, directed=False)
+
+
+def main(wanted: Sequence[str] = ()) -> int:
+    """Run everything (or the algorithms whose names begin as ``wanted`` say); 1 if an answer is wrong."""
+    import cupy as cp
+
+    cp.cuda.set_allocator(None)
+    return watched(small_graphs(), wanted)
+
+
+def watched(graphs: Iterable[tuple[str, dr.Graph, dr.Graph]], wanted: Sequence[str] = (), device: str = "cuda") -> int:
+    """Run all calls on all paths on ``graphs``, each without and with weights; 1 if an answer is wrong."""
+    wrong = runs = 0
+    for graph_name, bare, weighted in graphs:
+        for name, call in CALLS.items():
+            if wanted and not name.startswith(tuple(wanted)):
+                continue
+            begin = time.perf_counter()
+            taken = []
+            for path in ("auto",) if name in _NO_PATHS else ("auto", *map(str, PATHS)):
+                try:
+                    result = call(bare, weighted, {"device": device, "path": path})
+                except IllegalPathError:
+                    continue
+                wrong += _is_wrong(result, f"{graph_name} {name} {path}")
+                taken.append(path)
+            runs += len(taken)
+            print(f"{graph_name:10} {name:30} {len(taken)} paths {time.perf_counter() - begin:6.1f} s", flush=True)
+    print(f"{runs} runs, {wrong} wrong answers")
+    return 1 if wrong else 0
+
+
+def _is_wrong(result: Any, what: str) -> bool:
+    try:
+        result.verify()
+    except dr.errors.VerificationError as error:
+        print(f"WRONG: {what}: {error}", flush=True)
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
