@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint bench docs test-gpu bench-gpu clean
+.PHONY: help demo test lint bench docs test-gpu bench-gpu sanitize-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
@@ -13,6 +13,7 @@ help:
 	@echo "make docs       build the documentation into site/"
 	@echo "make test-gpu   the tests that need a CUDA device"
 	@echo "make bench-gpu  the measurements that need a CUDA device"
+	@echo "make sanitize-gpu  compute-sanitizer over every algorithm and path on small graphs"
 
 # A stamp an extra set: the environment is made again only when pyproject.toml changes.
 $(VENV)/.made:
@@ -56,12 +57,33 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-# On a machine with a GPU the system's Python usually has CuPy; nothing is installed there.
-test-gpu:
-	PYTHONPATH=src $(PYTHON) -m pytest -q -m gpu tests || { [ $$? -eq 5 ] && echo "no test needs a CUDA device yet"; }
+# On a machine with a GPU the system's Python usually has CuPy; nothing is installed there. Logs are kept: they are what
+# a change to the CUDA engine is judged by. Where only the files of a commit are, DROMOS_COMMIT says of which.
+GPU_RESULTS ?= benchmarks/results/h200
+ON_GPU := PYTHONPATH=src:. PYTHONUNBUFFERED=1
+LOGGED = 2>&1 | tee -a $(GPU_RESULTS)/$@.log
+
+test-gpu: SHELL := /bin/bash -o pipefail
+test-gpu: $(GPU_RESULTS)
+	@$(STAMP)
+	$(ON_GPU) $(PYTHON) -m pytest -q -m gpu tests $(LOGGED)
+	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q tests/algorithms $(LOGGED)
 
 bench-gpu:
-	PYTHONPATH=src $(PYTHON) -m benchmarks --gpu
+	$(ON_GPU) $(PYTHON) -m benchmarks --gpu
+
+sanitize-gpu: SHELL := /bin/bash -o pipefail
+sanitize-gpu: $(GPU_RESULTS)
+	@$(STAMP)
+	$(ON_GPU) compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m benchmarks.gpu.sanitize $(LOGGED)
+	$(ON_GPU) compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m benchmarks.gpu.sanitize $(LOGGED)
+
+# A log begins with where and when, and of which commit.
+STAMP = (date -u +"%Y-%m-%d %H:%M UTC"; nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; \
+	echo "commit $${DROMOS_COMMIT:-$$(git rev-parse --short HEAD)}; make $@") > $(GPU_RESULTS)/$@.log
+
+$(GPU_RESULTS):
+	@mkdir -p $@
 
 clean:
 	rm -rf $(VENV) site demo build dist

@@ -21,7 +21,7 @@ from benchmarks.gpu.graphs import make
 from dromos.errors import IllegalPathError
 from dromos.plan.path import PATHS
 
-__all__ = ["main"]
+__all__ = ["CALLS", "NO_PATHS", "main", "watched"]
 
 Call = Callable[[dr.Graph, dr.Graph, dict[str, Any]], Any]
 
@@ -51,7 +51,7 @@ CALLS: dict[str, Call] = {
     "label_propagation": lambda bare, weighted, how: dr.label_propagation(bare, **how),
     "triangles": lambda bare, weighted, how: dr.triangles(bare, **how),
 }
-_NO_PATHS = ("label_propagation", "triangles")
+NO_PATHS = ("label_propagation", "triangles")
 
 
 def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
@@ -84,7 +84,7 @@ def watched(graphs: Iterable[tuple[str, dr.Graph, dr.Graph]], wanted: Sequence[s
                 continue
             begin = time.perf_counter()
             taken = []
-            for path in ("auto",) if name in _NO_PATHS else ("auto", *map(str, PATHS)):
+            for path in ("auto",) if name in NO_PATHS else ("auto", *map(str, PATHS)):
                 try:
                     result = call(bare, weighted, {"device": device, "path": path})
                 except IllegalPathError:

@@ -16,7 +16,8 @@ from dromos.engines import graph_types
 from dromos.graph import Graph
 from dromos.program import Program, analyse
 
-DEVICES = ("reference", "cpu")
+# ``make test-gpu`` asks for the same tests on another device.
+DEVICES = tuple(os.environ.get("DROMOS_TEST_DEVICES", "reference,cpu").split(","))
 on_every_device = pytest.mark.parametrize("device", DEVICES)
 
 

@@ -1,0 +1,125 @@
+"""What each technique is worth: the same work with parts of the engine switched off, in the form of the papers' tables.
+
+- ``enterprise``: breadth-first search from a queue that takes an atomic a vertex, then with scheduling, with balancing
+  by degree, and with the hub cache (Liu and Huang, "Enterprise", SC 2015);
+- ``simdx``: how the next frontier is made (ballot only, online only, just in time), and how many kernels are fused
+  (none, selectively, all) (Liu and Huang, "SIMD-X", USENIX ATC 2019);
+- ``sepgraph``: every fixed path against the planner, with the supersteps at which it switches (Wang and others,
+  "SEP-Graph", PPoPP 2019).
+
+A variant is a label, the options of an engine and a path. ``speedup`` is the first variant's time over this one's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from benchmarks.gpu.resident import Resident, resident
+from benchmarks.gpu.timing import Samples
+from benchmarks.gpu.works import WORKS, Work
+from benchmarks.record import say
+from dromos.engines import Engine
+from dromos.errors import IllegalPathError, InvalidArgumentError
+from dromos.plan.path import PATHS, Path
+
+__all__ = ["KEY", "TABLES", "Table", "Variant", "run"]
+
+KEY = ("work", "graph", "variant")
+_SOURCES = 8
+_LONG_MS = 500.0
+"""A variant that takes longer runs from one source only."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to run: options of the engine, and a path."""
+
+    label: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    path: str = "auto"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Works and graphs, and the variants to run them in."""
+
+    cells: tuple[tuple[str, tuple[str, ...]], ...]
+    """The name of a work, and graphs for it."""
+    variants: tuple[Variant, ...]
+
+
+def _engine(options: Mapping[str, Any]) -> Engine:
+    from dromos.engines.cuda.engine import CudaEngine
+
+    return CudaEngine(options=dict(options)) if options else CudaEngine()
+
+
+def run(
+    table: Table, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """A row for each work, graph and variant."""
+    works = {work.name: work for work in WORKS}
+    wanted = [(name, small(graph) if quick else graph) for name, on in table.cells for graph in on]
+    for graph_name in dict.fromkeys(graph for _, graph in wanted):
+        names = [name for name, graph in wanted if graph == graph_name]
+        names = [name for name in names if not rows or name.startswith(tuple(rows))]
+        if not names or (graphs and graph_name not in graphs):
+            continue
+        case = resident(graph_name, _SOURCES)
+        for name in names:
+            yield from _cells(works[name], case, table.variants)
+        case.release()
+
+
+def _cells(work: Work, case: Resident, variants: tuple[Variant, ...]) -> Iterator[dict[str, Any]]:
+    first: float | None = None
+    for variant in variants:
+        about = {"work": work.name, "graph": case.name, "variant": variant.label}
+        try:
+            found = _sampled(work, case, variant).summary(work.per)
+        except (IllegalPathError, InvalidArgumentError) as error:
+            yield {**about, "note": str(error).split(".")[0]}
+            continue
+        first = found["ms"] if first is None else first
+        say(f"{case.name}, {work.name}, {variant.label}: {found['ms']:.3f} ms, {first / found['ms']:.2f}x")
+        yield {
+            **about, "ms": found["ms"], "speedup": first / found["ms"], "runs": found["runs"], "path": found["path"],
+        }  # fmt: skip
+
+
+def _sampled(work: Work, case: Resident, variant: Variant) -> Samples:
+    engine = _engine(variant.options)
+    path = None if variant.path == "auto" else Path.parse(variant.path)
+    sources = case.sources if work.by_source else case.sources[:1]
+    samples = Samples()
+    warm = work.run(engine, case, sources[0], path)
+    work.check(case, sources[0], warm.fields())
+    if warm.ms > _LONG_MS:
+        samples.add(sources[0], warm)
+        return samples
+    for source in sources:
+        samples.add(source, work.run(engine, case, source, path))
+    return samples
+
+
+def small(graph: str) -> str:
+    """A graph of the same kind that takes no time."""
+    return {"kron": "kron12", "urand": "urand12", "grid": "grid60"}[graph.rstrip("0123456789")]
+
+
+_BFS = "bfs, levels and parents"
+_SKEWED = ("kron22", "urand22")
+_ALL = ("kron22", "urand22", "grid3000")
+
+TABLES: dict[str, Table] = {
+    "sepgraph": Table(
+        ((_BFS, _ALL), ("sssp", _ALL), ("pagerank in float32, an iteration", _SKEWED)),
+        (Variant("auto"), *(Variant(str(path), path=str(path)) for path in PATHS)),
+    ),
+}
+
+RUNS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {name: partial(run, table) for name, table in TABLES.items()}
+"""The tables as benchmarks of their own."""
