@@ -1,44 +1,92 @@
-"""``python -m benchmarks [NAME …]``: run benchmarks, print their tables, keep their results."""
+"""``python -m benchmarks [NAME …]``: run benchmarks, print their tables, keep their results after each row."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import inspect
+import sys
+from types import ModuleType
+from typing import Any
 
 from rich.console import Console
 
 from benchmarks import record
 
-BENCHMARKS = ("build_and_generate", "text_io", "store_open", "startup", "algorithms", "paths", "resources")
+BENCHMARKS = (
+    "build_and_generate", "text_io", "store_open", "startup", "algorithms", "programs", "paths", "resources",
+)  # fmt: skip
 
 
-def main() -> None:
-    """Run what was asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHMARKS)} (all unless given)")
-    parser.add_argument("--gpu", action="store_true", help="the measurements that need a CUDA device")
-    parser.add_argument("--no-save", action="store_true", help="print only, leave benchmarks/results as it is")
-    parser.add_argument("--scale", type=int, default=20, help="2^scale vertices (a grid as large), where it applies")
-    parser.add_argument("--budget", type=float, default=10.0, help="seconds for a peer in a row of algorithms")
-    parser.add_argument("--quick", action="store_true", help="small graphs and little time, nothing saved")
-    args = parser.parse_args()
+def main(arguments: list[str] | None = None) -> int:
+    """Run what was asked for; 1 if an answer differed from a peer's."""
+    parser = _parser()
+    args = parser.parse_args(arguments)
     if args.gpu:
-        parser.exit(0, "no measurement needs a CUDA device yet\n")
+        from benchmarks.gpu.command import main as measure_on_device
+
+        return measure_on_device(args, parser)
     unknown = set(args.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
     console = Console(highlight=False, width=160)
+    differs = False
     for name in args.names or BENCHMARKS:
         module = importlib.import_module(f"benchmarks.{name}")
-        options = {"scale": args.scale, "quick": args.quick, "budget": args.budget}
-        rows = module.run(**{key: options[key] for key in options if key in inspect.signature(module.run).parameters})
-        record.show(name, rows, console)
-        if not args.no_save and not args.quick:
-            saved = record.save(name, rows)
-            if hasattr(module, "chart"):
-                module.chart(rows, saved.with_suffix(".png"))
+        ledger = _ledger(name, module, args)
+        if not args.chart:
+            for row in module.run(**_options(module, args, ledger)):
+                ledger.add(row)
+            ledger.save(complete=True)
+        record.show(name, ledger.shown, console)
+        differs |= any(row.get("differs") for row in ledger.rows)
+        if ledger.file is not None and hasattr(module, "chart"):
+            module.chart(record.load(name)["rows"], ledger.file.with_suffix(".png"))
+    return 1 if differs else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(BENCHMARKS)} (all unless given)")
+    parser.add_argument("--gpu", action="store_true", help="the measurements that need a CUDA device")
+    parser.add_argument("--no-save", action="store_true", help="print only, leave benchmarks/results as it is")
+    parser.add_argument("--resume", action="store_true", help="keep the rows of the last run, measure those it lacks")
+    parser.add_argument("--chart", action="store_true", help="measure nothing: table and chart of the last results")
+    parser.add_argument("--quick", action="store_true", help="small graphs and little time, nothing saved")
+    parser.add_argument("--scale", type=int, default=20, help="2^scale vertices (a grid as large), where it applies")
+    parser.add_argument("--budget", type=float, help="seconds for a peer in a row of algorithms")
+    parser.add_argument("--limit", type=float, help="seconds after which a cell of algorithms, or a run of paths, ends")
+    for option, what in (("graphs", "graphs"), ("rows", "algorithms or programs"), ("peers", "peers")):
+        text = f"only these {what}, by the beginnings of their names, apart by commas; other rows are kept"
+        parser.add_argument(f"--{option}", type=_names, default=(), metavar="A,B", help=text)
+    return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _options(module: ModuleType, args: argparse.Namespace, ledger: record.Ledger) -> dict[str, Any]:
+    """What of the command line the benchmark takes; its own defaults where nothing was said."""
+    given = {
+        "scale": args.scale, "quick": args.quick, "budget": args.budget, "limit": args.limit, "graphs": args.graphs,
+        "rows": args.rows, "against": args.peers, "done": ledger.done if args.resume else (),
+    }  # fmt: skip
+    known = inspect.signature(module.run).parameters
+    return {name: value for name, value in given.items() if name in known and value is not None}
+
+
+def _ledger(name: str, module: ModuleType, args: argparse.Namespace) -> record.Ledger:
+    some = args.graphs or args.rows or args.peers
+    keyed = hasattr(module, "KEY")
+    return record.Ledger(
+        name,
+        key=getattr(module, "KEY", ()),
+        order=getattr(module, "order", None),
+        keep=lambda row: args.chart or (keyed and bool(args.resume or some)),
+        folder=None if args.no_save or args.quick else record.RESULTS,
+    )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

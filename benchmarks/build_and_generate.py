@@ -106,11 +106,3 @@ def _interleaved(
             if attempt:
                 best[name] = min(best[name], clock() - start)
     return best
-
-
-if __name__ == "__main__":
-    from rich.console import Console
-
-    from benchmarks import record
-
-    record.show("build_and_generate", run(), Console(highlight=False, width=160))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 import dromos as dr
 
-__all__ = ["GRAPHS", "Case", "make_case"]
+__all__ = ["GRAPHS", "SOURCES", "Case", "chosen", "load_case", "make_case", "save_case"]
 
 _SEED = 27
 SOURCES = 16
@@ -53,3 +55,23 @@ def make_case(kind: str, scale: int, sources: int = SOURCES) -> Case:
     size = grid_side(scale) if kind == "grid" else scale
     weighted = dr.generators.with_random_weights(graph, 1, 255, seed=_SEED)
     return Case(f"{kind}{size}", graph, weighted, tuple(chosen.tolist()))
+
+
+def save_case(case: Case, folder: Path) -> None:
+    """Leave a case in ``folder`` for another process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    case.graph.write(folder / "graph.drm")
+    case.weighted.write(folder / "weighted.drm")
+    (folder / "case.json").write_text(json.dumps({"name": case.name, "sources": case.sources}))
+
+
+def load_case(folder: Path) -> Case:
+    """The case in ``folder``, in memory as if it had been made here: not mapped."""
+    about = json.loads((folder / "case.json").read_text())
+    graph, weighted = (dr.read(folder / file, mmap=False) for file in ("graph.drm", "weighted.drm"))
+    return Case(about["name"], graph, weighted, tuple(about["sources"]))
+
+
+def chosen(name: str, wanted: Collection[str]) -> bool:
+    """Whether a name begins as one of those that are wanted; all are, where none is named."""
+    return not wanted or any(name.lower().startswith(part.lower()) for part in wanted)

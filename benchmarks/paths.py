@@ -9,15 +9,15 @@ it is from the best fixed path.
 from __future__ import annotations
 
 import signal
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 import dromos as dr
-from benchmarks.cases import Case, make_case
+from benchmarks.cases import Case, chosen, make_case
+from benchmarks.record import say
 from dromos.algorithms.connected_components import Components
 from dromos.algorithms.pagerank import pagerank_program
 from dromos.errors import IllegalPathError
@@ -62,18 +62,32 @@ class _TooLong(BaseException):
     """The alarm of a cell rang; not an error, so that nothing on the way takes it for one."""
 
 
-def run(scale: int = 20, quick: bool = False, limit: float = 20.0) -> list[dict[str, Any]]:
-    """A row for each graph, program and path, ``auto`` first; ``limit`` is in seconds a run."""
+KEY = ("graph", "program", "path")
+
+
+def run(
+    scale: int = 20,
+    quick: bool = False,
+    limit: float = 20.0,
+    rows: Collection[str] = (),
+    graphs: Collection[str] = (),
+    done: Collection[tuple[Any, ...]] = (),
+) -> Iterator[dict[str, Any]]:
+    """A row for each graph, program and path, ``auto`` first; ``limit`` is in seconds a run.
+
+    ``rows`` and ``graphs`` choose some by the beginning of a name; a program whose ``auto`` is in ``done`` is left out.
+    """
     if quick:
         scale, limit = min(scale, 12), min(limit, 3.0)
-    rows: list[dict[str, Any]] = []
-    for kind in ("kron", "grid"):
+    for kind in (kind for kind in ("kron", "grid") if chosen(kind, graphs)):
         warm, case = make_case(kind, _WARM_SCALE), make_case(kind, scale)
         for name, program in PROGRAMS.items():
+            if not chosen(name, rows) or (case.name, name, "auto") in done:
+                continue
             begin = time.perf_counter()
-            rows += _table(name, program, warm, case, limit)
-            _say(f"{case.name}, {name}: {_auto_of(rows, name)} ({time.perf_counter() - begin:.0f} s)")
-    return rows
+            table = _table(name, program, warm, case, limit)
+            yield from table
+            say(f"{case.name}, {name}: {table[0]['note']} ({time.perf_counter() - begin:.0f} s)")
 
 
 def _table(
@@ -136,11 +150,3 @@ def _limited(program: Callable[[Case, str], Any], case: Case, path: str, limit: 
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _auto_of(rows: list[dict[str, Any]], name: str) -> str:
-    return next(str(row["note"]) for row in reversed(rows) if row["program"] == name and row["path"] == "auto")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -9,14 +9,17 @@ import platform
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
 
+Row: TypeAlias = dict[str, Any]
 RESULTS = Path(__file__).parent / "results"
+COMMIT_VARIABLE = "DROMOS_COMMIT"
 PACKAGES = (
     "numpy", "numba", "scipy", "pyarrow", "networkit", "igraph", "python-graphblas", "rustworkx", "scikit-network",
 )  # fmt: skip
@@ -32,32 +35,109 @@ def context() -> dict[str, Any]:
             "system": f"{platform.system()} {platform.machine()}",
         },
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": _git("rev-parse", "--short", "HEAD") + ("+changes" if _git("status", "--porcelain", "src") else ""),
+        "commit": _commit(),
         "command": shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]]),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
     }
 
 
-def save(name: str, rows: list[dict[str, Any]]) -> Path:
-    """Write the rows of one benchmark, with their context, as JSON and as a Markdown table."""
-    RESULTS.mkdir(exist_ok=True)
-    target = RESULTS / f"{name}.json"
-    about = context()
-    target.write_text(json.dumps({**about, "rows": rows}, indent=2) + "\n")
-    lines = [
-        f"# {name}",
-        "",
-        f"{about['machine']['processor']}, {about['machine']['cores']} cores; {about['date']}; "
-        f"commit {about['commit']}; `{about['command']}`",
-        "",
-        *_markdown(rows),
-    ]
-    target.with_suffix(".md").write_text("\n".join(lines) + "\n")
-    return target
+class Ledger:
+    """The rows of one benchmark, on disk after each of them, as JSON and as a Markdown table.
+
+    A file is written beside its final name and renamed, so that a run that is killed leaves the rows that it measured
+    (and ``"complete": false``). ``keep`` says which rows of an earlier file stay; each row knows its run by number, and
+    ``runs`` tells when, at which commit and by which command that was.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        key: Sequence[str] = (),
+        order: Callable[[Row], Any] | None = None,
+        keep: Callable[[Row], bool] = lambda row: False,
+        folder: Path | None = RESULTS,
+        device: Row | None = None,
+    ) -> None:
+        """``device`` describes an accelerator that the measurements ran on; its name is under ``device``."""
+        self.name, self.key, self.folder = name, tuple(key), folder
+        self._order = order
+        self._about = context()
+        if device is not None:
+            self._about["machine"].update(device)
+        earlier = load(name, folder) if folder is not None and (folder / f"{name}.json").exists() else {"rows": []}
+        self.rows: list[Row] = [row for row in earlier["rows"] if keep(row)]
+        self._runs: list[Row] = earlier.get("runs", [_run_of(earlier)]) if self.rows else []
+        for row in self.rows:
+            row.setdefault("run", len(self._runs) - 1)
+        self._runs.append(_run_of(self._about))
+
+    @property
+    def done(self) -> frozenset[tuple[Any, ...]]:
+        """The keys of the rows that are there."""
+        return frozenset(self._key(row) for row in self.rows)
+
+    @property
+    def file(self) -> Path | None:
+        """Where the JSON goes; None if nothing is kept."""
+        return None if self.folder is None else self.folder / f"{self.name}.json"
+
+    def add(self, row: Row) -> None:
+        """Take a row in, in place of an earlier one of the same key, and save all."""
+        if self.key:
+            self.rows = [other for other in self.rows if self._key(other) != self._key(row)]
+        self.rows.append({**row, "run": len(self._runs) - 1})
+        if self._order is not None:
+            self.rows.sort(key=self._order)
+        self.save(complete=False)
+
+    def save(self, *, complete: bool) -> None:
+        """Write both files; ``complete`` says that the benchmark came to its end."""
+        if self.file is None:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        text = {**self._about, "complete": complete, "runs": self._runs, "rows": self.rows}
+        _replace(self.file, json.dumps(text, indent=2) + "\n")
+        about = self._about
+        lines = [
+            f"# {self.name}",
+            "",
+            f"{_machine(about['machine'])}; {about['date']}; commit {about['commit']}; `{about['command']}`"
+            + ("" if complete else " (not run to its end)"),
+            "",
+            *_markdown(self.shown),
+            *(f"\nRun {n}: {run['date']}; commit {run['commit']}; `{run['command']}`" for n, run in self._used()),
+        ]
+        _replace(self.file.with_suffix(".md"), "\n".join(lines) + "\n")
+
+    @property
+    def shown(self) -> list[Row]:
+        """The rows for people: which run a row comes from is said only where there are several."""
+        if self._used():
+            return self.rows
+        return [{key: value for key, value in row.items() if key != "run"} for row in self.rows]
+
+    def _used(self) -> list[tuple[int, Row]]:
+        used = {row["run"] for row in self.rows}
+        return [(number, run) for number, run in enumerate(self._runs) if number in used] if len(used) > 1 else []
+
+    def _key(self, row: Row) -> tuple[Any, ...]:
+        return tuple(row.get(part) for part in self.key)
 
 
-def show(name: str, rows: list[dict[str, Any]], console: Console) -> None:
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    """What was kept of a benchmark."""
+    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
+    return found
+
+
+def say(text: str) -> None:
+    """Tell how far a benchmark is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def show(name: str, rows: list[Row], console: Console) -> None:
     """Print rows as a table."""
     names = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(*names, title=name, title_justify="left")
@@ -66,7 +146,7 @@ def show(name: str, rows: list[dict[str, Any]], console: Console) -> None:
     console.print(table)
 
 
-def _markdown(rows: list[dict[str, Any]]) -> list[str]:
+def _markdown(rows: list[Row]) -> list[str]:
     names = list(dict.fromkeys(key for row in rows for key in row))
     return [
         "| " + " | ".join(names) + " |",
@@ -81,6 +161,21 @@ def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _run_of(about: dict[str, Any]) -> Row:
+    return {part: about[part] for part in ("date", "commit", "command")}
+
+
+def _machine(machine: Row) -> str:
+    host = f"{machine['processor']}, {machine['cores']} cores"
+    return f"{machine['device']}; host: {host}" if "device" in machine else host
+
+
+def _replace(target: Path, text: str) -> None:
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    beside.write_text(text)
+    beside.replace(target)
+
+
 def _processor() -> str:
     try:
         text = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout
@@ -90,10 +185,19 @@ def _processor() -> str:
     return found[0] if found else "unknown"
 
 
+def _commit() -> str:
+    """The commit that is checked out; where only its files are, ``DROMOS_COMMIT`` says which they are of."""
+    told = os.environ.get(COMMIT_VARIABLE, "")
+    return told or _git("rev-parse", "--short", "HEAD") + ("+changes" if _git("status", "--porcelain", "src") else "")
+
+
 def _git(*words: str) -> str:
-    done = subprocess.run(
-        ["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent
-    )
+    try:
+        done = subprocess.run(
+            ["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent
+        )
+    except OSError:
+        return ""
     return done.stdout.strip()
 
 

@@ -12,10 +12,9 @@ import ctypes
 import gc
 import multiprocessing
 import statistics
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 
 import dromos as dr
 from benchmarks.cases import Case, make_case
+from benchmarks.record import say
 
 _SMALL_SCALE = 12
 _FIRST_CALL_S = 1.0
@@ -40,15 +40,19 @@ CALLS: dict[str, Callable[[dr.Graph, int], Any]] = {
 _GROWING = ("bfs", "sssp", "pagerank", "connected_components", "core_numbers")
 
 
-def run(scale: int = 20, quick: bool = False) -> list[dict[str, Any]]:
+KEY = ("what",)
+
+
+def run(scale: int = 20, quick: bool = False) -> Iterator[dict[str, Any]]:
     """The three kinds of rows; growth is measured from four scales below ``scale`` to two above."""
     if quick:
         scale = min(scale, 14)
-    return [*_first_calls(), *_memory(scale), *_growth(range(scale - 4, scale + 3))]
+    yield from _first_calls()
+    yield from _memory(scale)
+    yield from _growth(range(scale - 4, scale + 3))
 
 
-def _first_calls() -> list[dict[str, Any]]:
-    rows = []
+def _first_calls() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "small.drm"
         case = make_case("kron", _SMALL_SCALE)
@@ -56,12 +60,11 @@ def _first_calls() -> list[dict[str, Any]]:
         for name in CALLS:
             _fresh(_first_and_second, name, file, case.sources[0])  # leaves its compiled code behind
             first, second = min(_fresh(_first_and_second, name, file, case.sources[0]) for _ in range(3))
-            rows.append(
-                {"what": f"first call of {name} in a second process, beyond the next call", "ours": first - second,
-                 "unit": "s", "target": f"< {_FIRST_CALL_S:g}", "note": f"{first:.3f} s, then {second:.4f} s"}
-            )  # fmt: skip
-            _say(f"{rows[-1]['what']}: {first - second:.3f} s")
-    return rows
+            say(f"first call of {name}: {first - second:.3f} s beyond the next")
+            yield {
+                "what": f"first call of {name} in a second process, beyond the next call", "ours": first - second,
+                "unit": "s", "target": f"< {_FIRST_CALL_S:g}", "note": f"{first:.3f} s, then {second:.4f} s",
+            }  # fmt: skip
 
 
 def _first_and_second(name: str, file: Path, source: int) -> tuple[float, float]:
@@ -69,18 +72,16 @@ def _first_and_second(name: str, file: Path, source: int) -> tuple[float, float]
     return _seconds(CALLS[name], graph, source), _seconds(CALLS[name], graph, source)
 
 
-def _memory(scale: int) -> list[dict[str, Any]]:
-    rows = []
+def _memory(scale: int) -> Iterator[dict[str, Any]]:
     for name in ("bfs", "pagerank"):
         added, graph_bytes, fields = _fresh(_added_bytes, name, scale)
         ratio = (graph_bytes + added) / (graph_bytes + fields)
-        rows.append(
-            {"what": f"memory of {name} on kron{scale}, over the graph's arrays and the fields", "ours": ratio,
-             "unit": "x", "target": f"<= {_MEMORY:g}",
-             "note": f"graph {graph_bytes / 1e6:.0f} MB, fields {fields / 1e6:.0f} MB, added {added / 1e6:.0f} MB"}
-        )  # fmt: skip
-        _say(f"{rows[-1]['what']}: {ratio:.3f}")
-    return rows
+        say(f"memory of {name}: {ratio:.3f}")
+        yield {
+            "what": f"memory of {name} on kron{scale}, over the graph's arrays and the fields", "ours": ratio,
+            "unit": "x", "target": f"<= {_MEMORY:g}",
+            "note": f"graph {graph_bytes / 1e6:.0f} MB, fields {fields / 1e6:.0f} MB, added {added / 1e6:.0f} MB",
+        }  # fmt: skip
 
 
 def _added_bytes(name: str, scale: int) -> tuple[int, int, int]:
@@ -98,25 +99,26 @@ def _added_bytes(name: str, scale: int) -> tuple[int, int, int]:
     return _status("VmHWM") - before, graph.nbytes, sum(result[field].nbytes for field in result)
 
 
-def _growth(scales: range) -> list[dict[str, Any]]:
+def _growth(scales: range) -> Iterator[dict[str, Any]]:
+    """A row an algorithm, said again after each scale from the second on: the last one stays."""
     taken: dict[str, list[float]] = {name: [] for name in _GROWING}
-    arcs = []
+    arcs: list[int] = []
     for scale in scales:
         case = make_case("kron", scale, sources=8)
         arcs.append(case.graph.num_arcs)
         for name, times in taken.items():
             times.append(_typical(name, case))
-        _say(f"growth: scale {scale} done")
         del case
-    rows = []
-    for name, times in taken.items():
-        slope = float(np.polyfit(np.log(arcs), np.log(times), 1)[0])
-        shown = ", ".join(f"{1000 * seconds:.3g}" for seconds in times)
-        rows.append(
-            {"what": f"growth of {name}, kron{scales[0]} to kron{scales[-1]}: slope of log time over log arcs",
-             "ours": slope, "target": "1", "note": f"ms by scale: {shown}"}
-        )  # fmt: skip
-    return rows
+        say(f"growth: scale {scale} done")
+        if len(arcs) < 2:
+            continue
+        for name, times in taken.items():
+            slope = float(np.polyfit(np.log(arcs), np.log(times), 1)[0])
+            shown = ", ".join(f"{1000 * seconds:.3g}" for seconds in times)
+            yield {
+                "what": f"growth of {name} from kron{scales[0]}: slope of log time over log arcs", "ours": slope,
+                "unit": "", "target": "1", "note": f"to kron{scale}; ms by scale: {shown}",
+            }  # fmt: skip
 
 
 def _typical(name: str, case: Case) -> float:
@@ -141,7 +143,3 @@ def _seconds(call: Callable[..., Any], *args: Any) -> float:
 
 def _status(field: str) -> int:
     return int(Path("/proc/self/status").read_text().split(f"{field}:")[1].split()[0]) * 1024
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import record
 from dromos.graph import Flags, Graph
 from dromos.graph.store import load, verify, write
 
@@ -68,16 +67,3 @@ def _timed(action: Callable[[], Any]) -> float:
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
-
-
-def main() -> None:
-    """Run, print, and keep the results."""
-    from rich.console import Console
-
-    rows = run()
-    record.show("store_open", rows, Console(highlight=False, width=160))
-    record.save("store_open", rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.csv
 
 import dromos as dr
-from benchmarks import record
 from dromos.dtypes import Array
 from dromos.graph.formats import open_edges
 from dromos.graph.generators import rmat_edges
@@ -83,16 +82,3 @@ def _interleaved(actions: dict[str, Callable[[], Any]], repeats: int) -> dict[st
                 best[name] = min(best[name], time.perf_counter() - start)
             del result
     return best
-
-
-def main() -> None:
-    """Run, print, and keep the results."""
-    from rich.console import Console
-
-    rows = run()
-    record.show("text_io", rows, Console(highlight=False, width=160))
-    record.save("text_io", rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -16,13 +16,13 @@ from benchmarks.cases import Case
 __all__ = ["MODULES", "Peer", "Reported", "Unavailable", "load"]
 
 MODULES = {
-    "GAP": "gap",
-    "SciPy": "scipy_csgraph",
-    "NetworKit": "networkit_",
-    "igraph": "igraph_",
-    "GraphBLAS": "graphblas_",
-    "rustworkx": "rustworkx_",
-    "scikit-network": "sknetwork_",
+    "GAP": "benchmarks.peers.gap",
+    "SciPy": "benchmarks.peers.scipy_csgraph",
+    "NetworKit": "benchmarks.peers.networkit_",
+    "igraph": "benchmarks.peers.igraph_",
+    "GraphBLAS": "benchmarks.peers.graphblas_",
+    "rustworkx": "benchmarks.peers.rustworkx_",
+    "scikit-network": "benchmarks.peers.sknetwork_",
 }
 
 
@@ -53,11 +53,14 @@ class Peer:
 
 
 def load(name: str, case: Case, threads: int) -> Peer:
-    """The peer ``name`` with the graph of ``case``; raises :class:`Unavailable` where it is not installed."""
+    """The peer ``name``, or that of the module so named, with the graph of ``case``.
+
+    Raises :class:`Unavailable` where it is not installed.
+    """
     if name == "GAP" and not os.environ.get("GAPBS_DIR"):
         raise Unavailable("GAPBS_DIR does not point at a build of the GAP benchmark suite")
     try:
-        module = importlib.import_module(f"benchmarks.peers.{MODULES[name]}")
+        module = importlib.import_module(MODULES.get(name, name))
     except ImportError as error:
         raise Unavailable(f"{error}; pip install 'dromos[bench]'") from None
     peer: Peer = module.create(case, threads)

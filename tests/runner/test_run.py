@@ -215,6 +215,26 @@ def test_a_store_that_changed_underneath_is_refused(tmp_path):
         dr.pagerank(graph, device="reference")
 
 
+@pytest.mark.parametrize("part", ["transpose", "without weights", "in memory"])
+def test_what_lies_on_a_changed_store_is_refused_and_nothing_else(tmp_path, part):
+    file = tmp_path / "g.drm"
+    dr.generators.with_random_weights(dr.generators.rmat(4, symmetrize=False), 1, 9).write(file, transpose=True)
+    graph = dr.read(file, mmap=part != "in memory")
+    if part == "transpose":
+        graph = graph.transpose
+    elif part == "without weights":
+        graph = graph.with_weights(None)
+    before = dr.bfs(graph, 1, device="reference").level
+    with open(file, "r+b") as store:  # in place: the map sees it
+        store.seek(4096 + 8)
+        store.write(b"\xff" * 64)
+    if part == "in memory":
+        assert np.array_equal(dr.bfs(graph, 1, device="reference").level, before)
+    else:
+        with pytest.raises(FileError, match=r"g\.drm: the file was changed"):
+            dr.bfs(graph, 1, device="reference")
+
+
 def test_the_default_device_comes_from_the_environment(monkeypatch):
     monkeypatch.setenv("DROMOS_DEVICE", "reference")
     assert engine_for().name == "reference"

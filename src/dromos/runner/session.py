@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
@@ -80,14 +81,13 @@ class Session:
 
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""
-        if self.graph.source_file is None:
+        origin = sys.modules.get("dromos.graph.store.origin")  # not imported: no store has been opened
+        if origin is None:
             return
-        from dromos.graph.store.origin import changed_underneath
-
-        if changed_underneath(self.graph):
+        changed = origin.changed_file(self.graph)
+        if changed is not None:
             raise FileError(
-                "the file was changed, replaced or removed after the graph was opened; read it again",
-                path=self.graph.source_file,
+                "the file was changed, replaced or removed after the graph was opened; read it again", path=changed
             )
 
     def run(

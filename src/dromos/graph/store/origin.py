@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import weakref
 from dataclasses import dataclass
+from mmap import mmap
 from pathlib import Path
+from typing import Any
 
+from dromos.dtypes import Array
 from dromos.graph.graph import Graph
 from dromos.graph.store.layout import Header
 
-__all__ = ["Origin", "changed_underneath", "identity", "origin_of", "remember"]
+__all__ = ["Origin", "changed_file", "changed_underneath", "identity", "origin_of", "remember"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,29 @@ class Origin:
 
 # Graphs are not hashable (== compares their arrays), so they are found by their address while they live.
 _origins: dict[int, tuple[weakref.ref[Graph], Origin]] = {}
+# A transpose, or the graph without its weights, is another graph around the same map: what counts is the map.
+_maps: dict[int, tuple[weakref.ref[mmap], Origin]] = {}
 
 
 def remember(graph: Graph, origin: Origin) -> None:
-    """Keep the origin of a graph for as long as the graph lives."""
-    key = id(graph)
-    _origins[key] = (weakref.ref(graph, lambda _: _origins.pop(key, None)), origin)
+    """Keep the origin of a graph for as long as the graph lives, and that of its map as long as that is held."""
+    _keep(_origins, graph, origin)
+    mapped = _map_of(graph.offsets)
+    if mapped is not None:
+        _keep(_maps, mapped, origin)
+
+
+def _keep(origins: dict[int, tuple[weakref.ref[Any], Origin]], thing: Any, origin: Origin) -> None:
+    key = id(thing)
+    origins[key] = (weakref.ref(thing, lambda _: origins.pop(key, None)), origin)
+
+
+def _map_of(array: Array) -> mmap | None:
+    """The map that holds the array's bytes; None where they lie in memory."""
+    holder: Any = array
+    while (base := getattr(holder, "base", None)) is not None:
+        holder = base
+    return holder if isinstance(holder, mmap) else None
 
 
 def origin_of(graph: Graph) -> Origin | None:
@@ -63,14 +83,31 @@ def changed_underneath(graph: Graph) -> bool:
     """Whether the file that a graph is mapped from was written to, cut, replaced or removed since it was opened.
 
     A file that was replaced or removed by name is still whole under the map; one that was written to in place is not.
+    A graph that was read into memory (``mmap=False``) does not depend on its file any more.
 
     >>> import dromos as dr
     >>> changed_underneath(dr.Graph.from_edges([0], [1]))
     False
     """
-    origin = origin_of(graph)
-    if origin is None:
-        return False
+    return changed_file(graph) is not None
+
+
+def changed_file(graph: Graph) -> str | None:
+    """The file under one of the graph's arrays that is not what it was; None where all is well.
+
+    >>> import dromos as dr
+    >>> changed_file(dr.Graph.from_edges([0], [1])) is None
+    True
+    """
+    for array in (graph.offsets, graph.targets, graph.weights):
+        mapped = None if array is None else _map_of(array)
+        _, origin = _maps.get(id(mapped), (None, None))
+        if mapped is not None and origin is not None and _is_other(origin):
+            return origin.path
+    return None
+
+
+def _is_other(origin: Origin) -> bool:
     try:
         status = Path(origin.path).stat()
     except OSError:

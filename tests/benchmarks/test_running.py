@@ -1,0 +1,161 @@
+"""The benchmarks themselves, on tiny graphs: rows come as they should, a stuck or failing peer is a row with a note."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks import algorithms, paths, peers, programs, resources
+from benchmarks.answers import Disagreement, compare
+from benchmarks.cases import load_case, make_case, save_case
+from benchmarks.measure import measure
+from benchmarks.rows import ROWS
+from benchmarks.watched import Holder, Plan
+from dromos.graph.store import changed_underneath
+
+SCALE = 6
+
+
+@pytest.fixture(scope="module")
+def case():
+    return make_case("kron", SCALE)
+
+
+def test_a_case_goes_to_another_process_whole(case, tmp_path):
+    save_case(case, tmp_path)
+    back = load_case(tmp_path)
+    assert (back.name, back.sources) == (case.name, case.sources)
+    assert np.array_equal(back.graph.targets, case.graph.targets)
+    assert np.array_equal(back.weighted.weights, case.weighted.weights)
+    (tmp_path / "graph.drm").unlink()
+    assert not changed_underneath(back.graph)  # in memory, not mapped: as a graph that was made here
+
+
+class Fake(peers.Peer):
+    """A peer that gives the right components after a while, a wrong core, and fails at triangles."""
+
+    def connected_components(self):
+        return self.case.graph
+
+    def read_connected_components(self, raw):
+        import dromos as dr
+
+        return {"count": dr.connected_components(raw).count}
+
+    def core_numbers(self):
+        return np.full(self.case.graph.num_vertices, -1)
+
+    def read_core_numbers(self, raw):
+        return {"core": raw}
+
+    def triangles(self):
+        raise MemoryError("too many")
+
+    def bfs(self, source):
+        time.sleep(0.01)
+
+
+def measured(name, case, budget=10.0, **skips):
+    peer = Fake(case, 2)
+    peer.skips.update(skips)
+    heard = []
+    return measure(ROWS[name], case, case, "Fake", peer, budget, heard.append), heard
+
+
+def test_a_row_has_times_and_their_ratio(case):
+    row, heard = measured("connected_components", case)
+    assert row["ratio"] == pytest.approx(row["ours_s"] / row["peer_s"])
+    assert 0 < row["engine_s"] <= row["ours_s"]
+    assert row["calls"] == 5
+    assert heard == ["our", *["Fake's", "our"] * 5]
+
+
+def test_a_budget_ends_a_slow_peer_after_a_call(case):
+    row, _ = measured("bfs", case, budget=0.0)
+    assert row["calls"] == 1
+
+
+def test_a_wrong_answer_a_failure_and_a_skip_are_notes(case):
+    wrong, _ = measured("core_numbers", case)
+    assert wrong["differs"]
+    assert "core differs from that of Fake" in wrong["note"]
+    failed, _ = measured("triangles", case)
+    assert failed == {"note": "failed: MemoryError: too many"}
+    skipped, heard = measured("bfs", case, bfs="takes hours")
+    assert skipped == {"note": "not run: takes hours"}
+    assert heard == []
+
+
+def test_answers_are_held_to_ours(case):
+    import dromos as dr
+
+    ours = dr.bfs(case.graph, case.sources[0])
+    compare("bfs", case, ours, {"level": ours.level, "parent": ours.parent}, "itself")
+    forged = ours.parent.copy()
+    deepest = int(ours.level.argmax())
+    forged[deepest] = deepest
+    with pytest.raises(Disagreement, match="parent"):
+        compare("bfs", case, ours, {"parent": forged}, "a forger")
+
+
+def test_rows_of_chosen_peers_and_algorithms():
+    rows = list(
+        algorithms.run(scale=SCALE, budget=0.05, rows=("connected", "bfs"), against=("scipy",), graphs=("grid",))
+    )
+    assert [(row["graph"], row["row"], row["peer"]) for row in rows] == [
+        ("grid16", "bfs", "SciPy"),
+        ("grid16", "connected_components", "SciPy"),
+    ]
+    assert all(row["ratio"] > 0 for row in rows)
+    assert algorithms.order(rows[0]) < algorithms.order(rows[1])
+
+
+def test_what_is_done_is_not_measured_again():
+    done = {("grid16", row, "SciPy") for row in ROWS}
+    assert list(algorithms.run(scale=SCALE, against=("SciPy",), graphs=("grid",), done=done)) == []
+
+
+def test_a_stuck_peer_is_stopped_and_named(case, tmp_path):
+    save_case(case, tmp_path)
+    with Holder(Plan("kron", tmp_path, "tests.benchmarks.stuck", 2, 1.0, limit=3.0)) as holder:
+        assert "connected_components" in holder.rows
+        row = holder.measure("connected_components")
+        assert row == {"note": "stopped after 3 s in tests.benchmarks.stuck's call"}
+        assert holder.lost
+
+
+def test_a_peer_that_is_not_there_says_why(case, tmp_path, monkeypatch):
+    monkeypatch.delenv("GAPBS_DIR", raising=False)
+    save_case(case, tmp_path)
+    with pytest.raises(peers.Unavailable, match="GAPBS_DIR"):
+        Holder(Plan("kron", tmp_path, "GAP", 2, 1.0, limit=60.0))
+
+
+def test_paths_compare_auto_with_every_legal_path():
+    rows = list(paths.run(scale=SCALE, limit=30.0, rows=("bfs",), graphs=("grid",)))
+    assert [row["path"] for row in rows][:2] == ["auto", "sync-push-dd"]
+    assert rows[0]["over_best"] > 0
+    assert "the best fixed path" in rows[0]["note"]
+    assert list(paths.run(scale=SCALE, rows=("bfs",), graphs=("grid",), done={("grid16", "bfs", "auto")})) == []
+
+
+def test_a_run_beyond_the_limit_is_stopped(case):
+    def forever(case, path):
+        while True:
+            time.sleep(0.01)
+
+    assert paths._limited(forever, case, "auto", 0.05) is None
+
+
+def test_programs_of_users_say_what_built_in_ones_say(case):
+    for user, built_in in programs.PAIRS.values():
+        source = case.sources[0]
+        np.testing.assert_allclose(user(case, source), built_in(case, source), rtol=1e-9)
+
+
+def test_growth_is_said_after_each_scale():
+    rows = list(resources._growth(range(4, 7)))
+    assert len(rows) == 2 * len(resources._GROWING)
+    assert "to kron6" in rows[-1]["note"]
