@@ -154,7 +154,7 @@ def test_operators_compiled(dtype, data):
 def superstep(module, program, graph, state, edges, frontier, number):
     """One synchronous push by the addressed functions: what a kernel skeleton does, without its speed."""
     ir = program.ir()
-    shape = (graph.num_vertices, graph.num_arcs, graph.out_degree, graph.in_degree)
+    shape = (graph.num_vertices, graph.num_arcs, graph.offsets, graph.in_degree)
     context = (np.int32(number), *shape, *program.params.values())
     now, before = tuple(state.values()), tuple(array.copy() for array in state.values())
     edge_now = tuple(edges.values())
@@ -179,7 +179,7 @@ def test_addressed_functions_run_a_program(program):
     instance, module = program(source=0), plain(program)
     typed = program.typed(TYPES)
     state = {spec.name: np.zeros(5, typed.dtype(spec.name)) for spec in typed.ir.fields}
-    context = (np.int32(0), 5, 6, graph.out_degree, graph.in_degree, *instance.params.values())
+    context = (np.int32(0), 5, 6, graph.offsets, graph.in_degree, *instance.params.values())
     for v in range(5):
         assert module.init_store(tuple(state.values()), tuple(state.values()), context, v)
     frontier = [v for v in range(5) if module.start_at(tuple(state.values()), context, v)]

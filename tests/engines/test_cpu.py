@@ -111,15 +111,16 @@ def test_hooks_have_the_names_that_skeletons_import() -> None:
 
 
 def test_the_engine_and_its_skeletons_agree_on_the_layout_of_what_they_share() -> None:
-    from dromos.engines.cpu import claims, execution, ordering
-    from dromos.engines.cpu.skeletons import asynchronous, claiming, common, ordered, supersteps
+    from dromos.engines.cpu import claims, execution, ordering, topology
+    from dromos.engines.cpu.skeletons import asynchronous, claiming, common, offering, ordered, supersteps
     from dromos.jit import LINE
 
     run = execution.CpuExecution
-    assert (run.line, run.hub_length, run.queue_counter) == (LINE, common.HUB, common.QUEUE * LINE)
+    assert (run.line, run.queue_counter) == (LINE, common.QUEUE * LINE)
+    assert (topology.HUB_LENGTH, topology.PIECE_LENGTH) == (common.HUB, common.PIECE)
     assert (execution._STOP, execution._BLOCK) == (common.STOP, common.BLOCK)
     words = (execution._MESSAGES, execution._OUT, execution._IN, execution._OVERFLOWS)
-    for skeleton in (supersteps, asynchronous):
+    for skeleton in (supersteps, asynchronous, offering):
         assert words == (skeleton.MESSAGES, skeleton.OUT_DEGREES, skeleton.IN_DEGREES, skeleton.OVERFLOWS)
     assert claims._SLACK == claiming.SLACK >= claiming.BATCH
     assert (ordering._ENTRIES, ordering._FILTER, ordering._BINS) == (ordered.ENTRIES, ordered.FILTER, ordered.BINS)

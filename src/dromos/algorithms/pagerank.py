@@ -31,23 +31,25 @@ __all__ = ["pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 class _PageRank(dr.Program):
     """Every vertex the same: where walkers start, and where they jump to."""
 
+    number: DTypeLike = np.float64
+    """The type of ranks, and so of the messages, which are most of what is moved."""
     alpha = dr.param(float)
     tolerance = dr.param(float)
     combine = dr.SUM
 
     @dr.reduction(dr.SUM)
     def dangling(self, v: Any) -> Any:
-        return dr.where(self.is_dangling(v), v.rank, 0.0)
+        return dr.where(self.is_dangling(v), dr.cast(v.rank, np.float64), 0.0)
 
     @dr.reduction(dr.SUM)
     def change(self, old: Any, new: Any) -> Any:
-        return abs(new.rank - old.rank)
+        return dr.cast(abs(new.rank - old.rank), np.float64)
 
     def is_dangling(self, v: Any) -> Any:
         return v.out_degree == 0
 
     def share(self, u: Any, edge: Any) -> Any:
-        return u.rank / u.out_degree
+        return u.rank / dr.cast(u.out_degree, self.number)
 
     def begin(self, v: Any) -> Any:
         return 1 / self.num_vertices
@@ -61,8 +63,8 @@ class _PageRank(dr.Program):
         return self.share(u, edge)
 
     def update(self, v: Any, message: Any) -> Any:
-        walked = message + self.dangling * self.sink(v)
-        return {"rank": self.alpha * walked + (1 - self.alpha) * self.jump(v)}
+        jumped = self.alpha * self.dangling * self.sink(v) + (1 - self.alpha) * self.jump(v)
+        return {"rank": dr.cast(self.alpha, self.number) * message + dr.cast(jumped, self.number)}
 
     def active(self, old: Any, new: Any) -> Any:
         return True
@@ -80,7 +82,7 @@ class _Weighted(_PageRank):
         return v.strength == 0
 
     def share(self, u: Any, edge: Any) -> Any:
-        return dr.where(u.strength == 0, 0.0, u.rank * edge.weight / u.strength)
+        return dr.cast(dr.where(u.strength == 0, 0.0, u.rank * edge.weight / u.strength), self.number)
 
 
 class _Personal(_PageRank):
@@ -108,7 +110,7 @@ class _PersonalWeighted(_Personal, _Weighted):
 def pagerank_program(personal: bool = False, weights: bool = False, dtype: DTypeLike = np.float64) -> type[dr.Program]:
     """The program for ranks of ``dtype``: with or without values by vertex, with or without weights."""
     base = (_PersonalWeighted if weights else _Personal) if personal else (_Weighted if weights else _PageRank)
-    return type("PageRank", (base,), {"rank": dr.field(dtype)})
+    return type("PageRank", (base,), {"rank": dr.field(dtype), "number": dtype})
 
 
 def pagerank(

@@ -142,7 +142,13 @@ LOWERING: Final[Mapping[str, Emit]] = {
 
 
 class Lowered:
-    """Statements that compute shared parts, and the text of each result."""
+    """Statements that compute shared parts, and the text of each result.
+
+    What is written in Python here is in methods of their own, for another language to write it otherwise.
+    """
+
+    repeating = _REPEATS
+    """Operators whose text has an argument twice."""
 
     def __init__(self, typing: Typing, name: Callable[[Expr], str]) -> None:
         self.typing, self.name = typing, name
@@ -154,7 +160,7 @@ class Lowered:
         """Lower ``roots``, computing what they share once."""
         nodes = list(walk(roots))
         uses = Counter(arg for node in nodes for arg in node.args) + Counter(roots)
-        repeated = {arg for node in nodes if node.op in _REPEATS for arg in node.args}
+        repeated = {arg for node in nodes if node.op in self.repeating for arg in node.args}
         for node in nodes:
             if node.op == "const":
                 continue  # a literal is written in the type that its user wants
@@ -165,7 +171,7 @@ class Lowered:
             depth = 1 + max(self._depth.get(arg, 0) for arg in node.args)
             if uses[node] > 1 or node in repeated or depth > _MAX_DEPTH:
                 local = f"t{len(self.statements)}"
-                self.statements.append(f"{local} = {_bare(text)}")
+                self.statements.append(self.assign(local, node, text))
                 text, depth = local, 0
             self._text[node], self._depth[node] = text, depth
 
@@ -173,18 +179,33 @@ class Lowered:
         signature = self.typing.signature(node)
         if node.op == "cast":
             return self.typed(node.args[0], signature.result.dtype)
-        return LOWERING[node.op](
-            signature, [self.typed(a, d) for a, d in zip(node.args, signature.operands, strict=True)]
-        )
+        arguments = [self.typed(a, d) for a, d in zip(node.args, signature.operands, strict=True)]
+        return self.apply(node, signature, arguments)
 
     def typed(self, node: Expr, dtype: np.dtype[Any]) -> str:
         """The text of a lowered node, converted to ``dtype``."""
         if node.op == "const":
             with np.errstate(all="ignore"):
-                return literal(np.asarray(node.value).astype(dtype)[()], dtype)
+                return self.literal(np.asarray(node.value).astype(dtype)[()], dtype)
         if node.op == "weight" and self.typing.graph.weight is None:
-            return literal(1, dtype)
-        return cast(self._text[node], dtype, self.typing.of(node).dtype)
+            return self.literal(1, dtype)
+        return self.cast(self._text[node], dtype, self.typing.of(node).dtype)
+
+    def assign(self, local: str, node: Expr, text: str) -> str:
+        """The statement that gives the value of ``node`` a name."""
+        return f"{local} = {_bare(text)}"
+
+    def apply(self, node: Expr, signature: Signature, arguments: Sequence[str]) -> str:
+        """The text of an operator."""
+        return LOWERING[node.op](signature, arguments)
+
+    def literal(self, value: Any, dtype: np.dtype[Any]) -> str:
+        """The text of a number."""
+        return literal(value, dtype)
+
+    def cast(self, text: str, dtype: np.dtype[Any], source: np.dtype[Any]) -> str:
+        """The text of a conversion."""
+        return cast(text, dtype, source)
 
 
 def lower(

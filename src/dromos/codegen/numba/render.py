@@ -18,7 +18,9 @@ from dromos.program import Expr, TypedProgram
 __all__ = ["CONTEXT", "look_up", "render"]
 
 CONTEXT: Final = ("superstep", "num_vertices", "num_arcs", "out_degree", "in_degree")
-"""What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared."""
+"""What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared.
+
+For ``out_degree`` that is the graph's offsets, which are at hand anyway; for ``in_degree`` an array of the degrees."""
 
 # Which addresses a function takes. S, O: fields after and before; E: edge fields; K: context; D: where to store.
 _EDGE: Final = ("S", "E", "K", "u", "v", "arc", "weight")
@@ -163,7 +165,10 @@ def look_up(leaf: Expr, typed: TypedProgram) -> str:
             return f"K[{context.index(leaf.attr[0])}]"
         case "id":
             return f"np.{typed.types.id.name}({_row(leaf.attr[0])})"
-        case "out_degree" | "in_degree":
+        case "out_degree":
+            row, offsets = _index(_row(leaf.attr[0])), f"K[{context.index(leaf.op)}]"
+            return f"(np.int64({offsets}[{row} + np.uintp(1)]) - np.int64({offsets}[{row}]))"
+        case "in_degree":
             return f"np.int64(K[{context.index(leaf.op)}][{_index(_row(leaf.attr[0]))}])"
         case "message":
             return "message" if len(typed.ir.message) == 1 else f"message[{leaf.attr[0]}]"

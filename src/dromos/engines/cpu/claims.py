@@ -28,7 +28,7 @@ class Claims:
         self._front, self._following, self._wanting = (np.zeros(words, dtype=np.uint64) for _ in range(3))
         self._in_bits = False
         self._private: Array | None = None
-        self._hubs = bool(run.graph.num_vertices) and int(run.graph.out_degree.max()) > run.hub_length
+        self._hubs = run.topology.hubs.vertices.size > 0
         self.sizes = np.zeros(1, dtype=np.int64)
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:

@@ -20,7 +20,7 @@ from dromos.codegen.numba import functions, look_up, render
 from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
 from dromos.program import Analysis, GraphTypes, TypedProgram
-from dromos.program.expr import TRUE, Expr
+from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
@@ -51,7 +51,7 @@ def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
     """The functions and constants that skeletons import from ``hooks``."""
     rendered = render(typed, prelude=_PRELUDE)
     parts = [rendered.rstrip(), *_constants(typed, analysis), *_merging(typed), *_keeping(typed), *_reducing(typed)]
-    parts += _ordering(typed, analysis)
+    parts += [*_holding(typed), *_ordering(typed, analysis)]
     return "\n\n".join(parts)
 
 
@@ -67,6 +67,8 @@ def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
         "UPDATE_ALL": ir.update_on == "all",
         "REVISITS": analysis.activity != "changed",
         "ALWAYS_ACTIVE": analysis.activity == "always" and ir.start is TRUE,
+        # what a vertex will offer can be told as soon as it is updated
+        "OFFERS_EARLY": not reads(ir.message, "superstep", "reduction"),
     }
     return ["\n".join(f"{name} = {value!r}" for name, value in facts.items())]
 
@@ -151,6 +153,35 @@ def _keeping(typed: TypedProgram) -> list[str]:
     return [
         _function("keep", "D, S, v", *[f"D{place} = S{place}" for place in places], "return"),
         _function("changes", "S, K, v, message", "new = update_at(S, K, v, message)", f"return {differs}"),
+    ]
+
+
+def _holding(typed: TypedProgram) -> list[str]:
+    """A vertex's old state as values in registers instead of rows of a copy."""
+    ir = typed.ir
+    kept = [(name, index) for name in ir.written for index in range(ir.field(name).width)]
+    now = [look_up(Expr("field", attr=("new", name, index)), typed) for name, index in kept]
+
+    def value(leaf: Expr) -> str:
+        if leaf.role != "old" or leaf.op != "field":
+            return look_up(leaf, typed)
+        name, index = leaf.attr[1:]
+        if (name, index) in kept:
+            return f"H[{kept.index((name, index))}]"
+        return look_up(Expr("field", attr=("new", name, index)), typed)
+
+    calls = {f.name: f"{f.name}({', '.join(value(a.leaf) for a in f.arguments)})" for f in functions(typed)}
+    folds = [
+        f"({_OPERATORS[r.monoid.name].format(a=f'R[{i}]', b=f'x{i}')})" for i, r in enumerate(ir.reductions)
+    ]  # fmt: skip
+    folded = f"return ({', '.join(folds)},)" if folds else "return R"
+    values = [f"x{i} = {calls[f'reduce_{r.name}']}" for i, r in enumerate(ir.reductions)]
+    return [
+        _function("held", "S, v", f"return ({', '.join(now) or '0'},)"),
+        _function("active_held", "H, S, K, v", f"return {calls['active']}"),
+        _function(
+            "reduce_fold_held", "R, H, S, K, v", *values, f"return ({', '.join(folds)},)" if folds else "return R"
+        ),
     ]
 
 

@@ -14,13 +14,14 @@ from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import huge_zeros
+from dromos.engines.cpu.offers import Offers, is_offered
 from dromos.engines.cpu.ordering import Ordering, is_ordered
+from dromos.engines.cpu.topology import NO_VALUES, topology
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import PATHS, Caps, Constants, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
 from dromos.program.expr import TRUE, Expr, reads
-from dromos.program.monoid import ANY
 
 __all__ = ["CpuExecution"]
 
@@ -28,19 +29,18 @@ __all__ = ["CpuExecution"]
 _CONSTANTS = Constants(alpha=15.0, beta=18.0)
 _ORDERED = Path("async", "push", "dd")
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
-_NO_DEGREES = np.empty(0, dtype=np.int64)
 
 
 class CpuExecution:
     """See :class:`dromos.engines.Execution`."""
 
     line = 16  # int64 words that a counter or a thread owns: dromos.jit.LINE, which would import Numba here
-    hub_length = 16384  # the skeletons' HUB
     queue_counter = 5 * line
 
     def __init__(self, program: Program, graph: GraphLike, threads: int) -> None:
         check_params(program, graph)
         self.program, self.graph, self.threads = program, graph, threads
+        self.topology = topology(graph)
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
@@ -65,16 +65,16 @@ class CpuExecution:
         self._old = {k: np.empty_like(v) if k in written else v for k, v in self._state.items()}
         self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
         self._accumulators: tuple[Array, ...] | None = None
-        self._offers: tuple[Array, ...] | None = None
+        self._offers: Offers | None = None
         self._locks = np.zeros(n, dtype=np.uint8)
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = np.empty(n, dtype=graph.targets.dtype)
         self._touched = np.empty(n, dtype=graph.targets.dtype)
-        self._sums = tuple(np.zeros(threads, self.typed.reduction_type(r.name)) for r in self.ir.reductions) or (
+        self.sums = tuple(np.zeros(threads, self.typed.reduction_type(r.name)) for r in self.ir.reductions) or (
             np.zeros(threads),
         )
         self._reductions: list[Any] = [self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions]
-        self._superstep = self._explored = 0
+        self.superstep = self._explored = 0
         self._claims: Claims | None = None
         self._ordering: Ordering | None = None
         self._start()
@@ -116,9 +116,9 @@ class CpuExecution:
             self.frontier.advance(size, stamped=path.sync == "sync")
         else:
             self.frontier.size = size
-        self._superstep += supersteps - 1
+        self.superstep += supersteps - 1
         finished = self._finish(report)  # a program asks about the superstep that has just run
-        self._superstep += 1
+        self.superstep += 1
         self.stats = self._statistics(report, time.perf_counter() - begin, finished)
         return self.stats
 
@@ -130,12 +130,12 @@ class CpuExecution:
         counters, report = self.counters(), self.report()
         run_team(
             module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
-            front.member, front.stamp, front.queue, self._buffer(), counters, report, self._sums,
+            front.member, front.stamp, front.queue, self.buffer(), counters, report, self.sums,
             threads=self.threads,
         )  # fmt: skip
         self._check_overflow(report, "init")
         front.begin(int(counters[self.queue_counter]))
-        self._reductions = fold_reductions(self.typed, self._sums)
+        self._reductions = fold_reductions(self.typed, self.sums)
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
         claimed = self.analysis.claimed
         if claimed is not None and not (self._state[claimed][front.queue[: front.size]] < 0).any():
@@ -151,37 +151,27 @@ class CpuExecution:
         self.launch(
             module.push, self.graph_arrays(), self.fields(), self._before(), self.edge_fields(), self.context(),
             self._merged(), self._locks, front.got, front.member, front.stamp, everyone, front.queue, front.size,
-            self._touched, front.following, self.hubs, self._buffer(), counters, self.memory(), report, self._sums,
+            self._touched, front.following, self.hubs, self.buffer(), counters, self.memory(), report, self.sums,
             counters=counters,
         )  # fmt: skip
         return report, counters
 
     def _sync_pull(self, path: Path) -> tuple[Array, Array]:
+        if is_offered(self.ir, self.analysis):
+            if self._offers is None:
+                self._offers = Offers(self)
+            return self._offers.pull()
         front = self.frontier
         everyone = front.look(by_member=True) and path.driven == "td"
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
-        common = (
-            self.graph_arrays(),
-            self.in_graph_arrays(),
-            self.fields(),
-            self._before(),
-            self.edge_fields(),
-            self.context(),
-        )
-        if self._by_source:
-            self.launch(
-                module.pull_by_source, *common, self._offered(), front.member, front.stamp, front.following,
-                self._buffer(), counters, self.memory(), report, self._sums,
-                counters=counters,
-            )  # fmt: skip
-        else:
-            self.launch(
-                module.pull, *common, self._merged(), front.got, front.member, front.stamp, everyone, front.queue,
-                front.size, self._touched, front.following, self._buffer(), counters, self.memory(), report,
-                self._sums,
-                counters=counters,
-            )  # fmt: skip
+        self.launch(
+            module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(),
+            self.edge_fields(), self.context(), self._merged(), front.got, front.member, front.stamp, everyone,
+            front.queue, front.size, self._touched, front.following, self.buffer(), counters, self.memory(), report,
+            self.sums,
+            counters=counters,
+        )  # fmt: skip
         return report, counters
 
     def _async_push(self, path: Path) -> tuple[Array, Array]:
@@ -195,7 +185,7 @@ class CpuExecution:
         self.launch(
             module.push, self.graph_arrays(), self.fields(), self._before(), sources, self.edge_fields(),
             self.context(), self._locks, front.waiting, path.driven == "td", front.queue, front.size, front.following,
-            self.hubs, self._buffer(), counters, self.memory(), report,
+            self.hubs, self.buffer(), counters, self.memory(), report,
             counters=counters,
         )  # fmt: skip
         return report, counters
@@ -207,7 +197,7 @@ class CpuExecution:
         counters, report = self.counters(), self.report()
         self.launch(
             module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(), self.edge_fields(),
-            self.context(), self._locks, front.waiting, path.driven == "td", front.following, self._buffer(),
+            self.context(), self._locks, front.waiting, path.driven == "td", front.following, self.buffer(),
             counters, self.memory(), report,
             counters=counters,
         )  # fmt: skip
@@ -217,24 +207,13 @@ class CpuExecution:
         """Run a kernel on all threads; Ctrl-C raises the stop flag among its ``counters``."""
         run_team(kernel, *args, threads=self.threads, stop=counters[_STOP * self.line :])
 
-    @property
-    def _by_source(self) -> bool:
-        """Whether messages can be made once a vertex, and the identity offered where there is none."""
-        facts, ir = self.analysis, self.ir
-        harmless = ir.update_on == "all" or (facts.update_skips_identity and facts.activity == "changed")
-        return facts.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
-
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
     def graph_arrays(self) -> tuple[Array, ...]:
-        graph = self.graph
-        weights = graph.weights if graph.weights is not None else _NO_DEGREES
-        known = getattr(graph, "has_transpose", False)
-        return graph.offsets, graph.targets, weights, graph.transpose.offsets if known else _NO_DEGREES
+        return (*self.topology.rows, self.topology.in_offsets(self.graph))
 
     def in_graph_arrays(self) -> tuple[Array, ...]:
-        graph = self.graph.transpose
-        return graph.offsets, graph.targets, graph.weights if graph.weights is not None else _NO_DEGREES
+        return self.topology.in_rows(self.graph)
 
     def fields(self) -> tuple[Array, ...]:
         return tuple(self._state.values())
@@ -243,15 +222,15 @@ class CpuExecution:
         return tuple(self._old.values())
 
     def edge_fields(self) -> tuple[Array, ...]:
-        return tuple(self._edge_state.values()) or (_NO_DEGREES,)
+        return tuple(self._edge_state.values()) or (NO_VALUES,)
 
     def context(self) -> tuple[Any, ...]:
         return (
-            np.int32(self._superstep),
+            np.int32(self.superstep),
             np.int64(self.graph.num_vertices),
             np.int64(self.graph.num_arcs),
-            self.graph.out_degree if "out_degree" in self._degrees else _NO_DEGREES,
-            self.graph.in_degree if "in_degree" in self._degrees else _NO_DEGREES,
+            self.topology.rows[0] if "out_degree" in self._degrees else NO_VALUES,
+            self.graph.in_degree if "in_degree" in self._degrees else NO_VALUES,
             *self.program.params.values(),
             *self._reductions,
         )
@@ -272,14 +251,7 @@ class CpuExecution:
             )
         return self._accumulators
 
-    def _offered(self) -> tuple[Array, ...]:
-        """The message of each source, for a pull that makes them once a vertex."""
-        if self._offers is None:
-            n = self.graph.num_vertices
-            self._offers = tuple(huge_zeros(n, np.uint8 if d.kind == "b" else d) for d in self.typed.accumulators)
-        return self._offers
-
-    def _buffer(self) -> Array:
+    def buffer(self) -> Array:
         return np.empty(self.threads * _BLOCK, dtype=self.graph.targets.dtype)
 
     def memory(self) -> Array:
@@ -289,7 +261,7 @@ class CpuExecution:
 
     def _finish(self, report: Array) -> str:
         self._check_overflow(report, "update")
-        self._reductions = fold_reductions(self.typed, self._sums) if self.ir.reductions else []
+        self._reductions = fold_reductions(self.typed, self.sums) if self.ir.reductions else []
         converged = self.ir.converged
         if converged.op != "const" and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"
@@ -305,7 +277,7 @@ class CpuExecution:
                 value = self.program.params[node.attr[0]]
                 return value[node.attr[1]] if np.ndim(value) else value
             case "superstep":
-                return self._superstep
+                return self.superstep
         return getattr(self.graph, node.op)
 
     def _check_overflow(self, report: Array, function: str) -> None:
@@ -323,7 +295,7 @@ class CpuExecution:
         self._explored += out
         messages = int(sums[_MESSAGES])
         return Stats(
-            superstep=self._superstep,
+            superstep=self.superstep,
             frontier=front.size,
             out_degree=out,
             in_degree=inn,

@@ -21,6 +21,7 @@ from dromos.engines.cpu.skeletons.common import (
     QUEUE,
     ROWS,
     append,
+    first_arc,
     flush,
     lock,
     reserve,
@@ -125,7 +126,7 @@ def push(
                 keep(P, S, u)
                 fits &= sent_store(S, P, K, u)
                 unlock(locks, u)
-            begin, end = load(offsets, u), load(offsets, u + 1)
+            begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
             messages += end - begin
             if end - begin > HUB:
                 hubs[reserve(counters, HUB_COUNT, 1)] = u
@@ -177,7 +178,7 @@ def pull(
                 continue
             message = identity()
             found = 0
-            for arc in range(load(in_offsets, v), load(in_offsets, v + 1)):
+            for arc in range(first_arc(in_offsets, v), first_arc(in_offsets, v + 1)):
                 u = np.int64(load(sources, arc))
                 if load_relaxed(member, u) != NO:
                     w = weight_at(in_weights, arc)
@@ -207,9 +208,9 @@ def finish(thread, threads, offsets, in_offsets, following, counters, report, me
     out = inn = 0
     for position in range(size * thread // threads, size * (thread + 1) // threads):
         v = np.int64(load(following, position))
-        out += load(offsets, v + 1) - load(offsets, v)
+        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
         if in_offsets.size:
-            inn += load(in_offsets, v + 1) - load(in_offsets, v)
+            inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     report[thread * LINE + MESSAGES] = messages
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + IN_DEGREES] = inn

@@ -23,6 +23,7 @@ from dromos.engines.cpu.skeletons.common import (
     HUBS,
     QUEUE,
     STOP,
+    first_arc,
     reserve,
     take_piece,
     take_work,
@@ -129,7 +130,7 @@ def push(
                     part = other * (n + SLACK)
                     for position in range(published(memory, other, number, 0), published(memory, other, number, 1)):
                         u = np.int64(load(private, part + position))
-                        begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+                        begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                         pushed += end - begin
                         tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
                 step += 1
@@ -142,7 +143,7 @@ def push(
                     here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
                     for position in range(low, last):
                         u = np.int64(load(private, base + position))
-                        begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+                        begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                         pushed += end - begin
                         tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
                     low = last
@@ -168,7 +169,7 @@ def push(
                 taken = atomic_add(cursors, cursor, SHARE)
                 for position in range(taken, min(taken + SHARE, last)):
                     u = np.int64(load(private, part + position))
-                    begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+                    begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                     pushed += end - begin
                     if has_hubs and end - begin > HUB:
                         hubs[reserve(counters, HUB_COUNT, 1)] = u
@@ -200,9 +201,9 @@ def push(
         if atomic_swap(member, v, stamp) != stamp:
             store(private, base + kept, v)
             kept += 1
-            out += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             if in_offsets.size:
-                inn += np.int64(load(in_offsets, v + 1)) - np.int64(load(in_offsets, v))
+                inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     at = reserve(counters, QUEUE, kept - low)
     for i in range(kept - low):
         store(following, at + i, load(private, base + low + i))
@@ -249,20 +250,20 @@ def pull(
             while rest != np.uint64(0):
                 v = (w << 6) + np.int64(trailing_zeros(rest))
                 rest &= rest - BIT
-                prefetch(sources, np.int64(load(in_offsets, v)))
+                prefetch(sources, first_arc(in_offsets, v))
             rest = open_bits
             while rest != np.uint64(0):
                 b = trailing_zeros(rest)
                 v = (w << 6) + np.int64(b)
                 rest &= rest - BIT
-                begin, end = np.int64(load(in_offsets, v)), np.int64(load(in_offsets, v + 1))
+                begin, end = first_arc(in_offsets, v), first_arc(in_offsets, v + 1)
                 for arc in range(begin, end):
                     u = np.int64(load(sources, arc))
                     if (load(front, u >> 6) >> np.uint64(u & 63)) & BIT:
                         claim(S, E, K, u, v, arc, in_weights)
                         claimed |= BIT << b
                         looked += arc - begin + 1
-                        out += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+                        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
                         inn += end - begin
                         break
             store(wanting, w, open_bits & ~claimed)

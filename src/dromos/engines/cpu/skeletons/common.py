@@ -31,6 +31,12 @@ NO_MORE = np.int64(1) << np.int64(62)
 
 
 @inline
+def first_arc(offsets, v):
+    """Where the row of ``v`` begins; offsets may be of 4 or 8 bytes."""
+    return np.int64(load(offsets, v))
+
+
+@inline
 def lock(locks, v):
     spins = 0
     while not compare_and_swap(locks, v, np.uint8(0), np.uint8(1)):
@@ -88,7 +94,7 @@ def take_piece(counters, hubs, offsets):
     piece = take_work(counters, HUBS, 1) if count > 0 else NO_MORE
     for index in range(count):
         u = np.int64(load(hubs, index))
-        begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+        begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
         pieces = (end - begin + PIECE - 1) // PIECE
         if piece < pieces:
             begin += piece * PIECE

@@ -8,7 +8,7 @@ edge fields; K the context: superstep, sizes, degrees, parameters, reductions.
 # mypy: ignore-errors
 from __future__ import annotations
 
-VOTE = HAS_SENT = HAS_EDGE_FIELDS = HAS_REDUCTIONS = UPDATE_ALL = ALWAYS_ACTIVE = False
+VOTE = HAS_SENT = HAS_EDGE_FIELDS = HAS_REDUCTIONS = UPDATE_ALL = ALWAYS_ACTIVE = OFFERS_EARLY = False
 SENDS_ALWAYS = WANTS_ALWAYS = REVISITS = True
 
 
@@ -95,6 +95,14 @@ def keep(D, S, v):
     """Copy the written fields of ``v``."""
 
 
+def held(S, v):
+    """The written fields of ``v``, as values."""
+
+
+def active_held(H, S, K, v):
+    """Whether ``v``, which held the values ``H`` before, is in the next frontier."""
+
+
 def changes(S, K, v, message):
     """Whether a message would change the state of ``v``."""
 
@@ -105,6 +113,10 @@ def reduce_start():
 
 def reduce_fold(R, O, S, K, v):
     """The reductions with ``v`` folded in."""
+
+
+def reduce_fold_held(R, H, S, K, v):
+    """The reductions with ``v`` folded in, which held the values ``H`` before."""
 
 
 def reduce_keep(R, sums, thread):

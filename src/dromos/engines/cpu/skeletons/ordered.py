@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.common import ONE, QUEUE, STOP, reserve
+from dromos.engines.cpu.skeletons.common import ONE, QUEUE, STOP, first_arc, reserve
 from dromos.engines.cpu.skeletons.hooks import PRIORITY, bucket, compute_from, weight_at
 from dromos.intrinsics import atomic_add, atomic_min, atomic_swap, load, load_relaxed, prefetch, store, store_relaxed
 from dromos.jit import LINE, inline, lean_kernel, meet, publish, published
@@ -107,7 +107,7 @@ def relax(
     value = load_relaxed(S[PRIORITY], u)
     if bucket(value, scale) < now:
         return np.int64(0)
-    begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+    begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
     if end - begin <= LONG:
         for arc in range(begin, end):
             v = np.int64(load(targets, arc))
@@ -234,9 +234,9 @@ def settle_in_order(
             if atomic_swap(member, v, ONE) != ONE:
                 store(window, here + kept, v)
                 kept += 1
-                out += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
                 if in_offsets.size:
-                    inn += np.int64(load(in_offsets, v + 1)) - np.int64(load(in_offsets, v))
+                    inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
         at = reserve(counters, QUEUE, kept)
         for i in range(kept):
             store(following, at + i, load(window, here + i))

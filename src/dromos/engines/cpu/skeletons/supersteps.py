@@ -24,6 +24,7 @@ from dromos.engines.cpu.skeletons.common import (
     THIRD,
     TOUCHED,
     append,
+    first_arc,
     flush,
     reserve,
     take_piece,
@@ -59,7 +60,6 @@ from dromos.engines.cpu.skeletons.hooks import (
     update_store,
     wants_at,
     weight_at,
-    weight_one,
 )  # fmt: skip
 from dromos.intrinsics import atomic_swap, load, load_relaxed
 from dromos.jit import LINE, inline, lean_kernel, meet
@@ -88,11 +88,11 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
         if start_at(S, K, v):
             member[v] = stamp
             held = append(queue, counters, QUEUE, buffer, base, held, v)
-            out += load(offsets, v + 1) - load(offsets, v)
+            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             if in_offsets.size:
-                inn += load(in_offsets, v + 1) - load(in_offsets, v)
+                inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
         if HAS_EDGE_FIELDS:
-            for arc in range(load(offsets, v), load(offsets, v + 1)):
+            for arc in range(first_arc(offsets, v), first_arc(offsets, v + 1)):
                 edge_init_store(E, S, E, K, v, targets[arc], arc, weight_at(weights, arc))
     flush(queue, counters, QUEUE, buffer, base, held)
     reduce_keep(R, sums, thread)
@@ -138,7 +138,7 @@ def push(
             u = position if everyone else np.int64(load(queue, position))
             if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp:
                 continue
-            begin, end = load(offsets, u), load(offsets, u + 1)
+            begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
             messages += end - begin
             if end - begin > HUB:
                 hubs[reserve(counters, HUB_COUNT, 1)] = u
@@ -197,9 +197,9 @@ def settle(
                     if active_at(O, S, K, u):
                         member[u] = following_stamp
                         held = append(following, counters, QUEUE, buffer, base, held, u)
-                        out += load(offsets, u + 1) - load(offsets, u)
+                        out += first_arc(offsets, u + 1) - first_arc(offsets, u)
                         if in_offsets.size:
-                            inn += load(in_offsets, u + 1) - load(in_offsets, u)
+                            inn += first_arc(in_offsets, u + 1) - first_arc(in_offsets, u)
     if HAS_SENT:
         meet(memory, thread, threads, 3)
     changed = n if UPDATE_ALL else load_relaxed(counters, TOUCHED * LINE)
@@ -219,9 +219,9 @@ def settle(
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
                 member[v] = following_stamp
                 held = append(following, counters, QUEUE, buffer, base, held, v)
-                out += load(offsets, v + 1) - load(offsets, v)
+                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
                 if in_offsets.size:
-                    inn += load(in_offsets, v + 1) - load(in_offsets, v)
+                    inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     flush(following, counters, QUEUE, buffer, base, held)
     if HAS_EDGE_FIELDS:
         meet(memory, thread, threads, 4)
@@ -229,7 +229,7 @@ def settle(
             u = position if everyone else np.int64(load(queue, position))
             if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp and member[u] != following_stamp:
                 continue
-            for arc in range(load(offsets, u), load(offsets, u + 1)):
+            for arc in range(first_arc(offsets, u), first_arc(offsets, u + 1)):
                 v = np.int64(load(targets, arc))
                 w = weight_at(weights, arc)
                 if (WANTS_ALWAYS or wants_at(O, K, v)) and (SENDS_ALWAYS or sends_at(O, E, K, u, v, arc, w)):
@@ -285,7 +285,7 @@ def pull(
             if not WANTS_ALWAYS and not wants_at(S, K, v):
                 continue
             message, found = gather(
-                S, E, K, member, stamp, v, load(in_offsets, v), load(in_offsets, v + 1), sources, in_weights
+                S, E, K, member, stamp, v, first_arc(in_offsets, v), first_arc(in_offsets, v + 1), sources, in_weights
             )
             if found:
                 messages += found
@@ -300,54 +300,3 @@ def pull(
         thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
         counters, memory, report, sums,
     )  # fmt: skip
-
-
-@lean_kernel
-def pull_by_source(
-    thread, threads, graph, in_graph, S, O, E, K, M, member, stamp, following, buffer, counters, memory, report, sums,
-):  # fmt: skip
-    """A pull for messages that depend on their source alone: made once a vertex, then gathered.
-
-    A vertex outside the frontier offers the identity, so the gathering loop asks nothing; and since it reads only
-    ``M``, a vertex is updated in place as soon as its row is done.
-    """
-    offsets, targets, weights, all_in_offsets = graph
-    in_offsets, sources, in_weights = in_graph
-    n = in_offsets.size - 1
-    base = thread * BLOCK
-    following_stamp = np.uint8(stamp + np.uint8(1))
-    fits = True
-    held = out = inn = messages = 0
-    R = reduce_start()
-    for u in range(n * thread // threads, n * (thread + 1) // threads):
-        if ALWAYS_ACTIVE or load(member, u) == stamp:
-            put(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
-        else:
-            put(M, u, identity())
-    meet(memory, thread, threads, 1)
-    while True:
-        first = take_work(counters, FIRST, CHUNK)
-        if first >= n:
-            break
-        for v in range(first, min(first + CHUNK, n)):
-            message = identity()
-            if WANTS_ALWAYS or wants_at(S, K, v):
-                messages += load(in_offsets, v + 1) - load(in_offsets, v)
-                for arc in range(load(in_offsets, v), load(in_offsets, v + 1)):
-                    message = merge(message, take(M, load(sources, arc)))
-            keep(O, S, v)
-            if HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp):
-                fits &= sent_store(S, O, K, v)
-            fits &= update_store(S, S, K, v, message)
-            R = reduce_fold(R, O, S, K, v)
-            if not ALWAYS_ACTIVE and active_at(O, S, K, v):
-                member[v] = following_stamp
-                held = append(following, counters, QUEUE, buffer, base, held, v)
-                out += load(offsets, v + 1) - load(offsets, v)
-                inn += load(in_offsets, v + 1) - load(in_offsets, v)
-    flush(following, counters, QUEUE, buffer, base, held)
-    reduce_keep(R, sums, thread)
-    report[thread * LINE + MESSAGES] = messages
-    report[thread * LINE + OUT_DEGREES] = out
-    report[thread * LINE + IN_DEGREES] = inn
-    report[thread * LINE + OVERFLOWS] = 0 if fits else 1

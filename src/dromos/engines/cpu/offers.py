@@ -1,0 +1,61 @@
+"""Programs whose messages depend on their source alone: where the offers lie between supersteps, and the pull."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.memory import huge_zeros
+from dromos.program import Analysis, ProgramIR
+from dromos.program.expr import TRUE, reads
+from dromos.program.monoid import ANY
+
+if TYPE_CHECKING:
+    from dromos.engines.cpu.execution import CpuExecution
+
+__all__ = ["Offers", "is_offered"]
+
+
+def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether messages can be made once a vertex, and the identity offered where there is none."""
+    harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
+    return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
+
+
+class Offers:
+    """The message of each vertex, for this superstep and for the next."""
+
+    def __init__(self, run: CpuExecution) -> None:
+        self._run = run
+        self._module = kernel_module(run.typed, run.analysis, "offering")
+        self._hubs = run.topology.in_hubs(run.graph)
+        self._parts = self._messages(int(self._hubs.pieces[-1]))
+        self._now = self._messages(run.graph.num_vertices)
+        # Those of the next superstep have to wait beside them, unless they cannot be made before it begins.
+        early = not reads(run.ir.message, "superstep", "reduction")
+        self._next = self._messages(run.graph.num_vertices) if early else self._now
+        self._early = early
+        self._made_for = -1  # the superstep that `_now` is for
+
+    def _messages(self, count: int) -> tuple[Array, ...]:
+        return tuple(huge_zeros(count, np.uint8 if d.kind == "b" else d) for d in self._run.typed.accumulators)
+
+    def pull(self) -> tuple[Array, Array]:
+        """One superstep; the report and the counters."""
+        run, front = self._run, self._run.frontier
+        front.look(by_member=True)
+        counters, report = run.counters(), run.report()
+        fresh = self._made_for != run.superstep
+        run.launch(
+            self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
+            run.context(), self._now, self._next, fresh, self._parts, self._hubs.vertices, self._hubs.pieces,
+            front.member, front.stamp, front.following, run.buffer(), counters, run.memory(), report, run.sums,
+            counters=counters,
+        )  # fmt: skip
+        if self._early:
+            self._now, self._next = self._next, self._now
+            self._made_for = run.superstep + 1
+        return report, counters

@@ -1,0 +1,177 @@
+"""A pull of messages that depend on their source alone: made once a vertex, gathered along the in-arcs.
+
+A vertex outside the frontier offers the identity, so the gathering loop asks nothing; and since it reads only the
+offers, a vertex is updated in place as soon as its row is done, with its old state in registers.
+
+Shared memory. ``M`` are the offers of this superstep, only read; ``N`` those of the next, each written by the thread
+that took the vertex. Long rows are gathered in pieces, whose messages wait in ``parts`` and are merged in the order of
+the arcs: what comes out depends on the graph alone, not on the number of threads.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    BLOCK,
+    FIRST,
+    HUB,
+    HUBS,
+    PIECE,
+    QUEUE,
+    append,
+    first_arc,
+    flush,
+    take_work,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import (
+    ALWAYS_ACTIVE,
+    HAS_SENT,
+    OFFERS_EARLY,
+    WANTS_ALWAYS,
+    active_held,
+    compute_at,
+    held,
+    identity,
+    merge,
+    put,
+    reduce_fold_held,
+    reduce_keep,
+    reduce_start,
+    sent_store,
+    take,
+    update_store,
+    wants_at,
+    weight_one,
+)  # fmt: skip
+from dromos.intrinsics import load, load_relaxed
+from dromos.jit import LINE, inline, lean_kernel, meet
+
+# ---- everything above is replaced by a program's own hooks
+
+MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
+LARGE, SMALL = 1024, 64  # vertices that a thread takes at a time: first many, towards the end few
+
+
+@inline
+def gather(M, sources, begin, end):
+    """The merged offers of the sources of the arcs ``begin..end``; in four chains, which do not wait for each other."""
+    a = identity()
+    b = identity()
+    c = identity()
+    d = identity()
+    arc = begin
+    while arc + 4 <= end:
+        a = merge(a, take(M, load(sources, arc)))
+        b = merge(b, take(M, load(sources, arc + 1)))
+        c = merge(c, take(M, load(sources, arc + 2)))
+        d = merge(d, take(M, load(sources, arc + 3)))
+        arc += 4
+    while arc < end:
+        a = merge(a, take(M, load(sources, arc)))
+        arc += 1
+    return merge(merge(a, b), merge(c, d))
+
+
+@inline
+def take_rows(counters, n):
+    """The next vertices that nobody has taken, ``first..last``; none are left if ``first`` is not below ``n``."""
+    size = LARGE if load_relaxed(counters, FIRST * LINE) < n - (n >> 3) else SMALL
+    first = take_work(counters, FIRST, size)
+    return first, min(first + size, n)
+
+
+@inline
+def settle(S, E, K, N, member, stamp, v, message):
+    """Update ``v`` by its merged message; whether every number fitted, whether it is active, its state before."""
+    before = held(S, v)
+    fits = True
+    if HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp):
+        fits &= sent_store(S, S, K, v)
+    fits &= update_store(S, S, K, v, message)
+    active = ALWAYS_ACTIVE or active_held(before, S, K, v)
+    if OFFERS_EARLY:
+        put(N, v, compute_at(S, E, K, v, v, np.int64(0), weight_one()) if active else identity())
+    return fits, active, before
+
+
+@lean_kernel
+def pull(
+    thread, threads, graph, in_graph, S, E, K, M, N, fresh, parts, hubs, pieces, member, stamp, following, buffer,
+    counters, memory, report, sums,
+):  # fmt: skip
+    """One superstep. ``fresh``: ``M`` is made first; otherwise the superstep before has left it in its ``N``.
+
+    ``hubs`` are the vertices with long rows; the pieces of ``hubs[i]`` have the numbers from ``pieces[i]`` on.
+    """
+    offsets, targets, weights, all_in_offsets = graph
+    in_offsets, sources, in_weights = in_graph
+    n = in_offsets.size - 1
+    base = thread * BLOCK
+    following_stamp = np.uint8(stamp + np.uint8(1))
+    all_fit = True
+    queued = out = inn = messages = np.int64(0)
+    R = reduce_start()
+    if fresh:
+        for u in range(n * thread // threads, n * (thread + 1) // threads):
+            if ALWAYS_ACTIVE or load(member, u) == stamp:
+                put(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
+            else:
+                put(M, u, identity())
+        meet(memory, thread, threads, 1)
+    hub = np.int64(0)
+    while hubs.size:
+        piece = take_work(counters, HUBS, 1)
+        if piece >= load(pieces, hubs.size):
+            break
+        while piece >= load(pieces, hub + 1):
+            hub += 1
+        v = np.int64(load(hubs, hub))
+        begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
+        put(parts, piece, gather(M, sources, begin, min(begin + PIECE, first_arc(in_offsets, v + 1))))
+    while True:
+        first, last = take_rows(counters, n)
+        if first >= n:
+            break
+        end = first_arc(in_offsets, first)
+        for v in range(first, last):
+            begin = end
+            end = first_arc(in_offsets, v + 1)
+            message = identity()
+            if end - begin > HUB:
+                continue
+            if WANTS_ALWAYS or wants_at(S, K, v):
+                messages += end - begin
+                message = gather(M, sources, begin, end)
+            fits, active, before = settle(S, E, K, N, member, stamp, v, message)
+            all_fit &= fits
+            R = reduce_fold_held(R, before, S, K, v)
+            if not ALWAYS_ACTIVE and active:
+                member[v] = following_stamp
+                queued = append(following, counters, QUEUE, buffer, base, queued, v)
+                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                inn += end - begin
+    if hubs.size:
+        meet(memory, thread, threads, 2)
+        for hub in range(thread, hubs.size, threads):
+            v = np.int64(load(hubs, hub))
+            message = identity()
+            if WANTS_ALWAYS or wants_at(S, K, v):
+                messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+                for piece in range(load(pieces, hub), load(pieces, hub + 1)):
+                    message = merge(message, take(parts, piece))
+            fits, active, before = settle(S, E, K, N, member, stamp, v, message)
+            all_fit &= fits
+            R = reduce_fold_held(R, before, S, K, v)
+            if not ALWAYS_ACTIVE and active:
+                member[v] = following_stamp
+                queued = append(following, counters, QUEUE, buffer, base, queued, v)
+                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+    flush(following, counters, QUEUE, buffer, base, queued)
+    reduce_keep(R, sums, thread)
+    report[thread * LINE + MESSAGES] = messages
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + IN_DEGREES] = inn
+    report[thread * LINE + OVERFLOWS] = 0 if all_fit else 1

@@ -1,0 +1,104 @@
+"""What the engine works out about a graph once and needs in every run on it."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphLike
+
+__all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topology"]
+
+HUB_LENGTH: Final = 16384  # the skeletons' HUB and PIECE
+PIECE_LENGTH: Final = 4096
+_DENSE: Final = 12  # arcs a vertex from which 4 bytes more for each vertex are a thirteenth of the graph, or less
+_LARGE: Final = 1 << 16
+NO_VALUES: Final = np.empty(0, dtype=np.int64)
+
+Arrays = tuple[Array, Array, Array]
+
+
+class Hubs:
+    """Rows that are too long for one thread: the vertices, the number of each one's first piece, and their total."""
+
+    def __init__(self, offsets: Array) -> None:
+        lengths = np.diff(offsets)
+        self.vertices = np.flatnonzero(lengths > HUB_LENGTH)
+        counts = (lengths[self.vertices].astype(np.int64) + PIECE_LENGTH - 1) // PIECE_LENGTH
+        self.pieces = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+class Topology:
+    """A graph's arrays in the form that kernels take, and its hubs; kept while the graph lives."""
+
+    def __init__(self, graph: GraphLike) -> None:
+        self.rows: Arrays = _rows(graph)
+        self._in_rows: Arrays | None = None
+        self._hubs: Hubs | None = None
+        self._in_hubs: Hubs | None = None
+
+    def in_rows(self, graph: GraphLike) -> Arrays:
+        """The same of the transpose, which is made if there is none yet."""
+        if self._in_rows is None:
+            transpose = graph.transpose
+            self._in_rows = self.rows if transpose is graph else _rows(transpose)
+        return self._in_rows
+
+    def in_offsets(self, graph: GraphLike) -> Array:
+        """The offsets of the transpose; empty while there is none."""
+        if self._in_rows is None and not getattr(graph, "has_transpose", False):
+            return NO_VALUES
+        return self.in_rows(graph)[0]
+
+    @property
+    def hubs(self) -> Hubs:
+        """The vertices with many out-arcs."""
+        if self._hubs is None:
+            self._hubs = Hubs(self.rows[0])
+        return self._hubs
+
+    def in_hubs(self, graph: GraphLike) -> Hubs:
+        """The vertices with many in-arcs."""
+        if self._in_hubs is None:
+            same = self.in_rows(graph) is self.rows
+            self._in_hubs = self.hubs if same else Hubs(self.in_rows(graph)[0])
+        return self._in_hubs
+
+
+def _rows(graph: GraphLike) -> Arrays:
+    """Offsets, targets and weights; targets without a sign, which widens to an address for nothing."""
+    targets = graph.targets
+    unsigned = targets.view(np.dtype(f"u{targets.itemsize}"))
+    return _narrow(graph), unsigned, graph.weights if graph.weights is not None else NO_VALUES
+
+
+def _narrow(graph: GraphLike) -> Array:
+    """The offsets in 4 bytes where they fit, the graph is large enough to feel it, and the copy is next to nothing."""
+    offsets: Array = graph.offsets
+    dense = graph.num_arcs >= _DENSE * graph.num_vertices
+    if dense and graph.num_vertices >= _LARGE and graph.num_arcs < 1 << 32:
+        return offsets.astype(np.uint32)
+    return offsets
+
+
+_known: dict[int, tuple[weakref.ref[Any], Topology]] = {}
+
+
+def topology(graph: GraphLike) -> Topology:
+    """What is known about ``graph``, from an earlier run if there was one.
+
+    >>> from dromos.graph import generators
+    >>> ring = generators.cycle(5)
+    >>> topology(ring) is topology(ring), topology(ring).hubs.vertices.size
+    (True, 0)
+    """
+    key = id(graph)
+    known = _known.get(key)
+    if known is not None and known[0]() is graph:
+        return known[1]
+    made = Topology(graph)
+    _known[key] = (weakref.ref(graph, lambda _: _known.pop(key, None)), made)
+    return made
