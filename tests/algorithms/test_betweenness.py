@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,7 +14,8 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.betweenness import Dependencies, Paths
-from dromos.errors import InvalidArgumentError, UnknownVertexError, VerificationError
+from dromos.engines.native.betweenness import betweenness as betweenness_kernel
+from dromos.errors import FieldOverflowError, InvalidArgumentError, UnknownVertexError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device, row
 
 
@@ -26,6 +31,107 @@ def test_centralities_are_those_of_networkx_on_every_path(device, graph, normali
         result = dr.betweenness(graph, **options, device=device, path=path)
         np.testing.assert_allclose(result.centrality, expected, rtol=1e-12, atol=1e-12)
         result.verify()
+
+
+def exact(graph, source):
+    """Brandes with whole numbers of any size; a quotient of two is a float rounded once."""
+    offsets, targets = graph.offsets.tolist(), graph.targets.tolist()
+    level, paths, before, order = {source: 0}, {source: 1}, {source: []}, [source]
+    for u in order:
+        for v in targets[offsets[u] : offsets[u + 1]]:
+            if v not in level:
+                level[v], paths[v], before[v] = level[u] + 1, 0, []
+                order.append(v)
+            if level[v] == level[u] + 1:
+                paths[v] += paths[u]
+                before[v].append(u)
+    dependency = np.zeros(graph.num_vertices)
+    for v in reversed(order[1:]):
+        for u in before[v]:
+            dependency[u] += paths[u] / paths[v] * (1 + dependency[v])
+    dependency[source] = 0
+    return dependency
+
+
+def diamonds(count, width=2):
+    """A chain: each link is two ends with ``width`` vertices between them; the ids of the ends are a step apart."""
+    ends = np.arange(count + 1) * (width + 1)
+    inner = (ends[:-1, None] + np.arange(1, width + 1)).ravel()
+    left, right = np.repeat(ends[:-1], width), np.repeat(ends[1:], width)
+    return np.concatenate([left, inner]), np.concatenate([inner, right])
+
+
+@pytest.mark.parametrize(("count", "width"), [(150, 2), (1200, 2), (700, 5)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_more_paths_than_a_float_can_count(count, width, directed):
+    graph = dr.Graph.from_edges(*diamonds(count, width), directed=directed)
+    for source in (0, (width + 1) * (count // 2), 1):
+        result = dr.betweenness(graph, sources=[source], normalized=False, endpoints=True)
+        expected = exact(graph, source)
+        reached = dr.bfs(graph, source).level > 0
+        expected[reached] += 1
+        expected[source] = np.count_nonzero(reached)
+        np.testing.assert_allclose(result.centrality / result.centrality.max(), expected / expected.max(), rtol=1e-12)
+
+
+def test_a_lattice_with_counts_of_every_size_in_one_level():
+    graph = dr.generators.grid(530, 530)
+    dependency = betweenness_kernel(graph, sources=[0], threads=2)["dependency"]
+    np.testing.assert_allclose(dependency, exact(graph, 0), rtol=1e-11)
+
+
+@examples(25)
+@given(graph=graphs(low=1, high=12, directed=False), data=st.data())
+def test_any_graph_behind_a_long_chain(graph, data):
+    chain, width = 250, 2
+    src, dst = diamonds(chain, width)
+    first, edges = chain * (width + 1), graph.edges()
+    joins = [(first - 3 * data.draw(st.integers(0, 40)), first + data.draw(st.integers(0, graph.num_vertices - 1)))
+             for _ in range(data.draw(st.integers(0, 3)))]  # fmt: skip
+    ends = np.array(joins, dtype=np.int64).reshape(-1, 2)
+    whole = dr.Graph.from_edges(
+        np.concatenate([src, first + edges.src, ends[:, 0]]), np.concatenate([dst, first + edges.dst, ends[:, 1]]),
+        directed=False, dedupe=True, drop_self_loops=True,
+    )  # fmt: skip
+    dependency = betweenness_kernel(whole, sources=[0], threads=1)["dependency"]
+    np.testing.assert_allclose(dependency, exact(whole, 0), rtol=1e-11, atol=1e-300)
+
+
+def test_programs_say_that_they_cannot_count_so_far():
+    graph = dr.Graph.from_edges(*diamonds(1200), directed=False)
+    with pytest.raises(FieldOverflowError, match="from vertex 0 there are more shortest paths than"):
+        dr.betweenness(graph, sources=[0, 1], path="sync-push-dd")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_large_levels_and_many_threads(directed):
+    drawn = dr.generators.rmat(12, 16, seed=5, dedupe=True, drop_self_loops=True).edges()
+    graph = dr.Graph.from_edges(drawn.src, drawn.dst, num_vertices=4096, directed=directed)
+    sources = [3, 9, 77]
+    expected = sum(exact(graph, source) for source in sources)
+    for threads in (1, 2, 5):
+        dependency = betweenness_kernel(graph, sources=sources, threads=threads)["dependency"]
+        np.testing.assert_allclose(dependency, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_threads_with_sources_of_their_own_and_progress():
+    graph = dr.generators.uniform(400, 1600, seed=8, dedupe=True, drop_self_loops=True)
+    told = []
+    expected = dr.betweenness(graph, threads=1)
+    result = dr.betweenness(graph, threads=3, progress=lambda done, total: told.append((done, total)))
+    np.testing.assert_allclose(result.centrality, expected.centrality, rtol=1e-12)
+    assert told == sorted(told)
+    assert told[-1] == (400, 400)
+    again = dr.betweenness(graph, threads=3)
+    assert again.centrality.tobytes() == result.centrality.tobytes()
+
+
+def test_ctrl_c_stops_a_sweep():
+    graph = dr.generators.rmat(16, 16, seed=1)
+    dr.betweenness(graph, k=2)  # compiled, and the transpose is known
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        dr.betweenness(graph)
 
 
 def test_given_sources_are_the_same_as_drawn_ones():

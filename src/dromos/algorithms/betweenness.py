@@ -4,15 +4,17 @@ Returns ``centrality``: the share of shortest paths (by number of edges) between
 vertex. Arguments, scaling and numbers are those of NetworkX's ``betweenness_centrality``: parallel edges count once,
 self-loops not at all, and the same seed draws the same sources.
 
-For each source one program counts shortest paths level by level, and a second one gathers dependencies from the far
-end back: a vertex sends when all vertices after it have sent. Brandes, "A faster algorithm for betweenness
-centrality", 2001.
+An engine's own kernel is used where it has one; ``dromos/engines/native/betweenness.py`` says what it gains. As a
+composition of programs, which a fixed path and the reference engine run: for each source one program counts shortest
+paths level by level, and a second one gathers dependencies from the far end back: a vertex sends when all vertices
+after it have sent. The programs count in floats, and where there are too many paths for that they say so; the kernel
+counts on. Brandes, "A faster algorithm for betweenness centrality", 2001.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,11 +23,13 @@ import dromos.program as dr
 from dromos.algorithms.arguments import count_of, simple
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
-from dromos.errors import InvalidArgumentError
+from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
 __all__ = ["Dependencies", "Paths", "betweenness", "verify"]
+
+_MOST_PATHS = 2.0**900  # beyond, a dependency divided by the paths may leave the range of normal floats
 
 
 class Paths(dr.Program):
@@ -104,7 +108,7 @@ def betweenness(
         normalized: divide by the number of pairs of other vertices.
         endpoints: count a path's two ends as being on it.
         seed: of the draw; the same one draws the same sources.
-        how: ``device``, ``path``, ``threads``, ``progress``.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
 
     >>> import dromos as dr
     >>> dr.betweenness(dr.generators.path(4)).centrality.round(3).tolist()
@@ -113,11 +117,27 @@ def betweenness(
     session = Session("betweenness", graph, **how)
     chosen = _sources(graph, k, sources, seed)
     on = simple(graph)
-    back = on.transpose
-    total = np.zeros(graph.num_vertices)
-    for source in range(graph.num_vertices) if chosen is None else chosen:
-        forward = session.run(Paths(source=source), on).fields
+    start_from = range(graph.num_vertices) if chosen is None else chosen
+    fields = session.native("betweenness", on, sources=start_from, endpoints=endpoints, progress=session.progress)
+    total = _by_programs(session, on, start_from, endpoints) if fields is None else fields["dependency"]
+    scale = _scale(graph, chosen, normalized, endpoints)
+    return session.result(
+        {"centrality": total * scale},
+        verifier=lambda result: verify(on, chosen, result["centrality"], scale, endpoints),
+    )
+
+
+def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoints: bool) -> Array:
+    """The dependencies of all sources, added up."""
+    total, back = np.zeros(graph.num_vertices), graph.transpose
+    for source in sources:
+        forward = session.run(Paths(source=source), graph).fields
         level, paths = forward["level"], forward["paths"]
+        if paths.max() > _MOST_PATHS:
+            raise FieldOverflowError(
+                f"from vertex {source} there are more shortest paths than a 64-bit float can count in a program; "
+                "leave path and device out, and a kernel counts on"
+            )
         dependency = session.run(Dependencies(level=level, paths=paths), back).fields["dependency"]
         dependency[source] = 0
         if endpoints:
@@ -125,11 +145,7 @@ def betweenness(
             dependency[reached] += 1
             dependency[source] = np.count_nonzero(reached)
         total += dependency
-    scale = _scale(graph, chosen, normalized, endpoints)
-    return session.result(
-        {"centrality": total * scale},
-        verifier=lambda result: verify(on, chosen, result["centrality"], scale, endpoints),
-    )
+    return total
 
 
 def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: int | None) -> list[int] | None:
