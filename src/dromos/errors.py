@@ -31,6 +31,7 @@ __all__ = [
     "AlgorithmError",
     "ConvergenceError",
     "CorruptFileError",
+    "DeviceError",
     "DromosError",
     "DromosWarning",
     "FieldOverflowError",
@@ -170,3 +171,7 @@ class MissingDependencyError(DromosError, ImportError):
 
 class ResourceError(DromosError, RuntimeError):
     """The work does not fit the memory, disk or device that it may use."""
+
+
+class DeviceError(ResourceError):
+    """A GPU that is not there, too old, too small for the run, or a kernel that it refuses."""

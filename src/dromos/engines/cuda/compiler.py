@@ -1,0 +1,133 @@
+"""CUDA sources to machine code, by NVRTC through CuPy, and kept on disk.
+
+The name of a cached binary is a hash of all that decides about it: the text, the headers it may include, the options,
+the architecture and the compiler's version. Compilation needs no device, so that a machine without one can check that
+every kernel compiles; only loading does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from dromos.codegen.cache import cache_folder
+from dromos.errors import DeviceError
+
+__all__ = ["FOLDER", "Module", "compile_cubin", "headers", "load"]
+
+FOLDER: Final = Path(__file__).with_name("kernels")
+# Contracted multiply-adds would round otherwise than the CPU does; every kernel here waits for memory, not for them.
+_OPTIONS: Final = (
+    "--std=c++17",
+    "--fmad=false",
+    "--extra-device-vectorization",
+    "-default-device",
+    "-diag-suppress=177",
+)
+_modules: dict[tuple[str, int], Module] = {}
+_lock = threading.Lock()
+
+
+@cache
+def headers() -> Mapping[str, str]:
+    """The kernel sources that come with Dromos, by name."""
+    return {path.name: path.read_text() for path in sorted(FOLDER.glob("*.cuh"))}
+
+
+def compile_cubin(text: str, name: str, *, arch: str, defines: Sequence[str] = ()) -> bytes:
+    """Machine code of ``text`` for an architecture such as ``"sm_90"``; no device is needed.
+
+    Raises :class:`~dromos.errors.DeviceError` with the compiler's own words.
+    """
+    from cupy_backends.cuda.libs import nvrtc
+
+    included = headers()
+    options = (*_OPTIONS, f"-arch={arch}", *(f"-D{define}" for define in defines))
+    texts, names = [h.encode() for h in included.values()], [n.encode() for n in included]
+    program = nvrtc.createProgram(text, f"{name}.cu", texts, names)
+    try:
+        nvrtc.compileProgram(program, options)
+        return bytes(nvrtc.getCUBIN(program))
+    except nvrtc.NVRTCError as error:
+        log = nvrtc.getProgramLog(program)
+        raise DeviceError(f"the CUDA source of {name} does not compile for {arch}:\n{log}") from error
+    finally:
+        nvrtc.destroyProgram(program)
+
+
+class Module:
+    """Compiled kernels on the current device, by name."""
+
+    def __init__(self, binary: bytes) -> None:
+        from cupy.cuda import function
+
+        self._module = function.Module()
+        self._module.load(binary)
+        self._functions: dict[str, Any] = {}
+        self._grids: dict[tuple[str, int, int], int] = {}
+
+    def __getitem__(self, kernel: str) -> Any:
+        """The kernel: ``module["name"]((blocks,), (threads,), (arguments...))``."""
+        if kernel not in self._functions:
+            self._functions[kernel] = self._module.get_function(kernel)
+        return self._functions[kernel]
+
+    def cooperative_grid(self, kernel: str, block: int, shared: int = 0) -> int:
+        """How many blocks can be on the device at once: the grid of a launch whose blocks wait for each other."""
+        key = (kernel, block, shared)
+        if key not in self._grids:
+            import cupy
+
+            driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
+            each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self[kernel].ptr, block, shared)
+            count = runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, cupy.cuda.Device().id)
+            self._grids[key] = max(1, int(each)) * int(count)
+        return self._grids[key]
+
+    def launch(self, kernel: str, blocks: int, threads: int, *arguments: Any, together: bool = False) -> None:
+        """Start a kernel on the current stream; ``together``: its blocks may wait for each other."""
+        self[kernel]((blocks,), (threads,), arguments, enable_cooperative_groups=together)
+
+
+def load(text: str, name: str, *, defines: Sequence[str] = ()) -> Module:
+    """The module of ``text`` on the current device: from memory, from the disk, or compiled."""
+    import cupy
+
+    device = cupy.cuda.Device()
+    key = _key(text, f"sm_{device.compute_capability}", defines)
+    with _lock:
+        module = _modules.get((key, device.id))
+        if module is None:
+            binary = _cached(text, name, key, f"sm_{device.compute_capability}", defines)
+            module = _modules[key, device.id] = Module(binary)
+    return module
+
+
+def _key(text: str, arch: str, defines: Sequence[str]) -> str:
+    from cupy_backends.cuda.libs import nvrtc
+
+    parts = (text, *headers().values(), arch, *defines, *_OPTIONS, str(nvrtc.getVersion()))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def _cached(text: str, name: str, key: str, arch: str, defines: Sequence[str]) -> bytes:
+    """The binary on disk, or compiled and left there; a folder that cannot be written costs only time."""
+    path = cache_folder() / "cuda" / f"{key}.cubin"
+    if path.is_file():
+        return path.read_bytes()
+    binary = compile_cubin(text, name, arch=arch, defines=defines)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, partial = tempfile.mkstemp(prefix=f".{key}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(binary)
+        Path(partial).replace(path)
+    except OSError:
+        pass
+    return binary

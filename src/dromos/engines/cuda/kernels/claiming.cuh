@@ -1,0 +1,190 @@
+// Traversals that take each vertex once: one bit a vertex tells whether it is taken, and whoever sets it writes the
+// state. Levels are pushed from a queue or pulled through bitmaps, in one launch; the direction is switched here, by
+// the same rule as in the planner (Beamer's and SEP-Graph's Algorithm 2).
+#pragma once
+#include "frame.cuh"
+
+#ifndef PROBES
+#define PROBES 8  // neighbours that a lane looks at alone before its warp helps
+#endif
+
+DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights, bool& fits) {
+    fits &= update_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
+}
+
+// Who needs no look any more: whoever takes no message, and whoever gets none.
+DEVICE void mark_taken(const Arguments& a, const Frame& f) {
+    for (i64 base = 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
+        const vid v = (vid)(base + lane());
+        bool taken = true;
+        if (v < a.G.n) {
+            taken = !(WANTS_ALWAYS || wants_at(a.S, f.K, v));
+            if (a.G.in_offsets) taken |= degree(a.G.in_offsets, v) == 0;
+        }
+        const unsigned word = __ballot_sync(FULL, taken);
+        if (lane() == 0) a.W.visited[base >> 5] = word;
+    }
+}
+
+DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
+    Slot* slot = f.slot(a);
+    Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+    u64 messages = 0;
+    bool fits = true;
+    const auto visit = [&](bool valid, vid u, vid v, eid arc) {
+        bool won = false;
+        // a stale bit from the cache costs an atomic that fails, nothing else
+        if (valid && !has_bit(a.W.visited, v)) won = set_bit(a.W.visited, v);
+        if (won) claim(a, f, u, v, arc, a.G.weights, fits);
+        messages += valid;
+        next.add(won, v);
+    };
+    for (i64 base = 32 * (i64)warp_in_grid(); base < f.size; base += 32 * (i64)warps_in_grid()) {
+        const i64 i = base + lane();
+        const bool take = i < f.size;
+        walk_or_defer(a, slot, take, take ? f.queue[i] : (vid)0, visit);
+    }
+    if (a.G.max_degree >= BLOCK_ROW) {
+        f.meet(a);
+        walk_deferred(a, slot, visit);
+    }
+    next.flush();
+    next.hand_in(slot);
+    add_to_slot(&slot->messages, messages);
+    if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
+}
+
+DEVICE void pull_level(const Arguments& a, Frame& f) {
+    Slot* slot = f.slot(a);
+    u64 messages = 0, out = 0, in = 0, size = 0;
+    bool fits = true;
+    const bool symmetric = a.G.in_offsets == a.G.offsets;
+    const i64 words = (a.G.n + 31) >> 5;
+    for (i64 word = warp_in_grid(); word < words; word += warps_in_grid()) {
+        const unsigned taken = a.W.visited[word];
+        unsigned found = 0;
+        if (taken != FULL) {
+            const vid v = (vid)(word << 5) + (vid)lane();
+            bool looking = !(taken & (1u << lane())), hit = false;
+            eid arc = 0, end = 0;
+            vid u = 0;
+            i64 length = 0;
+            if (looking) {
+                arc = __ldg(a.G.in_offsets + v);
+                end = __ldg(a.G.in_offsets + v + 1);
+                length = (i64)(end - arc);
+#pragma unroll 1
+                for (int probe = 0; probe < PROBES && arc < end; ++probe, ++arc) {
+                    u = __ldg(a.G.sources + arc);
+                    if (has_bit(f.member, u)) {
+                        hit = true;
+                        break;
+                    }
+                }
+                messages += length - (i64)(end - arc);
+                looking = !hit && arc < end;
+            }
+            for (unsigned rest = __ballot_sync(FULL, looking); rest; rest &= rest - 1) {
+                const int owner = __ffs(rest) - 1;
+                const eid last = __shfl_sync(FULL, end, owner);
+                eid at = __shfl_sync(FULL, arc, owner);
+                unsigned seen = 0;
+                for (; at < last; at += 32) {
+                    vid other = 0;
+                    bool in_front = false;
+                    if (at + lane() < last) {
+                        other = __ldg(a.G.sources + at + lane());
+                        in_front = has_bit(f.member, other);
+                    }
+                    seen = __ballot_sync(FULL, in_front);
+                    if (seen) {
+                        const int first = __ffs(seen) - 1;
+                        const vid chosen = __shfl_sync(FULL, other, first);
+                        if ((int)lane() == owner) {
+                            hit = true;
+                            u = chosen;
+                            arc = at + first;
+                        }
+                        break;
+                    }
+                }
+                if (lane() == 0) messages += 32;
+            }
+            if (hit) {
+                claim(a, f, u, v, arc, a.G.in_weights, fits);
+                out += symmetric ? (u64)length : (u64)degree(a.G.offsets, v);
+                in += length;
+            }
+            found = __ballot_sync(FULL, hit);
+            if (lane() == 0) {
+                size += __popc(found);
+                if (found) a.W.visited[word] = taken | found;
+            }
+        }
+        if (lane() == 0) f.next_member[word] = found;
+    }
+    add_to_slot(&slot->out, out);
+    add_to_slot(&slot->in, in);
+    add_to_slot(&slot->messages, messages);
+    if (lane() == 0 && size) atomicAdd(&slot->size, (unsigned)size);
+    if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
+}
+
+// The frontier in bits, made from the queue.
+DEVICE void queue_to_bits(const Arguments& a, Frame& f) {
+    const i64 words = (a.G.n + 31) >> 5;
+    for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) f.member[word] = 0;
+    f.meet(a);
+    for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) atomicOr(f.member + (f.queue[i] >> 5), bit_of(f.queue[i]));
+    f.meet(a);
+}
+
+DEVICE void bits_to_queue(const Arguments& a, Frame& f) {
+    enqueue_bits(f.member, a.G.n, f.queue, &f.slot(a)->touched);  // a counter of no other use here
+    f.meet(a);
+}
+
+DEVICE bool wants_pull(const Arguments& a, const Frame& f, bool first, bool pulled, double& untouched) {
+    if (a.step.policy < 2) return a.step.policy == 1;
+    if (first) return false;
+    if (pulled) return (double)f.size >= (double)a.G.n / a.step.beta;
+    untouched -= (double)f.out;
+    return (double)f.out > untouched / a.step.alpha;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
+    __shared__ vid held[WARPS * HELD];
+    Frame f;
+    f.begin(a);
+    double untouched = a.W.control->untouched;
+    bool pulled = a.W.control->pulled, in_bits = true, in_queue = true;
+    mark_taken(a, f);
+    f.meet(a);
+    for (bool more = true; more;) {
+        const bool pull = wants_pull(a, f, f.K.superstep == 0, pulled, untouched);
+        if (pull) {
+            if (!in_bits) queue_to_bits(a, f);
+            pull_level(a, f);
+        } else {
+            if (!in_queue) bits_to_queue(a, f);
+            push_level(a, f, held);
+        }
+        f.tend(a);
+        f.meet(a);
+        in_bits = pull;
+        in_queue = !pull;
+        pulled = pull;
+        more = f.advance(a, pull);
+    }
+    // leave the frontier in both forms, and nothing in the other bitmap
+    f.meet(a);
+    if (thread_in_grid() == 0) a.W.control->untouched = untouched;
+    if (f.size && !in_queue) {
+        if (thread_in_grid() == 0) f.slot(a)->touched = 0;
+        f.meet(a);
+        bits_to_queue(a, f);
+    }
+    if (!in_bits) queue_to_bits(a, f);
+    const i64 words = (a.G.n + 31) >> 5;
+    for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) f.next_member[word] = 0;
+}

@@ -1,0 +1,329 @@
+// What all kernels of programs share: their arguments, the counters of a superstep, queues, and walks over arcs.
+//
+// A kernel is launched once for many supersteps, with as many blocks as the device holds, which meet at grid barriers.
+// A superstep has a slot of counters; of three slots one is filled, one was filled in the superstep before and may still
+// be read, and one is cleared for the next.
+#pragma once
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+#define WARPS (BLOCK / 32)
+#define HELD 128           // vertices that a warp gathers in shared memory before it appends them
+#define BLOCK_ROW 1024     // arcs of a row that a whole block walks
+#define GRID_ROW 65536     // arcs of a row that all blocks walk
+
+struct Graph {
+    const eid* offsets;
+    const vid* targets;
+    const Weight* weights;
+    const eid* in_offsets;
+    const vid* sources;
+    const Weight* in_weights;
+    i64 n;
+    i64 max_degree;
+    i64 classes[7];  // ends of the ranges of ids whose in-rows belong to a block, a warp, 16, 8, 4, 2 lanes, one
+};
+
+struct Slot {
+    unsigned size, touched, big, huge, misfits, stop;
+    u64 out, in, messages;
+};
+
+struct Row {
+    u64 frontier, out, in, messages, nanoseconds, pulled;
+};
+
+struct Control {
+    unsigned arrivals, unused;
+    Slot slots[3];         // up to here the host clears before every launch
+    unsigned supersteps, size, flipped, misfits, finished, pulled;
+    u64 out, in;
+    double untouched;      // Algorithm 2's E'
+    Reduced reduced;
+};
+
+struct Work {
+    vid* queue[2];         // the frontier, and the one being made
+    unsigned* member[2];   // the same as bits
+    vid* touched;
+    vid* hubs;             // rows for blocks from the front, rows for the grid from the back
+    unsigned* got;
+    unsigned* visited;
+    unsigned* far;         // vertices put off to a later bucket
+    unsigned* locks;
+    Control* control;
+    Reduced* partial;      // two for each block
+    Row* rows;
+    i64 max_rows;
+};
+
+struct Step {
+    i64 horizon;
+    i64 nanoseconds;       // to stay in one launch, so that the host can be asked to stop
+    int topology;          // pass over all vertices instead of the queue
+    int policy;            // 0: push, 1: pull, 2: as Algorithm 2 says
+    int unused;
+    double alpha, beta;
+    double delta, widest;  // width of the first bucket, and of any, in units of the priority
+};
+
+struct Arguments {
+    Graph G;
+    Fields S, O, P;
+    EdgeFields E;
+    Context K;
+    Merged A;
+    Work W;
+    Step step;
+};
+
+DEVICE Weight weight_at(const Weight* weights, eid arc) {
+    if (HAS_WEIGHTS) return __ldg(weights + arc);
+    return (Weight)1;
+}
+
+// ---- sums over a block ---------------------------------------------------------------------------------------------
+
+DEVICE void add_to_slot(u64* where, u64 value) {
+    value = warp_sum(value);
+    if (lane() == 0 && value) atomicAdd(where, value);
+}
+
+DEVICE Reduced block_reduce(Reduced R) {
+    __shared__ Reduced warps[WARPS];
+    for (int step = 16; step > 0; step >>= 1) R = reduce_merge(R, exchange(R, step));
+    __syncthreads();
+    if (lane() == 0) warps[warp_in_block()] = R;
+    __syncthreads();
+    R = warps[0];
+    for (int w = 1; w < WARPS; ++w) R = reduce_merge(R, warps[w]);
+    __syncthreads();
+    return R;
+}
+
+// Each block leaves its part; after a barrier every block folds all parts in the same order.
+DEVICE void reduce_leave(const Work& W, unsigned parity, Reduced R) {
+    R = block_reduce(R);
+    if (threadIdx.x == 0) W.partial[parity * gridDim.x + blockIdx.x] = R;
+}
+DEVICE Reduced reduce_all(const Work& W, unsigned parity) {
+    Reduced R = reduce_start();
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += BLOCK) R = reduce_merge(R, W.partial[parity * gridDim.x + b]);
+    return block_reduce(R);
+}
+
+DEVICE void move_bits(unsigned* from, unsigned* to, i64 n) {
+    const i64 words = (n + 31) >> 5;
+    for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) {
+        to[word] = from[word];
+        from[word] = 0;
+    }
+}
+
+// ---- making a frontier ---------------------------------------------------------------------------------------------
+
+// A warp's part of a queue, gathered in shared memory, so that appending costs one atomic for many vertices.
+struct Appender {
+    vid* held;
+    unsigned count;
+    vid* queue;
+    unsigned* size;
+    const Graph* G;        // whose degrees are summed up over what is appended; may be null
+    u64 out, in;
+
+    DEVICE Appender make(vid* shared, vid* queue, unsigned* size, const Graph* G = nullptr) {
+        return Appender{shared + warp_in_block() * HELD, 0, queue, size, G, 0, 0};
+    }
+    // All 32 lanes call this.
+    __device__ __forceinline__ void add(bool take, vid v) {
+        const unsigned takers = __ballot_sync(FULL, take);
+        if (takers == 0) return;
+        if (take) held[count + __popc(takers & lanes_below())] = v;
+        count += __popc(takers);
+        if (count > HELD - 32) flush();
+    }
+    __device__ __forceinline__ void flush() {
+        if (count == 0) return;
+        __syncwarp();
+        unsigned base = 0;
+        if (lane() == 0) base = atomicAdd(size, count);
+        base = __shfl_sync(FULL, base, 0);
+        for (unsigned i = lane(); i < count; i += 32) {
+            const vid v = held[i];
+            queue[base + i] = v;
+            if (G) {
+                out += degree(G->offsets, v);
+                if (G->in_offsets && G->in_offsets != G->offsets) in += degree(G->in_offsets, v);
+            }
+        }
+        __syncwarp();
+        count = 0;
+    }
+    __device__ __forceinline__ void hand_in(Slot* slot) {
+        add_to_slot(&slot->out, out);
+        if (G && G->in_offsets) add_to_slot(&slot->in, G->in_offsets == G->offsets ? out : in);
+    }
+};
+
+// ---- walking -------------------------------------------------------------------------------------------------------
+
+// The arcs of the rows that a warp's lanes hold, dealt out evenly to the lanes: lane by lane a sum of lengths says where
+// a row begins, and a binary search among the lanes finds the row of an arc. All lanes call visit(valid, u, v, arc).
+template <class F>
+DEVICE void walk_rows(const vid* targets, vid u, eid begin, unsigned length, F&& visit) {
+    const unsigned end = warp_inclusive_sum(length), total = __shfl_sync(FULL, end, 31);
+    const eid shift = begin - (eid)(end - length);  // arc = shift + position
+    for (unsigned base = 0; base < total; base += 32) {
+        const unsigned position = base + lane();
+        unsigned owner = 0;
+        for (unsigned step = 16; step > 0; step >>= 1) {
+            const unsigned before = __shfl_sync(FULL, end, owner + step - 1);
+            if (before <= position) owner += step;
+        }
+        const vid source = __shfl_sync(FULL, u, owner & 31);
+        const eid arc = __shfl_sync(FULL, shift, owner & 31) + (eid)position;
+        const bool valid = position < total;
+        visit(valid, source, valid ? __ldg(targets + arc) : (vid)0, arc);
+    }
+}
+
+// Sort the rows of a warp's lanes by what walks them: long ones go to lists, the others are walked at once.
+template <class F>
+DEVICE void walk_or_defer(const Arguments& a, Slot* slot, bool active, vid u, F&& visit) {
+    eid begin = 0;
+    i64 length = 0;
+    if (active) {
+        begin = __ldg(a.G.offsets + u);
+        length = (i64)(__ldg(a.G.offsets + u + 1) - begin);
+    }
+    if (a.G.max_degree >= BLOCK_ROW) {
+        if (length >= GRID_ROW) {
+            a.W.hubs[a.G.n - 1 - atomicAdd(&slot->huge, 1)] = u;
+            length = 0;
+        } else if (length >= BLOCK_ROW) {
+            a.W.hubs[atomicAdd(&slot->big, 1)] = u;
+            length = 0;
+        }
+    }
+    walk_rows(a.G.targets, u, begin, (unsigned)length, visit);
+}
+
+// A row's arcs, dealt to `warps` warps of which this is number `warp`.
+template <class F>
+DEVICE void walk_row(const Graph& G, vid u, unsigned warp, unsigned warps, F&& visit) {
+    const eid begin = __ldg(G.offsets + u), end = __ldg(G.offsets + u + 1);
+    for (i64 base = (i64)begin + 32 * (i64)warp; base < (i64)end; base += 32 * (i64)warps) {
+        const eid arc = (eid)(base + lane());
+        const bool valid = arc < end;
+        visit(valid, u, valid ? __ldg(G.targets + arc) : (vid)0, arc);
+    }
+}
+
+// After a barrier: the rows that were put off.
+template <class F>
+DEVICE void walk_deferred(const Arguments& a, const Slot* slot, F&& visit) {
+    const unsigned huge = slot->huge, big = slot->big;
+    for (unsigned i = 0; i < huge; ++i) walk_row(a.G, a.W.hubs[a.G.n - 1 - i], warp_in_grid(), warps_in_grid(), visit);
+    for (unsigned i = blockIdx.x; i < big; i += gridDim.x) walk_row(a.G, a.W.hubs[i], warp_in_block(), WARPS, visit);
+}
+
+// ---- the frame of a launch -----------------------------------------------------------------------------------------
+
+// What every thread knows about the run; equal in all of them.
+struct Frame {
+    Context K;
+    unsigned met, size, flipped, done;
+    u64 out, in, begun, last;
+    vid* queue;
+    vid* following;
+    unsigned* member;
+    unsigned* next_member;
+
+    __device__ __forceinline__ void begin(const Arguments& a) {
+        const Control* c = a.W.control;
+        K = a.K;
+        reduce_show(K, c->reduced);
+        met = done = 0;
+        size = c->size;
+        out = c->out;
+        in = c->in;
+        flipped = c->flipped;
+        begun = last = now_ns();
+        aim(a);
+    }
+    __device__ __forceinline__ void aim(const Arguments& a) {
+        queue = a.W.queue[flipped];
+        following = a.W.queue[flipped ^ 1];
+        member = a.W.member[flipped];
+        next_member = a.W.member[flipped ^ 1];
+    }
+    __device__ __forceinline__ Slot* slot(const Arguments& a) { return a.W.control->slots + done % 3; }
+    __device__ __forceinline__ void meet(const Arguments& a) { grid_barrier(&a.W.control->arrivals, met); }
+
+    // Clear the next slot, and tell when it is time to leave; called in every superstep, before its last barrier.
+    __device__ __forceinline__ void tend(const Arguments& a) {
+        if (thread_in_grid() == 0) {
+            Slot* next = a.W.control->slots + (done + 1) % 3;
+            *next = Slot{0, 0, 0, 0, 0, 0, 0, 0, 0};
+            if (now_ns() - begun > (u64)a.step.nanoseconds) slot(a)->stop = 1;
+        }
+    }
+
+    // After the last barrier of a superstep: the frontier that it made is the one at hand.
+    __device__ __forceinline__ Slot take_over(const Arguments& a, bool pulled) {
+        const Slot now = *slot(a);
+        if (thread_in_grid() == 0 && (i64)done < a.W.max_rows) {
+            const u64 time = now_ns();
+            a.W.rows[done] = Row{size, out, in, now.messages, time - last, (u64)pulled};
+            last = time;
+        }
+        size = ALWAYS_ACTIVE ? (unsigned)a.G.n : now.size;
+        out = ALWAYS_ACTIVE ? (u64)a.K.num_arcs : now.out;
+        in = ALWAYS_ACTIVE ? (u64)a.K.num_arcs : now.in;
+        flipped ^= 1;
+        aim(a);
+        ++done;
+        ++K.superstep;
+        return now;
+    }
+    __device__ __forceinline__ bool must_leave(const Arguments& a, const Slot& now) {
+        return now.stop || now.misfits || (i64)done >= a.step.horizon;
+    }
+    // What the host reads; `finished`: 1 nobody is active, 2 converged.
+    __device__ __forceinline__ void report(const Arguments& a, const Slot& now, bool pulled, unsigned finished) {
+        if (thread_in_grid() != 0) return;
+        Control* c = a.W.control;
+        c->supersteps = done;
+        c->size = size;
+        c->out = out;
+        c->in = in;
+        c->flipped = flipped;
+        c->misfits = now.misfits;
+        c->pulled = pulled;
+        c->finished = finished;
+    }
+    // Go on with the next superstep, or report and leave.
+    __device__ __forceinline__ bool advance(const Arguments& a, bool pulled, bool converged = false) {
+        const Slot now = take_over(a, pulled);
+        const unsigned finished = converged ? 2 : size == 0 ? 1 : 0;
+        if (!finished && !must_leave(a, now)) return true;
+        report(a, now, pulled, finished);
+        return false;
+    }
+};
+
+// A queue made from bits: a warp takes 32 words, and sums up how many vertices are before each.
+DEVICE void enqueue_bits(const unsigned* bitmap, i64 n, vid* queue, unsigned* size) {
+    const i64 words = (n + 31) >> 5;
+    for (i64 base = 32 * (i64)warp_in_grid(); base < words; base += 32 * (i64)warps_in_grid()) {
+        const i64 word = base + lane();
+        unsigned bits = word < words ? bitmap[word] : 0;
+        const unsigned end = warp_inclusive_sum(__popc(bits)), total = __shfl_sync(FULL, end, 31);
+        if (total == 0) continue;
+        unsigned place = 0;
+        if (lane() == 31) place = atomicAdd(size, total);
+        place = __shfl_sync(FULL, place, 31) + end - __popc(bits);
+        for (; bits; bits &= bits - 1) queue[place++] = (vid)((word << 5) + __ffs(bits) - 1);
+    }
+}

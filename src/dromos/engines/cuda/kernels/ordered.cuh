@@ -1,0 +1,160 @@
+// Vertices settled in the order of a field: near-far. Those whose value is below a threshold are sent from a queue until
+// none is left; the others wait as bits in `far`, however often they are improved meanwhile. Then the threshold moves on,
+// past empty stretches, by a width that is doubled while a bucket leaves the device idle and halved while it floods it.
+#pragma once
+#include "frame.cuh"
+
+#define FEW (1u << 15)
+#define MANY (1u << 20)
+
+DEVICE Priority past(Priority low, double width) {
+    const double high = (double)low + width;
+    const Priority limit = greatest_priority();
+    return high < (double)limit ? (Priority)high : limit;
+}
+
+struct Order {
+    Priority below;  // vertices below this are near
+    Priority done;   // vertices below this were settled when the bucket began
+    double width;
+};
+
+DEVICE void send_near(const Arguments& a, Frame& f, unsigned* marked, const Order& order, vid* held) {
+    Slot* slot = f.slot(a);
+    Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+    u64 messages = 0;
+    const auto visit = [&](bool valid, vid u, vid v, eid arc) {
+        bool fresh = false;
+        if (valid && (WANTS_ALWAYS || wants_at(a.S, f.K, v))) {
+            const Weight w = weight_at(a.G.weights, arc);
+            if (SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, w)) {
+                const Message message = compute_at(a.S, a.E, f.K, u, v, arc, w);
+                if (improve(a.S, f.K, v, message)) {
+                    __threadfence();  // the change before the mark
+                    if ((Priority)message.m0 < order.below)
+                        fresh = set_bit(marked, v);
+                    else if (!has_bit_now(a.W.far, v))
+                        set_bit(a.W.far, v);
+                }
+            }
+        }
+        messages += valid;
+        next.add(fresh, v);
+    };
+    for (i64 base = 32 * (i64)warp_in_grid(); base < f.size; base += 32 * (i64)warps_in_grid()) {
+        const i64 i = base + lane();
+        const bool take = i < f.size;
+        const vid u = take ? f.queue[i] : (vid)0;
+        if (take) {
+            clear_bit(marked, u);
+            __threadfence();  // the mark before the state
+        }
+        __syncwarp();
+        walk_or_defer(a, slot, take, u, visit);
+    }
+    if (a.G.max_degree >= BLOCK_ROW) {
+        f.meet(a);
+        walk_deferred(a, slot, visit);
+    }
+    next.flush();
+    next.hand_in(slot);
+    add_to_slot(&slot->messages, messages);
+}
+
+// Move those of `far` that are near now into the queue; the least value among the rest is left for the next bucket.
+DEVICE void collect(const Arguments& a, Frame& f, unsigned* marked, const Order& order, Priority* least, unsigned* size,
+                    vid* held) {
+    Appender near = Appender::make(held, f.queue, size);
+    Priority rest = greatest_priority();
+    const i64 words = (a.G.n + 31) >> 5;
+    for (i64 base = warp_in_grid() * 32LL; base < words; base += warps_in_grid() * 32LL) {
+        const i64 mine = base + lane();
+        const unsigned far = mine < words ? a.W.far[mine] : 0;
+        for (unsigned busy = __ballot_sync(FULL, far != 0); busy; busy &= busy - 1) {
+            const int owner = __ffs(busy) - 1;
+            const unsigned bits = __shfl_sync(FULL, far, owner);
+            const i64 word = base + owner;
+            const vid v = (vid)((word << 5) + lane());
+            bool take = false, stay = false;
+            if (bits & (1u << lane())) {
+                const Priority value = priority_of(a.S, f.K, v);
+                take = value < order.below && !(value < order.done);
+                stay = !(value < order.below);
+                if (stay) rest = lesser(rest, value);
+            }
+            const unsigned staying = __ballot_sync(FULL, stay), taken = __ballot_sync(FULL, take);
+            if (lane() == 0 && staying != bits) a.W.far[word] = staying;
+            if (lane() == 0 && taken) marked[word] |= taken;
+            near.add(take, v);
+        }
+    }
+    near.flush();
+    for (int step = 16; step > 0; step >>= 1) rest = lesser(rest, __shfl_xor_sync(FULL, rest, step));
+    if (lane() == 0 && rest < greatest_priority()) merge_min(least, rest);
+}
+
+// Find the next bucket with someone in it: one pass, or a second one where the first says how far there is to go.
+DEVICE void next_bucket(const Arguments& a, Frame& f, unsigned* marked, Order& order, unsigned& pass, vid* held) {
+    Priority* least = (Priority*)a.W.partial;  // three of each, by the number of the pass: filled, read, cleared
+    unsigned* sizes = (unsigned*)(least + 3);
+    for (;; ++pass) {
+        const unsigned now = pass % 3, next = (pass + 1) % 3;
+        if (thread_in_grid() == 0) {
+            least[next] = greatest_priority();
+            sizes[next] = 0;
+        }
+        collect(a, f, marked, order, least + now, sizes + now, held);
+        f.meet(a);
+        f.size = newest(sizes + now);
+        const Priority rest = newest(least + now);
+        if (f.size || !(rest < greatest_priority())) break;
+        order.done = order.below;
+        order.below = past(rest, order.width);
+        while (!(rest < order.below)) order.below = past(rest, order.width *= 2);
+    }
+    ++pass;
+    if (f.size < FEW && order.width * 2 <= a.step.widest) order.width *= 2;
+    if (f.size > MANY && order.width >= 2 * a.step.delta) order.width *= 0.5;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
+    __shared__ vid held[WARPS * HELD];
+    Frame f;
+    f.begin(a);
+    unsigned* marked = f.member;
+    move_bits(marked, a.W.far, a.G.n);  // all that waits is far at first
+    if (thread_in_grid() == 0) {
+        *(Priority*)a.W.partial = greatest_priority();
+        *(unsigned*)((Priority*)a.W.partial + 3) = 0;
+    }
+    f.meet(a);
+    Order order = {lowest_priority(), lowest_priority(), a.step.delta};
+    Slot now = {};
+    unsigned pass = 0;
+    for (bool leave = false; !leave;) {
+        next_bucket(a, f, marked, order, pass, held);
+        if (f.size == 0) break;
+        while (f.size && !leave) {
+            send_near(a, f, marked, order, held);
+            f.tend(a);
+            f.meet(a);
+            now = f.take_over(a, false);
+            leave = f.must_leave(a, now);
+        }
+        order.done = order.below;
+        order.below = past(order.below, order.width);
+    }
+    // hand over all that waits: as bits where the queue will be, and in it
+    f.meet(a);
+    for (i64 word = thread_in_grid(); word < (a.G.n + 31) >> 5; word += threads_in_grid()) {
+        const unsigned waiting = marked[word] | a.W.far[word];
+        a.W.far[word] = marked[word] = 0;
+        a.W.member[f.flipped][word] = waiting;
+    }
+    unsigned* size = &f.slot(a)->touched;
+    f.meet(a);
+    enqueue_bits(a.W.member[f.flipped], a.G.n, f.queue, size);
+    f.meet(a);
+    f.size = newest(size);
+    f.report(a, now, false, f.size ? 0 : 1);
+}

@@ -1,0 +1,351 @@
+// Synchronous supersteps, pushed or pulled: the form that every program can take.
+//
+// In the message phase fields are only read; messages are merged into A by atomics (push) or by the row's own lanes
+// (pull). `got` marks who got one; whoever sets the mark puts the vertex into `touched`. Behind a barrier, each vertex is
+// settled by one thread. PULL, TOPOLOGY, BY_SOURCE choose the form at compile time.
+#pragma once
+#include "frame.cuh"
+
+struct Tally {
+    u64 messages;
+    bool fits;
+};
+
+DEVICE void hand_in(const Tally& t, Slot* slot) {
+    add_to_slot(&slot->messages, t.messages);
+    if (!__all_sync(FULL, t.fits) && lane() == 0) slot->misfits = 1;
+}
+
+// Put v into the next frontier.
+DEVICE void activate(Frame& f, Appender& next, bool take, vid v) {
+    if (ALWAYS_ACTIVE) return;
+    if (take) atomicOr(f.next_member + (v >> 5), bit_of(v));
+    next.add(take, v);
+}
+
+// ---- the start -----------------------------------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(BLOCK) initialise(const Arguments a) {
+    __shared__ vid held[WARPS * HELD];
+    Frame f;
+    f.begin(a);
+    Slot* slot = f.slot(a);
+    Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+    Tally t = {0, true};
+    Reduced R = reduce_start();
+    for (i64 base = 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
+        const vid v = (vid)(base + lane());
+        const bool valid = v < a.G.n;
+        bool starts = false;
+        if (valid) {
+            t.fits &= init_store(a.S, a.S, f.K, v);
+            R = reduce_fold(R, a.S, a.S, f.K, v);
+            starts = start_at(a.S, f.K, v);
+            if (HAS_EDGE_FIELDS) {
+                for (eid arc = __ldg(a.G.offsets + v); arc < __ldg(a.G.offsets + v + 1); ++arc)
+                    t.fits &= edge_init_store(a.E, a.S, a.E, f.K, v, __ldg(a.G.targets + arc), arc, weight_at(a.G.weights, arc));
+            }
+        }
+        activate(f, next, starts, v);
+    }
+    next.flush();
+    next.hand_in(slot);
+    hand_in(t, slot);
+    if (HAS_REDUCTIONS) reduce_leave(a.W, 0, R);
+    f.tend(a);
+    f.meet(a);
+    if (HAS_REDUCTIONS) {
+        R = reduce_all(a.W, 0);
+        if (thread_in_grid() == 0) a.W.control->reduced = R;
+    }
+    f.advance(a, false);
+}
+
+// ---- messages ------------------------------------------------------------------------------------------------------
+
+DEVICE void send(const Arguments& a, Frame& f, Appender& touched, Tally& t, bool valid, vid u, vid v, eid arc) {
+    bool first = false;
+    if (valid && (WANTS_ALWAYS || wants_at(a.S, f.K, v))) {
+        const Weight w = weight_at(a.G.weights, arc);
+        if (SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, w)) {
+            merge_shared(a.A, a.W.locks, v, compute_at(a.S, a.E, f.K, u, v, arc, w));
+            t.messages += 1;
+            if (!has_bit_now(a.W.got, v)) first = set_bit(a.W.got, v) && !UPDATE_ALL;
+        }
+    }
+    touched.add(first, v);
+}
+
+DEVICE bool in_frontier(const Frame& f, vid v) { return ALWAYS_ACTIVE || has_bit(f.member, v); }
+
+// Every vertex of the frontier, or of the graph: visit(take, u) is called by whole warps.
+template <class F>
+DEVICE void each_active(const Arguments& a, const Frame& f, F&& visit) {
+    const i64 count = TOPOLOGY || ALWAYS_ACTIVE ? a.G.n : (i64)f.size;
+    for (i64 base = 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
+        const i64 i = base + lane();
+        bool take = i < count;
+        vid u = 0;
+        if (take) u = TOPOLOGY || ALWAYS_ACTIVE ? (vid)i : f.queue[i];
+        if (TOPOLOGY && take) take = in_frontier(f, u);
+        visit(take, u);
+    }
+}
+
+DEVICE void push_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
+    Slot* slot = f.slot(a);
+    const auto visit = [&](bool valid, vid u, vid v, eid arc) { send(a, f, touched, t, valid, u, v, arc); };
+    each_active(a, f, [&](bool take, vid u) { walk_or_defer(a, slot, take, u, visit); });
+    if (a.G.max_degree >= BLOCK_ROW) {
+        f.meet(a);
+        walk_deferred(a, slot, visit);
+    }
+    touched.flush();
+}
+
+struct Gathered {
+    Message message;
+    unsigned found;
+};
+
+DEVICE Gathered both(Gathered x, Gathered y) {
+    if (y.found == 0) return x;
+    if (x.found == 0) return y;
+    return Gathered{merge(x.message, y.message), x.found + y.found};
+}
+
+DEVICE Gathered exchange(Gathered g, int step) {
+    return Gathered{exchange(FULL, g.message, step), __shfl_xor_sync(FULL, g.found, step)};
+}
+
+// What lane `part` of `parts` gathers of v's in-arcs.
+DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, unsigned part, unsigned parts) {
+    Gathered g = {identity(), 0};
+    const eid end = __ldg(a.G.in_offsets + v + 1);
+#pragma unroll 4
+    for (eid arc = __ldg(a.G.in_offsets + v) + part; arc < end; arc += parts) {
+        const vid u = __ldg(a.G.sources + arc);
+#if BY_SOURCE
+        g.message = merge(g.message, take(a.A, u));
+        g.found += 1;
+#else
+        if (!in_frontier(f, u)) continue;
+        const Weight w = weight_at(a.G.in_weights, arc);
+        if (!SENDS_ALWAYS && !sends_at(a.S, a.E, f.K, u, v, arc, w)) continue;
+        const Message m = compute_at(a.S, a.E, f.K, u, v, arc, w);
+        g.message = g.found ? merge(g.message, m) : m;
+        g.found += 1;
+        if (VOTE) break;
+#endif
+    }
+    return g;
+}
+
+// Rows of one class: `parts` lanes a row. settle(take, v, gathered) is called by whole warps, taken by one lane a row.
+template <unsigned parts, class F>
+DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
+    const unsigned rows = 32 / parts;
+    for (i64 base = begin + rows * (i64)warp_in_grid(); base < end; base += rows * (i64)warps_in_grid()) {
+        const i64 v = base + lane() / parts;
+        const bool valid = v < end;
+        Gathered g = {identity(), 0};
+        if (valid && (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))) g = gather(a, f, (vid)v, lane() % parts, parts);
+        __syncwarp();
+        for (unsigned step = parts / 2; step > 0; step >>= 1) g = both(g, exchange(g, step));
+        settle(valid && lane() % parts == 0, (vid)v, g);
+    }
+}
+
+template <class F>
+DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 end, F&& settle) {
+    __shared__ Gathered parts[WARPS];
+    for (i64 v = blockIdx.x; v < end; v += gridDim.x) {
+        Gathered g = {identity(), 0};
+        if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v)) g = gather(a, f, (vid)v, threadIdx.x, BLOCK);
+        __syncwarp();
+        for (unsigned step = 16; step > 0; step >>= 1) g = both(g, exchange(g, step));
+        if (lane() == 0) parts[warp_in_block()] = g;
+        __syncthreads();
+        g = parts[0];
+        for (unsigned w = 1; w < WARPS; ++w) g = both(g, parts[w]);
+        if (warp_in_block() == 0) settle(lane() == 0, (vid)v, g);
+        __syncthreads();
+    }
+}
+
+template <class F>
+DEVICE void gather_all(const Arguments& a, const Frame& f, F&& settle) {
+    const i64* ends = a.G.classes;
+    gather_by_blocks(a, f, ends[0], settle);
+    gather_class<32>(a, f, ends[0], ends[1], settle);
+    gather_class<16>(a, f, ends[1], ends[2], settle);
+    gather_class<8>(a, f, ends[2], ends[3], settle);
+    gather_class<4>(a, f, ends[3], ends[4], settle);
+    gather_class<2>(a, f, ends[4], ends[5], settle);
+    gather_class<1>(a, f, ends[5], ends[6], settle);
+}
+
+DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
+    gather_all(a, f, [&](bool take, vid v, const Gathered& g) {
+        const bool got = take && g.found > 0;
+        if (got) {
+            put(a.A, v, g.message);
+            t.messages += g.found;
+            set_bit(a.W.got, v);
+        }
+        touched.add(got && !UPDATE_ALL, v);
+    });
+    touched.flush();
+}
+
+// ---- what becomes of the vertices ----------------------------------------------------------------------------------
+
+DEVICE void keep_all(const Arguments& a) {
+    for (i64 v = thread_in_grid(); v < a.G.n; v += threads_in_grid()) keep(a.O, a.S, (vid)v);
+}
+
+// Senders: what was sent is taken away; one that got no message may yet stay active.
+DEVICE void settle_senders(const Arguments& a, Frame& f, Appender& next, Tally& t) {
+    each_active(a, f, [&](bool take, vid u) {
+        bool stays = false;
+        if (take) {
+            if (HAS_SENT) {
+                keep(a.O, a.S, u);
+                t.fits &= sent_store(a.S, a.O, f.K, u);
+            }
+            if (!UPDATE_ALL && !ALWAYS_ACTIVE && !has_bit(a.W.got, u)) {
+                if (!HAS_SENT) keep(a.O, a.S, u);
+                stays = active_at(a.O, a.S, f.K, u);
+            }
+        }
+        activate(f, next, stays, u);
+    });
+}
+
+DEVICE Reduced settle_receivers(const Arguments& a, Frame& f, Appender& next, Tally& t, Reduced R) {
+    const i64 count = UPDATE_ALL ? a.G.n : (i64)f.slot(a)->touched;
+    for (i64 base = 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
+        const i64 i = base + lane();
+        const bool valid = i < count;
+        vid v = 0;
+        bool active = false;
+        if (valid) {
+            v = UPDATE_ALL ? (vid)i : a.W.touched[i];
+            if (!(HAS_SENT && in_frontier(f, v))) keep(a.O, a.S, v);
+            t.fits &= update_store(a.S, a.S, f.K, v, take(a.A, v));
+            put(a.A, v, identity());
+            a.W.got[v >> 5] = 0;  // all of the word's vertices that are marked come by here
+            if (UPDATE_ALL) R = reduce_fold(R, a.O, a.S, f.K, v);
+            if (!ALWAYS_ACTIVE) active = active_at(a.O, a.S, f.K, v);
+        }
+        activate(f, next, active, v);
+    }
+    return R;
+}
+
+DEVICE void settle_arcs(const Arguments& a, Frame& f, Tally& t) {
+    each_active(a, f, [&](bool take, vid u) {
+        const eid begin = take ? __ldg(a.G.offsets + u) : 0;
+        const unsigned length = take ? (unsigned)degree(a.G.offsets, u) : 0;
+        walk_rows(a.G.targets, u, begin, length, [&](bool valid, vid s, vid v, eid arc) {
+            const Weight w = valid ? weight_at(a.G.weights, arc) : (Weight)1;
+            if (valid && (WANTS_ALWAYS || wants_at(a.O, f.K, v)) && (SENDS_ALWAYS || sends_at(a.O, a.E, f.K, s, v, arc, w)))
+                t.fits &= edge_update_store(a.E, a.S, a.E, f.K, s, v, arc, w);
+        });
+    });
+}
+
+// The frontier before the last one is still marked where the next one will be; its queue has not been overwritten yet.
+DEVICE void forget_members(const Arguments& a, Frame& f, unsigned before) {
+    if (ALWAYS_ACTIVE) return;
+    for (i64 i = thread_in_grid(); i < before; i += threads_in_grid()) f.next_member[f.following[i] >> 5] = 0;
+}
+
+#if BY_SOURCE
+// Messages that depend on their source alone are made once a vertex; a vertex outside the frontier offers the identity.
+// Since rows then read only offers, a vertex is updated in place as soon as its row is gathered.
+DEVICE void offer(const Arguments& a, Frame& f) {
+    for (i64 u = thread_in_grid(); u < a.G.n; u += threads_in_grid()) {
+        const bool sends = in_frontier(f, (vid)u);
+        put(a.A, (vid)u, sends ? compute_at(a.S, a.E, f.K, (vid)u, (vid)u, 0, (Weight)1) : identity());
+    }
+}
+
+DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, Tally& t, Reduced R) {
+    const auto settle = [&](bool take, vid v, const Gathered& g) {
+        bool active = false;
+        if (take) {
+            t.messages += g.found;
+            keep(a.O, a.S, v);
+            if (HAS_SENT && in_frontier(f, v)) t.fits &= sent_store(a.S, a.O, f.K, v);
+            t.fits &= update_store(a.S, a.S, f.K, v, g.message);
+            R = reduce_fold(R, a.O, a.S, f.K, v);
+            if (!ALWAYS_ACTIVE) active = active_at(a.O, a.S, f.K, v);
+        }
+        activate(f, next, active, v);
+    };
+    gather_all(a, f, settle);
+    for (i64 base = a.G.classes[6] + 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
+        const i64 v = base + lane();  // nobody sends to these
+        settle(v < a.G.n, (vid)v, Gathered{identity(), 0});
+    }
+    return R;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
+    __shared__ vid held[2 * WARPS * HELD];
+    Frame f;
+    f.begin(a);
+    unsigned before = 0;
+    for (bool more = true; more;) {
+        Slot* slot = f.slot(a);
+        Tally t = {0, true};
+        Reduced R = reduce_start();
+        Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+        Appender touched = Appender::make(held + WARPS * HELD, a.W.touched, &slot->touched);
+        forget_members(a, f, before);
+#if BY_SOURCE
+        offer(a, f);
+        f.meet(a);
+        R = gather_and_settle(a, f, next, t, R);
+#else
+        if (HAS_EDGE_FIELDS || (HAS_REDUCTIONS && !UPDATE_ALL)) keep_all(a);
+#if PULL
+        pull_messages(a, f, touched, t);
+#else
+        push_messages(a, f, touched, t);
+#endif
+        f.meet(a);
+        if (HAS_SENT || REVISITS) {
+            settle_senders(a, f, next, t);
+            f.meet(a);
+        }
+        R = settle_receivers(a, f, next, t, R);
+        if (HAS_EDGE_FIELDS) {
+            f.meet(a);
+            settle_arcs(a, f, t);
+        }
+        if (HAS_REDUCTIONS && !UPDATE_ALL) {
+            f.meet(a);
+            for (i64 v = thread_in_grid(); v < a.G.n; v += threads_in_grid()) R = reduce_fold(R, a.O, a.S, f.K, (vid)v);
+        }
+#endif
+        next.flush();
+        next.hand_in(slot);
+        hand_in(t, slot);
+        if (HAS_REDUCTIONS) reduce_leave(a.W, f.done & 1, R);
+        f.tend(a);
+        f.meet(a);
+        if (HAS_REDUCTIONS) {
+            R = reduce_all(a.W, f.done & 1);
+            if (thread_in_grid() == 0) a.W.control->reduced = R;
+            reduce_show(f.K, R);
+        }
+        const bool converged = converged_at(f.K);
+        before = f.size;
+        more = f.advance(a, PULL, converged);
+    }
+    f.meet(a);
+    forget_members(a, f, before);
+}
