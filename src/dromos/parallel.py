@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -65,6 +66,7 @@ def run_team(
     [(0, 2), (1, 2)]
     """
     count = num_threads(threads)
+    _compile(kernel, (0, count, *args))
     if count == 1 and stop is None:
         kernel(0, 1, *args)
         return
@@ -73,6 +75,32 @@ def run_team(
         team.run(kernel, args, stop)
     finally:
         _give_back(team)
+
+
+_compiled: weakref.WeakKeyDictionary[Any, set[Any]] = weakref.WeakKeyDictionary()
+"""For each kernel the types of arguments that it has been compiled for, as Numba's fingerprints of them."""
+
+
+def _compile(kernel: Any, args: tuple[Any, ...]) -> None:
+    """Let Numba compile a kernel for these arguments, or find it on disk, on the calling thread, where Ctrl-C is seen.
+
+    On the threads of a team that may take many seconds in which nothing looks at a stop flag, and all of them would
+    come to the compiler at once.
+    """
+    if not hasattr(kernel, "typeof_pyval"):
+        return  # an ordinary function
+    from numba._dispatcher import compute_fingerprint
+
+    known = _compiled.get(kernel)
+    if known is None:
+        known = _compiled.setdefault(kernel, set())
+    try:
+        types = compute_fingerprint(args)
+    except NotImplementedError:  # an argument that has none; the dispatcher knows more types
+        return
+    if types not in known:
+        kernel.compile(tuple(kernel.typeof_pyval(value) for value in args))
+        known.add(types)
 
 
 def _available_cores() -> int:
