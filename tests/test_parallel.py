@@ -39,6 +39,50 @@ def test_a_bad_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         num_threads()
 
 
+def test_a_kernel_is_compiled_once_and_on_the_calling_thread() -> None:
+    class Dispatcher:  # as Numba's
+        def __init__(self) -> None:
+            self.compiled: list[tuple[str, tuple[type, ...]]] = []
+
+        def typeof_pyval(self, value: object) -> type:
+            return type(value)
+
+        def compile(self, types: tuple[type, ...]) -> None:
+            self.compiled.append((threading.current_thread().name, types))
+
+        def __call__(self, rank: int, count: int, value: float) -> None:
+            assert self.compiled
+
+    kernel = Dispatcher()
+    for _ in range(3):
+        run_team(kernel, 0.5, threads=2)
+    assert kernel.compiled == [(threading.current_thread().name, (int, int, float))]
+
+
+def test_ctrl_c_while_a_kernel_is_compiled_goes_on_and_the_next_call_compiles() -> None:
+    class Interrupted:
+        attempts = 0
+
+        def typeof_pyval(self, value: object) -> type:
+            return type(value)
+
+        def compile(self, types: tuple[type, ...]) -> None:
+            Interrupted.attempts += 1
+            if Interrupted.attempts == 1:
+                raise KeyboardInterrupt
+
+        def __call__(self, rank: int, count: int) -> None:
+            seen.append(rank)
+
+    kernel, seen = Interrupted(), list[int]()
+    with pytest.raises(KeyboardInterrupt):
+        run_team(kernel, threads=2)
+    assert seen == []
+    run_team(kernel, threads=2)
+    assert sorted(seen) == [0, 1]
+    assert Interrupted.attempts == 2
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_every_rank_runs_once_and_all_at_the_same_time(threads: int) -> None:
     meeting = threading.Barrier(threads, timeout=30)
