@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from benchmarks.gpu.baseline import plain_bfs
+from benchmarks.gpu.graphs import DeviceCsr
 from benchmarks.gpu.resident import Resident, resident
-from benchmarks.gpu.timing import Samples
+from benchmarks.gpu.timing import Samples, Timed
 from benchmarks.gpu.works import WORKS, Work
 from benchmarks.record import say
 from dromos.engines import Engine
@@ -40,6 +42,8 @@ class Variant:
     label: str
     options: Mapping[str, Any] = field(default_factory=dict)
     path: str = "auto"
+    without: Callable[[DeviceCsr, int], Timed] | None = None
+    """Run this instead of an engine."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class Table:
 
 
 def _engine(options: Mapping[str, Any]) -> Engine:
-    from dromos.engines.cuda.engine import CudaEngine
+    from dromos.engines.cuda import CudaEngine
 
-    return CudaEngine(options=dict(options)) if options else CudaEngine()
+    return CudaEngine(dict(options))
 
 
 def run(
@@ -91,18 +95,25 @@ def _cells(work: Work, case: Resident, variants: tuple[Variant, ...]) -> Iterato
 
 
 def _sampled(work: Work, case: Resident, variant: Variant) -> Samples:
-    engine = _engine(variant.options)
-    path = None if variant.path == "auto" else Path.parse(variant.path)
+    run = _runner(work, case, variant)
     sources = case.sources if work.by_source else case.sources[:1]
     samples = Samples()
-    warm = work.run(engine, case, sources[0], path)
+    warm = run(sources[0])
     work.check(case, sources[0], warm.fields())
     if warm.ms > _LONG_MS:
         samples.add(sources[0], warm)
         return samples
     for source in sources:
-        samples.add(source, work.run(engine, case, source, path))
+        samples.add(source, run(source))
     return samples
+
+
+def _runner(work: Work, case: Resident, variant: Variant) -> Callable[[int], Timed]:
+    if variant.without is not None:
+        return partial(variant.without, case.csr)
+    engine = _engine(variant.options)
+    path = None if variant.path == "auto" else Path.parse(variant.path)
+    return lambda source: work.run(engine, case, source, path)
 
 
 def small(graph: str) -> str:
@@ -114,7 +125,31 @@ _BFS = "bfs, levels and parents"
 _SKEWED = ("kron22", "urand22")
 _ALL = ("kron22", "urand22", "grid3000")
 
+_NEVER = 1 << 30
+"""A row length that no row has."""
+_STEP_BY_STEP = {"fused": False}
+_NO_BALANCE = {"block_row": _NEVER, "grid_row": _NEVER, "probes": _NEVER}
+
 TABLES: dict[str, Table] = {
+    "enterprise": Table(
+        ((_BFS, ("kron22", "kron24", "urand22")),),
+        (
+            Variant("baseline: a thread a vertex, an atomic a vertex", without=plain_bfs),
+            Variant("+ scheduling: queues by warps", {**_STEP_BY_STEP, **_NO_BALANCE, "renumber": False}),
+            Variant("+ balancing by degree", {**_STEP_BY_STEP, "renumber": False}),
+            Variant("+ hubs first: by degree, their bits together", _STEP_BY_STEP),
+            Variant("+ all levels in one kernel (the default)"),
+        ),
+    ),
+    "simdx": Table(
+        ((_BFS, _ALL), ("sssp", _ALL)),
+        (
+            Variant("ballot only: scans of all vertices", path="sync-push-td"),
+            Variant("online only: a queue as vertices are found", path="sync-push-dd"),
+            Variant("just in time (the default)"),
+            Variant("no fusion: a launch a superstep", _STEP_BY_STEP),
+        ),
+    ),
     "sepgraph": Table(
         ((_BFS, _ALL), ("sssp", _ALL), ("pagerank in float32, an iteration", _SKEWED)),
         (Variant("auto"), *(Variant(str(path), path=str(path)) for path in PATHS)),

@@ -38,7 +38,9 @@ class Resident:
         from dromos.engines.cuda.device_graph import DeviceGraph, keep
 
         graph = self.csr.host(weighted)
-        keep(graph, DeviceGraph.from_device(self.csr.offsets, self.csr.targets, self.csr.weights if weighted else None))
+        arrays = (self.csr.offsets, self.csr.targets, self.csr.weights if weighted else None)
+        for renumber in (True, False):  # in the given order, it is the same arrays again
+            keep(graph, DeviceGraph.from_device(*arrays, renumber=renumber), renumber=renumber)
         return graph
 
     def device_graph(self, weighted: bool = False) -> Any:

@@ -51,7 +51,7 @@ def run_program(
     cp.cuda.Device().synchronize()
     prepared = 1e3 * (time.perf_counter() - begin)
     ms, history = milliseconds(lambda: iterate(execution, path, max_iter=max_iter))
-    return Timed(ms, prepared, execution.result, steps_of(history))
+    return Timed(ms, prepared, execution.result, steps_of(history, execution))
 
 
 def run_native(name: str, case: Resident) -> Timed:
@@ -62,8 +62,13 @@ def run_native(name: str, case: Resident) -> Timed:
     return Timed(ms, 0.0, lambda: {key: graph.to_given_order(value) for key, value in fields.items()}, [("native", 1)])
 
 
-def steps_of(history: History) -> list[tuple[str, int]]:
-    """Path and number of supersteps of each step."""
+def steps_of(history: History, execution: Any) -> list[tuple[str, int]]:
+    """Path and number of supersteps of each step; where the device chose the direction itself, what it chose."""
+    rows = getattr(execution, "rows", None)
+    if len(history) == 1 and rows is not None and len(rows) == execution.stats.superstep and len(rows):
+        pulled = [bool(row) for row in rows["pulled"]]
+        if any(pulled) and not all(pulled):
+            return [("sync-pull-dd" if pull else "sync-push-dd", 1) for pull in pulled]
     return [(str(row.decision.path), row.after.superstep - row.before.superstep) for row in history]
 
 
