@@ -87,6 +87,9 @@ def _cells(work: Work, case: Resident, variants: tuple[Variant, ...]) -> Iterato
         except (IllegalPathError, InvalidArgumentError) as error:
             yield {**about, "note": str(error).split(".")[0]}
             continue
+        except Exception as error:  # the rows after it are worth having; the command says at the end that one failed
+            yield {**about, "differs": True, "note": f"failed: {type(error).__name__}: {error}"}
+            continue
         first = found["ms"] if first is None else first
         say(f"{case.name}, {work.name}, {variant.label}: {found['ms']:.3f} ms, {first / found['ms']:.2f}x")
         yield {
