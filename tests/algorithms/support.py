@@ -9,21 +9,19 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import note, settings
+from hypothesis import note
 from hypothesis import strategies as st
 
 from dromos.engines import graph_types
 from dromos.graph import Graph
 from dromos.program import Program, analyse
+from tests.sizes import examples
+
+__all__ = ["DEVICES", "as_networkx", "examples", "graphs", "legal_paths", "on_every_device", "row"]
 
 # ``make test-gpu`` asks for the same tests on another device.
 DEVICES = tuple(os.environ.get("DROMOS_TEST_DEVICES", "reference,cpu").split(","))
 on_every_device = pytest.mark.parametrize("device", DEVICES)
-
-
-def examples(count: int) -> settings:
-    """So many graphs; ``DROMOS_TEST_EXAMPLES=200`` in the environment asks for more."""
-    return settings(max_examples=int(os.environ.get("DROMOS_TEST_EXAMPLES", count)))
 
 
 def legal_paths(graph: Graph, *programs: type[Program]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from dromos.engines.cpu import CpuEngine, emit
 from dromos.engines.cpu.skeletons import hooks
@@ -16,6 +16,7 @@ from dromos.plan import Path
 from dromos.program import GraphTypes, Program, analyse
 from tests.program import programs
 from tests.program.running import graphs, run
+from tests.sizes import examples
 
 TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 EXAMPLES = [type(program) for program in programs.examples(3)]
@@ -40,7 +41,7 @@ def check(program: Program, graph: Graph, threads: int) -> None:
 
 @pytest.mark.parametrize("kind", EXAMPLES, ids=lambda kind: kind.__name__)
 def test_every_path_of_every_program_is_the_reference_engines(kind: type[Program]) -> None:
-    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @examples(12, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(graph=graphs(max_vertices=10))
     def on_small_graphs(graph: Graph) -> None:
         check(example(kind, graph.num_vertices), graph, threads=2)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dromos.errors import FieldOverflowError, IllegalPathError
 from dromos.graph import Graph
 from dromos.program import GraphTypes, analyse
 from tests.program import programs
 from tests.program.running import graphs, run
+from tests.sizes import examples
 
 
 def as_networkx(graph):
@@ -26,7 +27,7 @@ def to_array(values, n, missing):
     return np.array([values.get(v, missing) for v in range(n)])
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(graph=graphs(max_vertices=6))
 def test_every_legal_path_gives_the_same_answer(graph):
     for program in programs.examples(graph.num_vertices):
@@ -42,7 +43,7 @@ def test_every_legal_path_gives_the_same_answer(graph):
                 )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(graph=graphs())
 def test_traversals_agree_with_networkx(graph):
     n, other = graph.num_vertices, as_networkx(graph)
@@ -68,7 +69,7 @@ def test_traversals_agree_with_networkx(graph):
     assert reached["reached"].tolist() == np.isfinite(length).tolist()
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(graph=graphs())
 def test_ranks_agree_with_networkx(graph):
     other = nx.MultiDiGraph(as_networkx(graph))
@@ -84,7 +85,7 @@ def test_ranks_agree_with_networkx(graph):
     np.testing.assert_allclose(personal["rank"], expected, atol=1e-7)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(graph=graphs(directed=False))
 def test_components_cores_and_centrality_agree_with_networkx(graph):
     other = nx.Graph(as_networkx(graph).to_undirected())
@@ -112,7 +113,7 @@ def test_components_cores_and_centrality_agree_with_networkx(graph):
     np.testing.assert_allclose(centrality / 2, expected, atol=1e-9)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(graph=graphs())
 def test_linear_programs_agree_with_matrices(graph):
     n = graph.num_vertices
