@@ -2,7 +2,7 @@
 
 from dromos.plan.path import PATHS, Path, legal_paths, require_legal
 from dromos.plan.policy import candidates, choose
-from dromos.plan.stats import Caps, Constants, Decision, History, Row, Stats
+from dromos.plan.stats import Caps, Constants, Decision, History, Levels, Row, Stats
 
 __all__ = [
     "PATHS",
@@ -10,6 +10,7 @@ __all__ = [
     "Constants",
     "Decision",
     "History",
+    "Levels",
     "Path",
     "Row",
     "Stats",

@@ -67,6 +67,9 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
         return Decision(path, "vertices are settled in the order of their priority", horizon=None)
     if caps.kind == "iterative":
         return _iterative(stats, history, available)
+    if caps.switches and caps.rule == "edges":
+        reason = "the engine switches between push and pull by itself, level by level"
+        return Decision(available[0], reason, horizon=None, switching=True)
     push = next(path for path in available if path.direction == "push")
     pull = next(path for path in available if path.direction == "pull")
     return (

@@ -6,12 +6,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, overload
 
+import numpy as np
+
+from dromos.dtypes import Array
 from dromos.plan.path import Path
 from dromos.program.ir import Kind
 
-__all__ = ["Caps", "Constants", "Decision", "History", "Row", "Rule", "Stats"]
+__all__ = ["Caps", "Constants", "Decision", "History", "Levels", "Row", "Rule", "Stats"]
 
 Rule: TypeAlias = Literal["edges", "hubs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The supersteps of a step that fused several: of each its frontier, the arcs that left it, and its seconds."""
+
+    frontier: Array
+    out_degree: Array
+    seconds: Array
+
+    @classmethod
+    def of(cls, frontier: Array, out_degree: Array, clock: Array) -> Levels:
+        """From a clock in nanoseconds that was read when a superstep began, and at the end; 0: it was not read.
+
+        The time between two readings is shared out by the frontier and its arcs.
+
+        >>> Levels.of(np.array([1, 1, 8]), np.array([1, 3, 5]), np.array([5, 0, 11, 41])).seconds.tolist()
+        [2e-09, 4e-09, 3e-08]
+        """
+        read = np.flatnonzero(clock)
+        work = np.concatenate([np.zeros(1), np.cumsum(frontier + out_degree)])
+        moments = np.interp(work, work[read], clock[read] - clock[read[0]]) if len(read) else work * 0.0
+        return cls(frontier, out_degree, np.diff(moments) / 1e9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +64,8 @@ class Stats:
     """What the last superstep took."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
+    levels: Levels | None = field(default=None, compare=False, repr=False)
+    """The supersteps of the last step one by one, where it fused several and the engine tells them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +101,8 @@ class Caps:
     """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
     ordered: bool = False
     """The engine settles vertices in the order of a field when it pushes asynchronously."""
+    switches: bool = False
+    """The engine switches between push and pull by itself, by the rule and constants given here, within one step."""
     rule: Rule = "edges"
     constants: Constants = field(default_factory=Constants)
 
@@ -93,6 +123,8 @@ class Decision:
     """Algorithm 2's E' as of this decision; the next one carries on from it."""
     horizon: int | None = 1
     """Supersteps to run before asking again; None: to the end, in one kernel if the engine can."""
+    switching: bool = False
+    """The engine is to switch direction by itself on the way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dromos.program import Program
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.result import Column, Result
-from dromos.runner.trace import Trace, TraceRow
+from dromos.runner.trace import FusedRow, Trace, TraceRow
 
 __all__ = ["Options", "Outcome", "Session"]
 
@@ -74,7 +74,7 @@ class Session:
         self.name, self.graph, self.progress = name, graph, progress
         self.engine = engine_for(device, threads)
         self.path: str | Path = path if path == "auto" else Path.parse(path)
-        self._rows: list[TraceRow] = []
+        self._rows: list[TraceRow | FusedRow] = []
         self._finished = ""
         self._begin = time.perf_counter()
         self.check_file()
@@ -99,7 +99,7 @@ class Session:
         path = fixed_path(self.path, execution, program, on, self.engine)
         history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch)
         phase = type(program).__name__
-        self._rows += [TraceRow.of(phase, row) for row in history]
+        self._rows += [FusedRow.of(phase, row) for row in history]
         self._finished = execution.stats.finished
         return Outcome(execution.result(), self._finished, execution.stats.superstep)
 

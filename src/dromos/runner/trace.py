@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from dromos.plan import Row
+from dromos.plan import Levels, Row
 
-__all__ = ["Trace", "TraceRow"]
+__all__ = ["FusedRow", "Trace", "TraceRow"]
 
 _SHOWN = 20
 """Rows of a trace that its repr shows; a longer one loses its middle."""
@@ -49,8 +49,40 @@ class TraceRow(NamedTuple):
         )  # fmt: skip
 
 
+class FusedRow(NamedTuple):
+    """A step that fused several supersteps, with what the engine knows of each one."""
+
+    whole: TraceRow
+    levels: Levels
+
+    @classmethod
+    def of(cls, phase: str, row: Row) -> FusedRow | TraceRow:
+        """What to keep of a step of the loop: as it is where nothing is known of its parts."""
+        whole, levels = TraceRow.of(phase, row), row.after.levels
+        return whole if levels is None else cls(whole, levels)
+
+    def rows(self) -> Iterator[TraceRow]:
+        """A row for each superstep; the time that no superstep took (starting the kernel) goes to the first."""
+        whole, levels = self
+        count, edges = len(levels.frontier), max(int(levels.out_degree.sum()), 1)
+        in_degree = whole.in_degree
+        seconds = levels.seconds.tolist()
+        seconds[0] += whole.seconds - sum(seconds)
+        columns = zip(levels.frontier.tolist(), levels.out_degree.tolist(), seconds, strict=True)
+        for number, (frontier, out_degree, taken) in enumerate(columns):
+            yield whole._replace(
+                superstep=whole.superstep + number, supersteps=1, frontier=frontier, out_degree=out_degree,
+                in_degree=in_degree if number == 0 else 0, predicted=whole.predicted if count == 1 else None,
+                seconds=taken, messages=whole.messages * out_degree // edges, bytes=whole.bytes * out_degree // edges,
+            )  # fmt: skip
+
+
 class Trace(Sequence[TraceRow]):
-    """The steps of a run, in order.
+    """The steps of a run, in order: a row a superstep.
+
+    Supersteps that the engine fused have rows of their own where it tells them apart. Their times are the clock read
+    between them, or shares of it by the work (a superstep of a few vertices takes less than reading a clock); their
+    messages and bytes are shares too, and their in-degrees are not known but for the first.
 
     >>> import dromos as dr
     >>> trace = dr.bfs(dr.generators.path(4), 0, path="sync-push-dd", device="reference").trace
@@ -58,8 +90,17 @@ class Trace(Sequence[TraceRow]):
     ([1, 1, 1, 1], 4, {'sync-push-dd': 4})
     """
 
-    def __init__(self, rows: Iterable[TraceRow] = ()) -> None:
-        self._rows = list(rows)
+    def __init__(self, steps: Iterable[TraceRow | FusedRow] = ()) -> None:
+        self._steps = list(steps)
+        self._told: list[TraceRow] | None = None
+
+    @property
+    def _rows(self) -> list[TraceRow]:
+        """The rows, told apart when somebody looks: there may be thousands of them in a run of milliseconds."""
+        if self._told is None:
+            parts = (step.rows() if isinstance(step, FusedRow) else (step,) for step in self._steps)
+            self._told = [row for part in parts for row in part]
+        return self._told
 
     @overload
     def __getitem__(self, index: int) -> TraceRow: ...
@@ -80,21 +121,25 @@ class Trace(Sequence[TraceRow]):
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def _whole(self) -> Iterator[TraceRow]:
+        return (step.whole if isinstance(step, FusedRow) else step for step in self._steps)
+
+    @property
     def supersteps(self) -> int:
         """How many supersteps ran."""
-        return sum(row.supersteps for row in self._rows)
+        return sum(step.supersteps for step in self._whole)
 
     @property
     def seconds(self) -> float:
         """The time spent in the steps; not in preparing them, nor in planning."""
-        return sum(row.seconds for row in self._rows)
+        return sum(step.seconds for step in self._whole)
 
     @property
     def paths(self) -> dict[str, int]:
         """Supersteps by path, in the order of first use."""
         taken: Counter[str] = Counter()
-        for row in self._rows:
-            taken[row.path] += row.supersteps
+        for step in self._whole:
+            taken[step.path] += step.supersteps
         return dict(taken)
 
     def columns(self) -> dict[str, list[Any]]:
@@ -143,7 +188,7 @@ class Trace(Sequence[TraceRow]):
             )
             for line in lines
         ]
-        return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self)} steps>", *text])
+        return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
 
 
 def _cells(row: TraceRow, phases: bool) -> list[str]:

@@ -8,6 +8,8 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.memory import reused_empty
+from dromos.plan import Levels
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Claims"]
 
 _SLACK = 512  # as in the skeleton
-_MOST_LEVELS = 1 << 16  # sizes of frontiers kept of one call
+_MOST_LEVELS = 1 << 16  # levels of one call that are told apart
 
 
 class Claims:
@@ -29,7 +31,8 @@ class Claims:
         self._in_bits = False
         self._private: Array | None = None
         self._hubs = run.topology.hubs.vertices.size > 0
-        self.sizes = np.zeros(1, dtype=np.int64)
+        self.levels: Levels | None = None
+        """What is known of each level of the last push."""
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` levels (None: all); the report, the size of the next frontier, the levels done."""
@@ -38,17 +41,19 @@ class Claims:
         front.look(by_member=False)
         n = run.graph.num_vertices
         if self._private is None:  # touched only as far as the frontiers reach
-            self._private = np.empty(run.threads * (n + _SLACK), dtype=front.queue.dtype)
+            self._private = reused_empty(run.threads * (n + _SLACK), front.queue.dtype)
         counters, report = run.counters(), run.report()
-        self.sizes = np.zeros(min(horizon or _MOST_LEVELS, _MOST_LEVELS), dtype=np.int64)
+        room = min(horizon or _MOST_LEVELS, _MOST_LEVELS)
+        sizes, edges, times = (np.zeros(room + extra, dtype=np.int64) for extra in (0, 0, 1))
         run.launch(
             self._module.push, run.graph_arrays(), run.fields(), run.edge_fields(), run.context(), front.member,
             np.uint8(front.stamp + 1), front.queue, front.size, front.following, self._private, run.hubs, self._hubs,
             counters, np.zeros(2 * run.threads * run.line, dtype=np.int64), run.memory(),
-            np.iinfo(np.int64).max if horizon is None else horizon, self.sizes, report,
+            np.iinfo(np.int64).max if horizon is None else horizon, sizes, edges, times, report,
             counters=counters,
         )  # fmt: skip
         levels = int(report[4])
+        self.levels = Levels.of(sizes[:levels], edges[:levels], times[: levels + 1]) if 1 < levels <= room else None
         return report, int(counters[run.queue_counter]), levels
 
     def pull(self) -> tuple[Array, int, int]:
@@ -60,13 +65,13 @@ class Claims:
         counters, report = run.counters(), run.report()
         run.launch(
             self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
-            run.context(), fresh, front.member, front.stamp, self._front, self._following, self._wanting, counters,
-            run.memory(), report,
+            run.context(), fresh, front.member, front.stamp, run.topology.reachable(run.graph), self._front,
+            self._following, self._wanting, counters, run.memory(), report,
             counters=counters,
         )  # fmt: skip
         self._front, self._following = self._following, self._front
         self._in_bits = True
-        self.sizes = np.array([front.size])
+        self.levels = None
         return report, int(report.reshape(run.threads, -1)[:, 4].sum()), 1
 
     def leave_bits(self) -> None:

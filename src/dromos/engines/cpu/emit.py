@@ -179,9 +179,7 @@ def _holding(typed: TypedProgram) -> list[str]:
     return [
         _function("held", "S, v", f"return ({', '.join(now) or '0'},)"),
         _function("active_held", "H, S, K, v", f"return {calls['active']}"),
-        _function(
-            "reduce_fold_held", "R, H, S, K, v", *values, f"return ({', '.join(folds)},)" if folds else "return R"
-        ),
+        _function("reduce_fold_held", "R, H, S, K, v", *values, folded),
     ]
 
 

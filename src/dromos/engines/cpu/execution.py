@@ -13,13 +13,13 @@ from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
-from dromos.engines.cpu.memory import huge_zeros
+from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers, is_offered
 from dromos.engines.cpu.ordering import Ordering, is_ordered
 from dromos.engines.cpu.topology import NO_VALUES, topology
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
-from dromos.plan import PATHS, Caps, Constants, Path, Stats, require_legal
+from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
 from dromos.program.expr import TRUE, Expr, reads
 
@@ -57,19 +57,18 @@ class CpuExecution:
         )
         self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
         n = graph.num_vertices
-        self._state = {spec.name: self._zeros(spec.name, spec.size, n) for spec in self.ir.fields}
+        self._state = {spec.name: self._field(spec.name, spec.size, n) for spec in self.ir.fields}
         self._edge_state = {
-            spec.name: self._zeros(spec.name, spec.size, graph.num_arcs) for spec in self.ir.edge_fields
+            spec.name: self._field(spec.name, spec.size, graph.num_arcs) for spec in self.ir.edge_fields
         }
-        written = set(self.ir.written)
-        self._old = {k: np.empty_like(v) if k in written else v for k, v in self._state.items()}
+        self._old: tuple[Array, ...] | None = None  # the state before a superstep; made when needed
         self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
         self._accumulators: tuple[Array, ...] | None = None
         self._offers: Offers | None = None
-        self._locks = np.zeros(n, dtype=np.uint8)
+        self._locks = reused_zeros(n, np.uint8)
         self.frontier = Frontier(n, graph.targets.dtype, always)
-        self.hubs = np.empty(n, dtype=graph.targets.dtype)
-        self._touched = np.empty(n, dtype=graph.targets.dtype)
+        self.hubs = reused_empty(n, graph.targets.dtype)
+        self._touched = reused_empty(n, graph.targets.dtype)
         self.sums = tuple(np.zeros(threads, self.typed.reduction_type(r.name)) for r in self.ir.reductions) or (
             np.zeros(threads),
         )
@@ -79,8 +78,8 @@ class CpuExecution:
         self._ordering: Ordering | None = None
         self._start()
 
-    def _zeros(self, name: str, size: int | None, rows: int) -> Array:
-        return huge_zeros((rows,) if size is None else (rows, size), self.typed.dtype(name))
+    def _field(self, name: str, size: int | None, rows: int) -> Array:
+        return reused_empty((rows,) if size is None else (rows, size), self.typed.dtype(name))
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
@@ -97,11 +96,11 @@ class CpuExecution:
         """A superstep on ``path``, or as many as ``horizon`` allows where they can run in one call."""
         require_legal(path, self.analysis, self.ir.name)
         begin = time.perf_counter()
-        supersteps, in_queue = 1, True
+        supersteps, in_queue, levels = 1, True, None
         if self._claims is not None and path.axes in _CLAIMING:
             claims = self._claims
             report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull()
-            in_queue = path.direction == "push"
+            in_queue, levels = path.direction == "push", claims.levels
         elif self._ordering is not None and path.axes == _ORDERED:
             report, size, supersteps = self._ordering.push(horizon)
         else:
@@ -119,7 +118,7 @@ class CpuExecution:
         self.superstep += supersteps - 1
         finished = self._finish(report)  # a program asks about the superstep that has just run
         self.superstep += 1
-        self.stats = self._statistics(report, time.perf_counter() - begin, finished)
+        self.stats = self._statistics(report, time.perf_counter() - begin, finished, levels)
         return self.stats
 
     # ---- kernels ---------------------------------------------------------------------------------------------------
@@ -130,7 +129,7 @@ class CpuExecution:
         counters, report = self.counters(), self.report()
         run_team(
             module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
-            front.member, front.stamp, front.queue, self.buffer(), counters, report, self.sums,
+            front.member, front.stamp, front.queue, self.buffer(), counters, self.memory(), report, self.sums,
             threads=self.threads,
         )  # fmt: skip
         self._check_overflow(report, "init")
@@ -178,7 +177,7 @@ class CpuExecution:
         front = self.frontier
         front.wait()
         if self.ir.sent and self._sent is None:
-            self._sent = tuple(np.empty_like(a) if name in self.ir.written else a for name, a in self._state.items())
+            self._sent = self._copies()
         sources = self.fields() if self._sent is None else self._sent
         module = kernel_module(self.typed, self.analysis, "asynchronous")
         counters, report = self.counters(), self.report()
@@ -219,7 +218,14 @@ class CpuExecution:
         return tuple(self._state.values())
 
     def _before(self) -> tuple[Array, ...]:
-        return tuple(self._old.values())
+        if self._old is None:
+            self._old = self._copies()
+        return self._old
+
+    def _copies(self) -> tuple[Array, ...]:
+        """Room for a copy of the fields that the program writes; the others are the fields themselves."""
+        written = self.ir.written
+        return tuple(reused_empty(a.shape, a.dtype) if name in written else a for name, a in self._state.items())
 
     def edge_fields(self) -> tuple[Array, ...]:
         return tuple(self._edge_state.values()) or (NO_VALUES,)
@@ -287,7 +293,7 @@ class CpuExecution:
                 "declare the field with a wider type"
             )
 
-    def _statistics(self, report: Array, seconds: float, finished: Any) -> Stats:
+    def _statistics(self, report: Array, seconds: float, finished: Any, levels: Levels | None = None) -> Stats:
         front = self.frontier
         sums = report.reshape(self.threads, self.line).sum(axis=0)
         graph = self.graph
@@ -304,6 +310,7 @@ class CpuExecution:
             bytes=messages * (self.typed.message_bytes + graph.targets.itemsize),
             seconds=seconds,
             finished=finished,
+            levels=levels,
         )
 
 

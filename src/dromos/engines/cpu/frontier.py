@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dromos.engines.cpu.memory import reused_empty, reused_zeros
+
 __all__ = ["Frontier"]
 
 _LAST_STAMP = 250
@@ -22,10 +24,10 @@ class Frontier:
 
     def __init__(self, num_vertices: int, dtype: np.dtype[Any], always: bool) -> None:
         self.num_vertices, self.always = num_vertices, always
-        self.queue = np.empty(num_vertices, dtype=dtype)
-        self.following = np.empty(num_vertices, dtype=dtype)
-        self.member = np.zeros(num_vertices, dtype=np.uint8)
-        self.got = np.zeros(num_vertices, dtype=np.uint8)
+        self.queue = reused_empty(num_vertices, dtype)
+        self.following = reused_empty(num_vertices, dtype)
+        self.member = reused_zeros(num_vertices, np.uint8)
+        self.got = reused_zeros(num_vertices, np.uint8)
         self.stamp = np.uint8(1)
         self.waiting = np.zeros(0, dtype=np.uint8)
         self.size = 0

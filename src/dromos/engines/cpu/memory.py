@@ -1,21 +1,29 @@
-"""Memory for what kernels reach at random: in huge pages, where the system has them.
+"""Memory for what kernels reach at random: in huge pages where the system has them, and used again.
 
 A gather from a table of some megabytes misses the TLB at nearly every step with pages of 4 KiB, and hardly ever with
-pages of 2 MiB. Linux gives them to private anonymous maps that ask.
+pages of 2 MiB. Linux gives them to private anonymous maps that ask. But it clears each one when it is first touched,
+which costs more than a level of a traversal: a run of a millisecond would spend several on fresh memory. So the maps
+of arrays that nobody holds any more are kept for the next run, up to a small share of the machine's memory.
 """
 
 from __future__ import annotations
 
 import mmap
-from typing import Any
+import os
+import threading
+import weakref
+from collections import deque
+from typing import Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
 
-__all__ = ["huge_zeros"]
+__all__ = ["huge_zeros", "kept_bytes", "reused_empty", "reused_zeros"]
 
-_HUGE_PAGE = 2 << 20
+_HUGE_PAGE: Final = 2 << 20
+_SMALL: Final = 1 << 17  # smaller arrays are left to NumPy
+_SHARE: Final = 64  # of the machine's memory, this part may be kept between runs
 
 
 def huge_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
@@ -28,6 +36,82 @@ def huge_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
     size = int(np.prod(shape)) * dtype.itemsize
     if size < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(shape, dtype)
+    return np.frombuffer(_map(size), dtype, count=size // dtype.itemsize).reshape(shape)
+
+
+def reused_empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """An array with anything in it, in memory of an earlier one if there is a piece that fits; as huge_zeros otherwise.
+
+    Its memory is kept when the last array on it is gone, so it may be given to a caller like any other.
+
+    >>> reused_empty((2, 3), np.float32).shape
+    (2, 3)
+    """
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape)) * dtype.itemsize
+    if size < _SMALL or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.empty(shape, dtype)
+    pages = _kept.take(size) or _map(size)
+    base = np.frombuffer(pages, np.uint8)  # what all views hold on to
+    weakref.finalize(base, _kept.put, pages).atexit = False
+    array: Array = base[:size].view(dtype).reshape(shape)
+    return array
+
+
+def reused_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """As :func:`reused_empty`, cleared."""
+    array = reused_empty(shape, dtype)
+    array[...] = 0
+    return array
+
+
+def kept_bytes() -> int:
+    """How much memory waits for the next run."""
+    return _kept.size
+
+
+def _map(size: int) -> mmap.mmap:
     pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    pages.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(pages, dtype, count=size // dtype.itemsize).reshape(shape)
+    if size >= _HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
+
+
+class _Kept:
+    """Maps that no array lies on. An array may be dropped anywhere, also in here by the garbage collector."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._maps: deque[mmap.mmap] = deque()
+        self._lock = threading.RLock()
+
+    def take(self, size: int) -> mmap.mmap | None:
+        """The latest map that holds ``size`` bytes and is not much larger."""
+        with self._lock:
+            for pages in reversed(self._maps):
+                if size <= len(pages) <= size + size // 4:
+                    self._maps.remove(pages)
+                    self.size -= len(pages)
+                    return pages
+        return None
+
+    def put(self, pages: mmap.mmap) -> None:
+        with self._lock:
+            self._maps.append(pages)
+            self.size += len(pages)
+            while self.size > _most():
+                self.size -= len(self._maps.popleft())
+
+    def after_fork(self) -> None:
+        self._lock = threading.RLock()
+
+
+def _most() -> int:
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 1 << 27
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _SHARE
+
+
+_kept = _Kept()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kept.after_fork)

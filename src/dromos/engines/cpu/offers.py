@@ -8,7 +8,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
-from dromos.engines.cpu.memory import huge_zeros
+from dromos.engines.cpu.memory import reused_empty
 from dromos.program import Analysis, ProgramIR
 from dromos.program.expr import TRUE, reads
 from dromos.program.monoid import ANY
@@ -41,7 +41,7 @@ class Offers:
         self._made_for = -1  # the superstep that `_now` is for
 
     def _messages(self, count: int) -> tuple[Array, ...]:
-        return tuple(huge_zeros(count, np.uint8 if d.kind == "b" else d) for d in self._run.typed.accumulators)
+        return tuple(reused_empty(count, np.uint8 if d.kind == "b" else d) for d in self._run.typed.accumulators)
 
     def pull(self) -> tuple[Array, Array]:
         """One superstep; the report and the counters."""

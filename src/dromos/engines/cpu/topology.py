@@ -39,6 +39,7 @@ class Topology:
         self._in_rows: Arrays | None = None
         self._hubs: Hubs | None = None
         self._in_hubs: Hubs | None = None
+        self._reachable: Array | None = None
 
     def in_rows(self, graph: GraphLike) -> Arrays:
         """The same of the transpose, which is made if there is none yet."""
@@ -66,6 +67,14 @@ class Topology:
             same = self.in_rows(graph) is self.rows
             self._in_hubs = self.hubs if same else Hubs(self.in_rows(graph)[0])
         return self._in_hubs
+
+    def reachable(self, graph: GraphLike) -> Array:
+        """A bit for each vertex, in words of 64: whether it has in-arcs."""
+        if self._reachable is None:
+            bits = np.zeros((graph.num_vertices + 63) // 64 * 64, dtype=bool)
+            bits[: graph.num_vertices] = np.diff(self.in_rows(graph)[0]) != 0
+            self._reachable = np.packbits(bits, bitorder="little").view(np.uint64)
+        return self._reachable
 
 
 def _rows(graph: GraphLike) -> Arrays:

@@ -35,6 +35,7 @@ from dromos.intrinsics import (
     count_bits,
     load,
     load_relaxed,
+    nanoseconds,
     prefetch,
     store,
     store_relaxed,
@@ -91,12 +92,13 @@ def push_row(S, E, K, u, begin, end, targets, weights, private, tail):
 @lean_kernel
 def push(
     thread, threads, graph, S, E, K, member, stamp, queue, size, following, private, hubs, has_hubs, counters, cursors,
-    memory, horizon, sizes, report,
+    memory, horizon, sizes, edges, times, report,
 ):  # fmt: skip
     """Up to ``horizon`` levels from the frontier ``queue[:size]``, while it is not empty.
 
-    ``following`` becomes the next frontier without repetition, stamped in ``member``; ``sizes[i]`` the size of the
-    frontier that level ``i`` ran on. Returns nothing; ``report`` has the number of levels.
+    ``following`` becomes the next frontier without repetition, stamped in ``member``; ``report`` has the number of
+    levels. Of the levels that they have room for, ``sizes`` has the size of the frontier, ``edges`` the arcs that left
+    it, ``times`` the clock when the level began (0 where it was not looked at: a thin level takes less than that).
     """
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
@@ -109,23 +111,32 @@ def push(
     levels = np.int64(0)
     number = np.int64(0)
     pushed = np.int64(0)
+    logged = np.int64(0)  # arcs that are in the log
     while True:
         number += 1
         publish(memory, thread, number, 0, low)
         publish(memory, thread, number, 1, high)
         publish(memory, thread, number, 2, load_relaxed(counters, STOP * LINE))
+        publish(memory, thread, number, 3, pushed)
         store_relaxed(cursors, ((number & 1) * threads + thread) * LINE, low)
         meet(memory, thread, threads, number)
         total_size = total(memory, threads, number, 1) - total(memory, threads, number, 0)
+        if thread == 0:
+            if 0 < levels <= edges.size:
+                edges[levels - 1] += total(memory, threads, number, 3) - logged
+            logged = total(memory, threads, number, 3)
+            if levels < times.size:
+                times[levels] = nanoseconds()
+            if levels < sizes.size:
+                sizes[levels] = total_size
         if total_size == 0 or levels >= horizon or published(memory, 0, number, 2) != 0:
             break
-        if thread == 0 and levels < sizes.size:
-            sizes[levels] = total_size
         here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
         tail = high
         if total_size <= THIN:
             # one thread alone, level after level, without a barrier, until the frontier grows
             if thread == 0:
+                mark = pushed
                 for other in range(threads):
                     part = other * (n + SLACK)
                     for position in range(published(memory, other, number, 0), published(memory, other, number, 1)):
@@ -137,6 +148,10 @@ def push(
                 levels += 1
                 low = high
                 while 0 < tail - low <= THIN and levels < horizon and load_relaxed(counters, STOP * LINE) == 0:
+                    if levels <= edges.size:
+                        edges[levels - 1] = pushed - mark
+                        logged += pushed - mark
+                        mark = pushed
                     if levels < sizes.size:
                         sizes[levels] = tail - low
                     last = tail
@@ -215,13 +230,13 @@ def push(
 
 @lean_kernel
 def pull(
-    thread, threads, graph, in_graph, S, E, K, fresh, member, stamp, front, following, wanting, counters, memory,
-    report,
+    thread, threads, graph, in_graph, S, E, K, fresh, member, stamp, reachable, front, following, wanting, counters,
+    memory, report,
 ):  # fmt: skip
     """One level: every vertex that wants a message looks for one in-neighbour in ``front``.
 
     ``front`` (read), ``following`` (written) and ``wanting`` are bitmaps. ``fresh``: ``front`` and ``wanting`` are made
-    from ``member`` and the state first.
+    from ``member`` and the state first; of ``reachable`` vertices alone, those with in-arcs.
     """
     offsets, targets, weights, out_in_offsets = graph
     in_offsets, sources, in_weights = in_graph
@@ -235,7 +250,7 @@ def pull(
                 v = (w << 6) + b
                 bits |= np.uint64(wants_at(S, K, v)) << np.uint64(b)
                 here |= np.uint64(load(member, v) == stamp) << np.uint64(b)
-            store(wanting, w, bits)
+            store(wanting, w, bits & load(reachable, w))
             store(front, w, here)
     meet(memory, thread, threads, 1)
     found = looked = out = inn = np.int64(0)

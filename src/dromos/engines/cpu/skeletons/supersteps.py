@@ -71,8 +71,8 @@ MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
 @lean_kernel
-def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, report, sums):
-    """Initial state, first frontier and reductions; ``member`` is clear."""
+def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, memory, report, sums):
+    """Initial state, first frontier and reductions; ``member`` is clear. All vertices for ever need no queue."""
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
     first, last = n * thread // threads, n * (thread + 1) // threads
@@ -85,15 +85,17 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
     out = inn = 0
     for v in range(first, last):
         R = reduce_fold(R, S, S, K, v)
-        if start_at(S, K, v):
+        if not ALWAYS_ACTIVE and start_at(S, K, v):
             member[v] = stamp
             held = append(queue, counters, QUEUE, buffer, base, held, v)
             out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             if in_offsets.size:
                 inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
-        if HAS_EDGE_FIELDS:
+    if HAS_EDGE_FIELDS:
+        meet(memory, thread, threads, 1)  # an arc looks at both of its ends
+        for v in range(first, last):
             for arc in range(first_arc(offsets, v), first_arc(offsets, v + 1)):
-                edge_init_store(E, S, E, K, v, targets[arc], arc, weight_at(weights, arc))
+                edge_init_store(E, S, E, K, v, np.int64(load(targets, arc)), arc, weight_at(weights, arc))
     flush(queue, counters, QUEUE, buffer, base, held)
     reduce_keep(R, sums, thread)
     report[thread * LINE + OUT_DEGREES] = out
