@@ -44,7 +44,7 @@ def graph_faults(graph: DeviceCsr, weighted: bool = True) -> dict[str, int]:
     launch_loop("check", "check_graph", 32 * graph.num_vertices, *_arrays(graph),
            graph.weights if weighted else np.uint64(0), np.int64(graph.num_vertices), wrong)  # fmt: skip
     faults = dict(zip(_GRAPH_FAULTS, wrong.get().tolist(), strict=True))
-    ends = graph.offsets[[0, -1]].get().tolist()
+    ends = [int(graph.offsets[0]), int(graph.offsets[-1])]
     falling = int((graph.degrees < 0).sum())
     return {**faults, "offsets": falling + (ends != [0, graph.num_arcs])}
 

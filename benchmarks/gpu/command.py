@@ -11,7 +11,7 @@ from rich.console import Console
 
 from benchmarks import record
 from benchmarks.gpu import ablations, algorithms, small
-from benchmarks.gpu.device import describe
+from benchmarks.gpu.device import compile_less, describe
 
 __all__ = ["main"]
 
@@ -38,6 +38,7 @@ def main(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error(f"no benchmark {', '.join(sorted(unknown))} of a GPU; there are {', '.join(BENCHMARKS)}")
     try:
         about = describe()
+        compile_less()
     except Exception as error:  # CuPy missing, a driver missing or too old, no device: each has an exception of its own
         parser.exit(1, f"--gpu needs a CUDA device and CuPy: {type(error).__name__}: {error}\n")
     folder = record.RESULTS / about["device"].removeprefix("NVIDIA ").lower().replace(" ", "-")
