@@ -37,6 +37,24 @@ def test_core_numbers_are_those_of_networkx_on_every_path(device, graph):
         result.verify()
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_many_threads_peel_the_same(directed):
+    drawn = dr.generators.rmat(12, 12, seed=6).edges()
+    graph = dr.Graph.from_edges(drawn.src, drawn.dst, num_vertices=5000, directed=directed)
+    expected = row(nx.core_number(simple(graph)), graph.num_vertices, 0)
+    for threads in (1, 2, 5):
+        assert dr.core_numbers(graph, threads=threads).core.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_cascade_longer_than_a_queue(threads):
+    n = 60_000  # a ring with chords, all of degree 3; one chord is missing, and from there all fall
+    chords = np.random.default_rng(0).permutation(n).reshape(2, -1)[:, 1:]
+    ends = np.concatenate([np.arange(n), chords[0]]), np.concatenate([np.roll(np.arange(n), 1), chords[1]])
+    result = dr.core_numbers(dr.Graph.from_edges(*ends, directed=False), threads=threads)
+    assert set(result.core) == {2}
+
+
 @on_every_device
 @examples(30)
 @given(graph=graphs(high=10), k=st.none() | st.integers(0, 4))

@@ -4,9 +4,9 @@ Returns ``core``: the greatest k such that the vertex is in a subgraph in which 
 NetworkX, a directed graph's degree is in-degree plus out-degree. Self-loops are left out and parallel edges count
 once (NetworkX refuses both).
 
-An engine's own kernel is used where it has one (Batagelj and Zaveršnik, "An O(m) algorithm for cores decomposition of
-networks", 2003). As a composition of programs, the graph is peeled for rising k, and what falls off has its core
-number.
+An engine's own kernel is used where it has one (Kabir and Madduri, "Parallel k-core decomposition on multicore
+platforms", 2017). As a composition of programs, the graph is peeled for rising k, and what falls off has its core
+number. Batagelj and Zaveršnik, "An O(m) algorithm for cores decomposition of networks", 2003.
 """
 
 from __future__ import annotations

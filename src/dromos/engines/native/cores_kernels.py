@@ -1,29 +1,136 @@
-"""Peeling by buckets."""
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+"""Peeling on all threads (after Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", 2017).
 
+For rising k, each thread peels those of its vertices that have k neighbours left; a neighbour that comes down to k is
+peeled by the thread whose subtraction did it. Then each thread goes over its vertices that are left, drops the peeled
+ones, and picks those that are next if the next k is k + 1, which it mostly is.
+
+Shared memory. ``left`` holds the neighbours left, and in the end the core number. It is lowered by relaxed atomics;
+exactly one of them finds k + 1, so that every vertex is peeled once. One that finds k or less came too late, and is
+taken back; what others see meanwhile is at most k and means "peeled" either way. A thread looks for vertices only
+between two barriers in which nobody subtracts. ``rest``, ``ready`` and ``queue`` are each thread's own; ``below`` links
+the vertices that did not fit into a queue, and a vertex is in one queue only.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
-from dromos.jit import kernel
+import numpy as np
+
+from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
+from dromos.jit import inline, lean_kernel, meet, publish, published
+
+BLOCK = 1024  # vertices dealt to a thread at a time, so that hubs and ranges of ids are spread
+QUEUE = 4096
+_NOBODY = np.int64(1) << np.int64(40)
+_AHEAD = 8  # neighbours
+_PATIENCE = 1023  # vertices between two looks at the stop flag
 
 
-@kernel
-def peel(thread, num_threads, offsets, targets, core, bucket, position, order):
-    """Core numbers in place of the degrees in ``core``.
+def share(vertices: int, threads: int) -> int:
+    """The most vertices that one of ``threads`` is dealt."""
+    blocks = -(-vertices // BLOCK)
+    return -(-blocks // threads) * BLOCK
 
-    ``order`` holds the vertices by degree, ``position`` their places there, ``bucket[d]`` where those of degree ``d``
-    begin. A vertex that loses a neighbour moves to the front of its bucket, and the bucket shrinks past it.
+
+@inline
+def _pick(k, rest, ready, base, size, left, peeled):
+    """Drop vertices with up to ``peeled`` neighbours left, pick those with ``k``: ``(kept, picked, least left)``."""
+    kept, picked, least = np.int64(0), np.int64(0), _NOBODY
+    for i in range(size):
+        v = load(rest, base + i)
+        d = np.int64(load_relaxed(left, v))
+        if d > peeled:
+            least = min(least, d)
+            if d == k:
+                store(ready, base + picked, v)
+                picked += 1
+            store(rest, base + kept, v)
+            kept += 1
+    return kept, picked, least
+
+
+@inline
+def _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, stop):
+    """Peel the picked vertices and all that come down to ``k`` by it.
+
+    First come, first peeled, since then the rows to come are known and can be asked for ahead.
     """
-    for place in range(len(order)):
-        v = order[place]
-        for arc in range(offsets[v], offsets[v + 1]):
-            u = targets[arc]
-            degree = core[u]
-            if degree > core[v]:
-                front = bucket[degree]
-                first = order[front]
-                if u != first:
-                    at = position[u]
-                    order[at], order[front] = first, u
-                    position[first], position[u] = at, front
-                bucket[degree] += 1
-                core[u] = degree - 1
+    final = targets.size - 1
+    at, first, last, spilled, steps = np.int64(0), np.int64(0), np.int64(0), np.int64(-1), np.int64(0)
+    while True:
+        if first < last:
+            v = np.int64(load(queue, front + (first & (QUEUE - 1))))
+            first += 1
+            prefetch(targets, load(offsets, load(queue, front + (min(first + 4, last - 1) & (QUEUE - 1)))))
+        elif spilled >= 0:
+            v = spilled
+            spilled = np.int64(load(below, v))
+        elif at < picked:
+            v = np.int64(load(ready, base + at))
+            at += 1
+            prefetch(targets, load(offsets, load(ready, base + min(at + 4, picked - 1))))
+        else:
+            return
+        steps += 1
+        if steps & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        for arc in range(load(offsets, v), load(offsets, v + 1)):
+            u = np.int64(load(targets, arc))
+            prefetch(left, load(targets, min(arc + _AHEAD, final)))
+            if load_relaxed(left, u) > k:
+                before = np.int64(atomic_add(left, u, -1))
+                if before == k + 1:
+                    if last - first < QUEUE:
+                        store(queue, front + (last & (QUEUE - 1)), u)
+                        last += 1
+                    else:
+                        store(below, u, spilled)
+                        spilled = u
+                elif before <= k:
+                    atomic_add(left, u, 1)
+
+
+@lean_kernel
+def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, core, memory, stop):
+    """Write the core numbers into ``core``.
+
+    ``rest`` and ``ready`` have ``share(n, threads)`` entries a thread, ``queue`` has ``QUEUE``; ``left`` and ``below``
+    one a vertex. None needs to be set.
+    """
+    n = offsets.size - 1
+    blocks = (n + BLOCK - 1) // BLOCK
+    base, front = thread * ((blocks + threads - 1) // threads) * BLOCK, thread * QUEUE
+    size, least = np.int64(0), _NOBODY
+    for block in range(thread, blocks, threads):
+        for v in range(block * BLOCK, min((block + 1) * BLOCK, n)):
+            d = load(offsets, v + 1) - load(offsets, v)
+            store(left, v, d)
+            store(rest, base + size, v)
+            size += 1
+            least = min(least, d)
+    number, k, picked = np.int64(1), np.int64(-1), np.int64(0)
+    publish(memory, thread, number, 0, least)
+    meet(memory, thread, threads, number)
+    while True:
+        lowest = _NOBODY
+        for other in range(threads):
+            lowest = min(lowest, published(memory, other, number, 0))
+        if lowest == _NOBODY:
+            break
+        if lowest != k + 1 or k < 0:
+            size, picked, _ = _pick(lowest, rest, ready, base, size, left, k)
+            number += 1
+            meet(memory, thread, threads, number)  # nobody subtracts before all have looked
+        k = lowest
+        _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, stop)
+        number += 1
+        publish(memory, thread, number, 1, np.int64(load_relaxed(stop, 0)) if thread == 0 else np.int64(0))
+        meet(memory, thread, threads, number)
+        if published(memory, 0, number, 1) != 0:
+            return
+        size, picked, least = _pick(k + 1, rest, ready, base, size, left, k)
+        number += 1
+        publish(memory, thread, number, 0, least)
+        meet(memory, thread, threads, number)
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
+        store(core, v, np.int64(load_relaxed(left, v)))
