@@ -101,8 +101,8 @@ def _sampled(work: Work, case: Resident, variant: Variant) -> Samples:
     run = _runner(work, case, variant)
     sources = case.sources if work.by_source else case.sources[:1]
     samples = Samples()
+    work.check(case, sources[0], run(sources[0]).fields())
     warm = run(sources[0])
-    work.check(case, sources[0], warm.fields())
     if warm.ms > _LONG_MS:
         samples.add(sources[0], warm)
         return samples

@@ -59,7 +59,8 @@ def run_native(name: str, case: Resident) -> Timed:
     kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
     graph = case.device_graph()
     ms, fields = milliseconds(lambda: kernel(graph))
-    return Timed(ms, 0.0, lambda: {key: graph.to_given_order(value) for key, value in fields.items()}, [("native", 1)])
+    arrays = {name: value for name, value in fields.items() if getattr(value, "ndim", 0)}
+    return Timed(ms, 0.0, lambda: {name: graph.to_given_order(a) for name, a in arrays.items()}, [("native", 1)])
 
 
 def steps_of(history: History, execution: Any) -> list[tuple[str, int]]:
