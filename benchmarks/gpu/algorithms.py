@@ -79,7 +79,7 @@ def measured(engine: Engine, work: Work, case: Resident, spmv: float | None) -> 
 
 
 def sampled(engine: Engine, work: Work, case: Resident) -> Samples:
-    """Runs from all sources, after one that compiles and one to see how long it takes; the first round's answers are checked."""
+    """Runs from all sources, after one that compiles and one that tells how long it takes; some answers are checked."""
     sources = case.sources if work.by_source else case.sources[:1]
     work.run(engine, case, sources[0], None)
     warm = work.run(engine, case, sources[0], None)

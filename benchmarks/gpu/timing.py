@@ -18,6 +18,8 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from benchmarks.gpu.device import milliseconds
 from benchmarks.gpu.resident import Resident
 from dromos.engines import Engine
@@ -38,6 +40,8 @@ class Timed:
     """The result in the given order of the vertices, on the device or on the host; made when it is asked for."""
     steps: list[tuple[str, int]] = field(default_factory=list)
     """Path and supersteps of each step."""
+    kernel_ms: float | None = None
+    """The part of ``ms`` in which supersteps ran, by the device's clock, where one launch ran them all."""
 
 
 def run_program(
@@ -51,7 +55,9 @@ def run_program(
     cp.cuda.Device().synchronize()
     prepared = 1e3 * (time.perf_counter() - begin)
     ms, history = milliseconds(lambda: iterate(execution, path, max_iter=max_iter))
-    return Timed(ms, prepared, execution.result, steps_of(history, execution))
+    inside = _rows(history, execution)
+    kernel_ms = None if inside is None else float(inside["nanoseconds"].sum()) / 1e6
+    return Timed(ms, prepared, execution.result, steps_of(history, inside), kernel_ms)
 
 
 def run_native(name: str, case: Resident) -> Timed:
@@ -63,13 +69,17 @@ def run_native(name: str, case: Resident) -> Timed:
     return Timed(ms, 0.0, lambda: {name: graph.to_given_order(a) for name, a in arrays.items()}, [("native", 1)])
 
 
-def steps_of(history: History, execution: Any) -> list[tuple[str, int]]:
-    """Path and number of supersteps of each step; where the device chose the direction itself, what it chose."""
+def _rows(history: History, execution: Any) -> Any:
+    """What the device wrote about each superstep, where one step ran them all; None elsewhere."""
     rows = getattr(execution, "rows", None)
-    if len(history) == 1 and rows is not None and len(rows) == execution.stats.superstep and len(rows):
-        pulled = [bool(row) for row in rows["pulled"]]
-        if any(pulled) and not all(pulled):
-            return [("sync-pull-dd" if pull else "sync-push-dd", 1) for pull in pulled]
+    whole = len(history) == 1 and rows is not None and 0 < len(rows) == execution.stats.superstep
+    return rows if whole else None
+
+
+def steps_of(history: History, rows: Any) -> list[tuple[str, int]]:
+    """Path and number of supersteps of each step; where the device chose the direction itself, what it chose."""
+    if rows is not None and 0 < np.count_nonzero(rows["pulled"]) < len(rows):
+        return [("sync-pull-dd" if pulled else "sync-push-dd", 1) for pulled in rows["pulled"]]
     return [(str(row.decision.path), row.after.superstep - row.before.superstep) for row in history]
 
 
@@ -117,6 +127,7 @@ class Samples:
             "ms": statistics.median(times) / per,
             "best_ms": times[0] / per,
             "worst_ms": times[-1] / per,
+            "kernel_ms": None if typical.kernel_ms is None else typical.kernel_ms / per,
             "prepare_ms": statistics.median(run.prepare_ms for runs in self.runs.values() for run in runs),
             "runs": sum(map(len, self.runs.values())),
             "path": switches(typical.steps),
