@@ -15,7 +15,7 @@ __all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topol
 HUB_LENGTH: Final = 16384  # the skeletons' HUB and PIECE
 PIECE_LENGTH: Final = 4096
 _DENSE: Final = 12  # arcs a vertex from which 4 bytes more for each vertex are a thirteenth of the graph, or less
-_LARGE: Final = 1 << 16
+_LARGE: Final = 1 << 12
 NO_VALUES: Final = np.empty(0, dtype=np.int64)
 
 Arrays = tuple[Array, Array, Array]
