@@ -28,6 +28,7 @@ __all__ = [
     "Execution",
     "GraphLike",
     "NativeKernel",
+    "RoamingExecution",
     "caps_for",
     "check_params",
     "graph_types",
@@ -79,6 +80,13 @@ class Execution(Protocol):
 
     def result(self) -> Mapping[str, Array]:
         """The fields (and edge fields) as arrays on the host that belong to the caller."""
+
+
+class RoamingExecution(Execution, Protocol):
+    """An execution whose ``caps.switches``: it can run without being told a path."""
+
+    def roam(self, horizon: int | None = None) -> Stats:
+        """As :meth:`step`, switching between push and pull on the way by the rule and constants of :attr:`caps`."""
 
 
 class Engine(Protocol):

@@ -62,7 +62,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
     """
     available = candidates(caps)
     if len(available) == 1:
-        return Decision(available[0], "the only path that the program, the engine and the caller allow")
+        return Decision(available[0], "the only path that the program, the engine and the caller allow", horizon=None)
     if caps.ordered and (path := _allowed("async-push-dd", caps)) is not None:
         return Decision(path, "vertices are settled in the order of their priority", horizon=None)
     if caps.kind == "iterative":

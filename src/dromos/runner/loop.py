@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from dromos.engines import Engine, Execution, GraphLike, graph_types
+from dromos.engines import Engine, Execution, GraphLike, RoamingExecution, graph_types
 from dromos.errors import InvalidArgumentError
 from dromos.plan import Decision, History, Path, Row, Stats, choose, require_legal
 from dromos.program import Program, analyse
@@ -45,7 +45,10 @@ def iterate(
         if max_iter is not None:
             left = max_iter - stats.superstep
             horizon = left if horizon is None else min(horizon, left)
-        after = execution.step(decision.path, horizon)
+        if decision.switching:
+            after = cast(RoamingExecution, execution).roam(horizon)
+        else:
+            after = execution.step(decision.path, horizon)
         history.append(Row(stats, decision, after))
         stats = after
         if progress is not None:

@@ -72,7 +72,7 @@ class Session:
     ) -> None:
         check_graph(graph)
         self.name, self.graph, self.progress = name, graph, progress
-        self.engine = engine_for(device, threads)
+        self.engine = engine_for(device, threads, graph)
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []
         self._finished = ""

@@ -366,7 +366,7 @@ def _asynchronous(typed: TypedProgram, analysis: Analysis) -> list[str]:
             *_priority(typed, analysis),
         ]
     monoid, c_type = typed.ir.combine, C_NAMES[typed.dtype(name)]
-    look = f"if (!(message.m0 {_BETTER[monoid.name]} newest(S.f_{name} + v))) return false;"
+    better = _BETTER.get(monoid.name)
     after = _merged(monoid, typed.dtype(name), "before", "message.m0")
     active = next(f for f in functions(typed) if f.name == "active")
     known = {
@@ -375,7 +375,7 @@ def _asynchronous(typed: TypedProgram, analysis: Analysis) -> list[str]:
     }
     values = ", ".join(known.get(a.leaf) or look_up(a.leaf, typed).replace("O.", "S.") for a in active.arguments)
     body = [
-        *([look] if monoid in (MIN, MAX) else []),
+        *([f"if (!(message.m0 {better} newest(S.f_{name} + v))) return false;"] if better else []),
         f"const {c_type} before = merge_{monoid.name.lower()}(S.f_{name} + v, message.m0);",
         f"const {c_type} after = {after};",
         *([] if monoid is SUM else ["if (before == after) return false;"]),

@@ -70,7 +70,7 @@ class Module:
         self._module = function.Module()
         self._module.load(binary)
         self._functions: dict[str, Any] = {}
-        self._grids: dict[tuple[str, int, int], int] = {}
+        self._grids: dict[tuple[str, int, int, int], int] = {}
 
     def __getitem__(self, kernel: str) -> Any:
         """The kernel: ``module["name"]((blocks,), (threads,), (arguments...))``."""
@@ -78,16 +78,19 @@ class Module:
             self._functions[kernel] = self._module.get_function(kernel)
         return self._functions[kernel]
 
-    def cooperative_grid(self, kernel: str, block: int, shared: int = 0) -> int:
-        """How many blocks can be on the device at once: the grid of a launch whose blocks wait for each other."""
-        key = (kernel, block, shared)
+    def cooperative_grid(self, kernel: str, block: int, shared: int = 0, most: int = 0) -> int:
+        """How many blocks can be on the device at once: the grid of a launch whose blocks wait for each other.
+
+        ``most``: no more than so many on a multiprocessor.
+        """
+        key = (kernel, block, shared, most)
         if key not in self._grids:
             import cupy
 
             driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
             each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self[kernel].ptr, block, shared)
             count = runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, cupy.cuda.Device().id)
-            self._grids[key] = max(1, int(each)) * int(count)
+            self._grids[key] = max(1, min(int(each), most or int(each))) * int(count)
         return self._grids[key]
 
     def launch(self, kernel: str, blocks: int, threads: int, *arguments: Any, together: bool = False) -> None:

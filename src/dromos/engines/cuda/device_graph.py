@@ -20,7 +20,7 @@ from dromos.engines import GraphLike
 from dromos.engines.cuda.compiler import load
 from dromos.errors import DeviceError
 
-__all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "device_graph", "forget"]
+__all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "device_graph", "forget", "keep", "type_defines"]
 
 CLASS_DEGREES = (2048, 32, 16, 8, 4, 2, 1)
 """The least degrees of the classes: a block a row, a warp, then 16, 8, 4, 2 lanes and one lane a row."""
@@ -120,6 +120,18 @@ class DeviceGraph:
 
         return int(cupy.diff(self.out.offsets.astype(cupy.int64)).max()) if self.num_vertices else 0
 
+    @cached_property
+    def mean_weight(self) -> float:
+        """The mean of the weights' sizes; 1 without weights."""
+        import cupy
+
+        weights = self.out.weights
+        if weights is None or len(weights) == 0:
+            return 1.0
+        sample = cupy.abs(weights[:: max(1, len(weights) >> 16)].astype(cupy.float64))
+        finite = sample[cupy.isfinite(sample)]
+        return float(finite.mean()) if len(finite) else 1.0
+
     @property
     def nbytes(self) -> int:
         """What the graph takes of the device's memory."""
@@ -136,8 +148,21 @@ class DeviceGraph:
 
 # ---- the graphs that are on a device -------------------------------------------------------------------------------
 
-_kept: weakref.WeakKeyDictionary[Any, dict[tuple[int, bool], DeviceGraph]] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_Copies = dict[tuple[int, bool], DeviceGraph]  # by device, and by whether vertices were renumbered
+_kept: dict[int, tuple[weakref.ref[Any], _Copies]] = {}  # by the id of the host's graph, which may not be hashable
+_lock = threading.RLock()  # a graph may be collected, and its copies dropped, in the middle of what is done here
+
+
+def _copies_of(graph: GraphLike) -> _Copies:
+    key = id(graph)
+    if key not in _kept:
+        _kept[key] = (weakref.ref(graph, lambda _: _drop(key)), {})
+    return _kept[key][1]
+
+
+def _drop(key: int) -> None:
+    with _lock:
+        _kept.pop(key, None)
 
 
 def device_graph(graph: GraphLike, *, renumber: bool = True) -> DeviceGraph:
@@ -146,7 +171,7 @@ def device_graph(graph: GraphLike, *, renumber: bool = True) -> DeviceGraph:
 
     key = (int(cupy.cuda.Device().id), renumber)
     with _lock:
-        known = _kept.setdefault(graph, {})
+        known = _copies_of(graph)
         if key not in known:
             known[key] = DeviceGraph.from_host(graph, renumber=renumber)
         return known[key]
@@ -157,18 +182,17 @@ def keep(graph: GraphLike, copy: DeviceGraph, *, renumber: bool = True) -> None:
     import cupy
 
     with _lock:
-        _kept.setdefault(graph, {})[int(cupy.cuda.Device().id), renumber] = copy
+        _copies_of(graph)[int(cupy.cuda.Device().id), renumber] = copy
 
 
-def forget(graph: GraphLike | None = None) -> None:
-    """Free the copies of ``graph``, or of all graphs."""
+def forget(graph: GraphLike | None = None, *, others: bool = False) -> None:
+    """Free the copies of ``graph`` (of all graphs, if it is None); ``others``: of all the others instead."""
     import cupy
 
     with _lock:
-        if graph is None:
-            _kept.clear()
-        else:
-            _kept.pop(graph, None)
+        for key in list(_kept):
+            if graph is None or (key == id(graph)) is not others:
+                del _kept[key]
     cupy.get_default_memory_pool().free_all_blocks()
 
 
@@ -185,7 +209,7 @@ def _uploaded(graph: GraphLike) -> tuple[Any, Any, Any]:
 
 def _narrow(offsets: Any, arcs: int) -> Any:
     """Offsets of four bytes where they fit: half of what a traversal reads of them."""
-    return offsets.astype(np.uint32) if arcs < 2**32 - 1 else offsets.astype(np.int64)
+    return offsets.astype(np.uint32) if arcs < 2**32 - 2**20 else offsets.astype(np.int64)
 
 
 def type_defines(graph: DeviceGraph) -> tuple[str, str]:

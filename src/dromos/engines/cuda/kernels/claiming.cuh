@@ -8,6 +8,8 @@
 #define PROBES 8  // neighbours that a lane looks at alone before its warp helps
 #endif
 
+#define THIN 8192
+
 DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights, bool& fits) {
     fits &= update_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
 }
@@ -28,13 +30,16 @@ DEVICE void mark_taken(const Arguments& a, const Frame& f) {
 
 DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
     Slot* slot = f.slot(a);
-    Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+    // degrees are summed up only for a rule that asks for them
+    Appender next = Appender::make(held, f.following, &slot->size, a.step.policy == 2 ? &a.G : nullptr);
     u64 messages = 0;
     bool fits = true;
+    const bool thin = f.size < THIN;
     const auto visit = [&](bool valid, vid u, vid v, eid arc) {
         bool won = false;
-        // a stale bit from the cache costs an atomic that fails, nothing else
-        if (valid && !has_bit(a.W.visited, v)) won = set_bit(a.W.visited, v);
+        // A stale bit from the cache costs an atomic that fails, nothing else. In a thin level everything waits for one
+        // chain of accesses after the other, and the look before the atomic is one more.
+        if (valid && (thin || !has_bit(a.W.visited, v))) won = set_bit(a.W.visited, v);
         if (won) claim(a, f, u, v, arc, a.G.weights, fits);
         messages += valid;
         next.add(won, v);

@@ -1,0 +1,73 @@
+"""Whether there is a GPU to run on, and if not, why."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from importlib.util import find_spec
+from typing import Final
+
+from dromos.engines import GraphLike
+from dromos.errors import DeviceError, MissingDependencyError
+
+__all__ = ["fits", "is_available", "require_device", "why_unavailable"]
+
+_BYTES_A_VERTEX: Final = 100  # offsets both ways, queues, and the fields of a common program with copies
+_LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbours
+
+
+@cache
+def why_unavailable() -> str:
+    """The reason why CUDA cannot be used here; empty if it can."""
+    if find_spec("cupy") is None:
+        return "CuPy is not installed: pip install 'dromos[cuda13]' (or 'dromos[cuda12]' for an older driver)"
+    if sys.platform == "linux" and not _has_driver():
+        return "there is no NVIDIA driver on this machine"
+    try:
+        import cupy
+
+        count = cupy.cuda.runtime.getDeviceCount()
+        if count == 0:
+            return "there is no CUDA device on this machine"
+        capability = cupy.cuda.Device().compute_capability
+        if (int(capability[:-1]), int(capability[-1])) < _LEAST:
+            return f"the GPU has compute capability {capability[:-1]}.{capability[-1]}; 7.0 is the least"
+        from cupy_backends.cuda.libs import nvrtc
+
+        nvrtc.getVersion()
+    except ImportError as error:
+        return f"CuPy cannot be loaded ({error}); install the CuPy and the CUDA wheels that fit the driver"
+    except Exception as error:
+        return f"CUDA does not answer ({error}); is a driver installed, and new enough?"
+    return ""
+
+
+def _has_driver() -> bool:
+    """Asked before CuPy is imported, which takes half a second."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
+def is_available() -> bool:
+    """Whether programs can run on a GPU here."""
+    return not why_unavailable()
+
+
+def fits(graph: GraphLike) -> bool:
+    """Whether a graph, its transpose and the memory of a common run fit on the device; asked where there is one."""
+    import cupy
+
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    arc = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
+    return bool(2 * arc * graph.num_arcs + _BYTES_A_VERTEX * graph.num_vertices < free)
+
+
+def require_device() -> None:
+    """Raise the error that says why there is no GPU to run on."""
+    if reason := why_unavailable():
+        error = MissingDependencyError if "not installed" in reason else DeviceError
+        raise error(f"device='cuda': {reason}; or use device='cpu'")

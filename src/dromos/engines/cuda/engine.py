@@ -1,0 +1,62 @@
+"""Programs on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+from dromos.engines import GraphLike, NativeKernel
+from dromos.engines.cuda.availability import require_device
+from dromos.engines.cuda.device_graph import device_graph, forget
+from dromos.engines.cuda.execution import CudaExecution
+from dromos.engines.cuda.options import CudaOptions
+from dromos.errors import DeviceError
+from dromos.program import Program
+
+__all__ = ["NATIVE", "CudaEngine"]
+
+NATIVE: Final = ("components", "cores", "cdlp", "triangles")
+"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
+
+
+class CudaEngine:
+    """Compiles programs with NVRTC and runs them on one CUDA device.
+
+    ``options``: a :class:`CudaOptions`, or its values by name.
+    """
+
+    name = "cuda"
+
+    def __init__(self, options: CudaOptions | Mapping[str, Any] | None = None) -> None:
+        require_device()
+        self.options = options if isinstance(options, CudaOptions) else CudaOptions(**(options or {}))
+
+    def prepare(self, program: Program, graph: GraphLike) -> CudaExecution:
+        """The program in its initial state; the graph is copied to the device by the first program that runs on it."""
+        import cupy
+
+        try:
+            return CudaExecution(program, graph, self.options)
+        except cupy.cuda.memory.OutOfMemoryError:
+            forget(graph, others=True)
+        try:
+            return CudaExecution(program, graph, self.options)
+        except cupy.cuda.memory.OutOfMemoryError as error:
+            forget()
+            free, total = cupy.cuda.runtime.memGetInfo()
+            raise DeviceError(
+                f"{type(program).__name__} does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are free of "
+                f"{total / 2**30:.2f} GiB ({error}); use device='cpu', or free memory on the device"
+            ) from None
+
+    def native(self, name: str) -> NativeKernel | None:
+        """The kernel called ``name``; it takes the host's graph."""
+        return partial(self._native, name) if name in NATIVE else None
+
+    def _native(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
+        copy = device_graph(graph, renumber=self.options.renumber)
+        kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
+        fields = {key: copy.to_given_order(values) for key, values in kernel(copy, **options).items()}
+        return fields if self.options.on_device else {key: values.get() for key, values in fields.items()}

@@ -1,0 +1,247 @@
+"""A program on a GPU between two launches: a launch runs many supersteps, the host starts it and reads a record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphLike, caps_for, check_params, graph_types
+from dromos.engines.cpu.ordering import is_ordered
+from dromos.engines.cuda.compiler import Module
+from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
+from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
+from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address
+from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
+from dromos.engines.cuda.options import CudaOptions
+from dromos.errors import FieldOverflowError
+from dromos.plan import PATHS, Caps, Constants, Path, Stats, require_legal
+from dromos.program import Program, analyse
+from dromos.program.expr import TRUE
+
+__all__ = ["CudaExecution"]
+
+_FINISHED = ("", "frontier empty", "converged")
+_PUSH, _PULL, _SWITCH = range(3)
+_FOREVER = 1 << 62
+_FIRST_ROWS = 64  # rows that are read along with the record, since most runs have no more
+
+
+class CudaExecution:
+    """See :class:`dromos.engines.Execution`."""
+
+    def __init__(self, program: Program, graph: GraphLike, options: CudaOptions) -> None:
+        check_params(program, graph)
+        self.program, self.graph, self.options = program, graph, options
+        self.typed = program.typed(graph_types(graph))
+        self.ir = self.typed.ir
+        self.analysis = analyse(self.typed)
+        self.on_device: DeviceGraph = device_graph(graph, renumber=options.renumber and not self.ir.edge_fields)
+        self.memory = State(self.typed, self.on_device)
+        self.buffers = Buffers(self.typed, self.on_device)
+        self._arguments = np.zeros(1, arguments_type(self.typed))
+        self._superstep = self._explored = 0
+        self._claimed = False
+        self._modules: dict[Kernel, Module] = {}
+        self.rows: Array = np.zeros(0)
+        always = self.analysis.activity == "always" and self.ir.start is TRUE
+        self.always = always
+        self._fill()
+        self.stats = self._start()
+        self.caps: Caps = caps_for(
+            self.ir,
+            self.analysis,
+            graph,
+            constants=Constants(alpha=options.alpha, beta=options.beta),
+            ordered=is_ordered(self.ir, self.analysis),
+            dominated=tuple(path for path in PATHS if path.direction == "push") if always else (),
+            switches=self._claimed and options.fused,
+        )
+
+    # ---- the interface ---------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The fields in the given order, copied to the host one by one as they are asked for."""
+        return _Fields(self)
+
+    def result(self) -> Mapping[str, Array]:
+        """The fields and edge fields in the given order: on the host, or left on the device if the options say so."""
+        give = self.on_device.to_given_order
+        fields = {name: give(values) for name, values in self.memory.fields.items()} | self.memory.edge_fields
+        return fields if self.options.on_device else {name: values.get() for name, values in fields.items()}
+
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """Up to ``horizon`` supersteps on ``path`` (None: to the end)."""
+        require_legal(path, self.analysis, self.ir.name)
+        kernel = kernel_for(path, self.typed, self.analysis, claimed=self._claimed)
+        return self._run(kernel, _PULL if path.direction == "pull" else _PUSH, path.driven == "td", horizon)
+
+    def roam(self, horizon: int | None = None) -> Stats:
+        """Up to ``horizon`` supersteps, with the direction switched on the device by the planner's own rule."""
+        policy = _PUSH if self.caps.average_degree < self.caps.constants.delta else _SWITCH
+        return self._run(Kernel("claiming"), policy, False, horizon)
+
+    # ---- launches --------------------------------------------------------------------------------------------------
+
+    def _start(self) -> Stats:
+        if self.graph.num_vertices == 0:
+            return self._statistics(None, 0.0, 0)
+        control = self._launch(Kernel("supersteps"), "initialise", 1)
+        self._superstep = 0
+        if control["misfits"]:
+            self._misfit("init")
+        claimed = self.analysis.claimed
+        if claimed is not None:
+            size, queue = int(control["size"]), self.buffers.queues[int(control["flipped"])]
+            self._claimed = not bool((self.memory.fields[claimed][queue[:size]] < 0).any())
+        untouched = float(self.graph.num_arcs)
+        head = self.buffers.control_type.fields
+        assert head is not None
+        self.buffers.report[head["untouched"][1] : head["untouched"][1] + 8].view(np.float64)[:] = untouched
+        return self._statistics(control, 0.0, 0)
+
+    def _run(self, kernel: Kernel, policy: int, topology: bool, horizon: int | None) -> Stats:
+        begin = time.perf_counter()
+        left = _FOREVER if horizon is None else horizon
+        step = self._arguments["step"][0]
+        step["policy"], step["topology"] = policy, topology
+        parts, messages = [], 0
+        while True:
+            control = self._launch(kernel, "run", left if self.options.fused else 1)
+            ran = int(control["supersteps"])
+            self._superstep += ran
+            left -= ran
+            parts.append(self.rows)
+            messages += int(self.rows["messages"].sum())
+            if control["misfits"]:
+                self._misfit("update")
+            if control["finished"] or left <= 0:
+                break
+        self.rows = np.concatenate(parts)
+        return self._statistics(control, time.perf_counter() - begin, messages)
+
+    def _launch(self, kernel: Kernel, name: str, horizon: int) -> Any:
+        module = self._modules.get(kernel)
+        if module is None:
+            module = module_of(self.typed, self.analysis, kernel, self.on_device, self.options)
+            self._modules[kernel] = module
+        arguments = self._arguments
+        self._point_at_messages(kernel)
+        arguments["step"]["horizon"] = horizon
+        arguments["K"]["superstep"] = self._superstep
+        self.buffers.report[:HEAD_BYTES].data.memset_async(0, HEAD_BYTES)
+        grid = module.cooperative_grid(name, self.options.block, most=self.options.blocks)
+        module.launch(name, grid, self.options.block, arguments, together=True)
+        control, rows = self.buffers.read(_FIRST_ROWS)
+        ran = int(control["supersteps"])
+        if ran > _FIRST_ROWS:
+            rows = self.buffers.read(min(ran, MAX_ROWS))[1]
+        self.rows = rows[:ran]
+        return control
+
+    # ---- what kernels are given ------------------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        a, graph = self._arguments, self.on_device
+        G = a["G"][0]
+        for names, rows in (
+            (("offsets", "targets", "weights"), graph.out),
+            (("in_offsets", "sources", "in_weights"), graph.into),
+        ):
+            for name, array in zip(names, (rows.offsets, rows.targets, rows.weights), strict=True):
+                G[name] = address(array)
+        G["n"], G["max_degree"], G["classes"] = graph.num_vertices, graph.max_out_degree, graph.classes
+        for part, arrays in (("S", self.memory.fields), ("O", self.memory.before)):
+            for name, array in arrays.items():
+                a[part][f"f_{name}"] = address(array)
+        for name, array in self.memory.edge_fields.items():
+            a["E"][f"e_{name}"] = address(array)
+        self.buffers.fill(a["W"][0])
+        self._fill_context(a["K"][0])
+        step = a["step"][0]
+        step["nanoseconds"] = int(self.options.launch_ms * 1e6)
+        step["alpha"], step["beta"] = self.options.alpha, self.options.beta
+        step["delta"] = self._delta * self.options.delta_scale
+        step["widest"] = step["delta"] * self.options.widest
+
+    def _fill_context(self, context: Any) -> None:
+        import cupy
+
+        graph = self.on_device
+        context["num_vertices"], context["num_arcs"] = self.graph.num_vertices, self.graph.num_arcs
+        context["out_offsets"], context["in_offsets"] = address(graph.out.offsets), address(graph.into.offsets)
+        context["ids"] = address(graph.ids)
+        self._params = []  # what the record points to must stay
+        for spec in self.ir.params:
+            value = self.program.params[spec.name]
+            if spec.per_vertex or spec.size is not None:
+                array = cupy.asarray(value, dtype=self.typed.types.resolve(spec.dtype))
+                array = cupy.ascontiguousarray(graph.to_device_order(array) if spec.per_vertex else array)
+                self._params.append(array)
+                context[f"p_{spec.name}"] = address(array)
+            else:
+                context[f"p_{spec.name}"] = value
+
+    def _point_at_messages(self, kernel: Kernel) -> None:
+        """Give the accumulators, and the copy of what is sent, to kernels that use them."""
+        if kernel.skeleton == "supersteps":
+            for i, array in enumerate(self.memory.offers if kernel.by_source else self.memory.merged):
+                self._arguments["A"][f"a{i}"] = address(array)
+        if kernel.skeleton == "asynchronous" and self.ir.sent:
+            for name, array in self.memory.sent.items():
+                self._arguments["P"][f"f_{name}"] = address(array)
+
+    @cached_property
+    def _delta(self) -> float:
+        """The first width of a bucket: the mean weight, narrower where there are many arcs to choose from."""
+        degree = max(self.graph.num_arcs / max(self.graph.num_vertices, 1), 1.0)
+        return max(self.on_device.mean_weight * 4 / degree, 1e-300)
+
+    # ---- after a launch --------------------------------------------------------------------------------------------
+
+    def _misfit(self, function: str) -> None:
+        raise FieldOverflowError(
+            f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
+            "declare the field with a wider type"
+        )
+
+    def _statistics(self, control: Any, seconds: float, messages: int) -> Stats:
+        size, out, inn = (0, 0, 0) if control is None else (int(control[name]) for name in ("size", "out", "in"))
+        if self.always and control is not None:
+            size, out, inn = self.graph.num_vertices, self.graph.num_arcs, self.graph.num_arcs
+        code = 1 if control is None else int(control["finished"])
+        finished: Any = _FINISHED[code] if size or code == 2 else "frontier empty"
+        self._explored += out
+        return Stats(
+            superstep=self._superstep,
+            frontier=size,
+            out_degree=out,
+            in_degree=inn,
+            unexplored=self.graph.num_arcs - self._explored,
+            messages=messages,
+            bytes=messages * (self.typed.message_bytes + self.graph.targets.itemsize),
+            seconds=seconds,
+            finished=finished,
+        )
+
+
+class _Fields(Mapping[str, Array]):
+    """The fields of a run, each copied when it is looked at."""
+
+    def __init__(self, run: CudaExecution) -> None:
+        self._run = run
+
+    def __getitem__(self, name: str) -> Array:
+        values: Array = self._run.on_device.to_given_order(self._run.memory.fields[name]).get()
+        return values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._run.memory.fields)
+
+    def __len__(self) -> int:
+        return len(self._run.memory.fields)

@@ -1,0 +1,115 @@
+"""What a run needs on the device beside the graph: fields, accumulators, queues and bitmaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dromos.codegen.cuda.structures import shared_type
+from dromos.dtypes import Array
+from dromos.engines.cuda.device_graph import DeviceGraph
+from dromos.engines.cuda.layout import control_type, reduced_type, row_type
+from dromos.program import TypedProgram
+
+__all__ = ["MAX_ROWS", "Buffers", "State", "address"]
+
+MAX_ROWS = 1 << 14
+"""Supersteps of one launch that are kept for the trace."""
+_MOST_BLOCKS = 1 << 13
+
+
+def address(array: Any) -> int:
+    """Where an array lies on the device; 0 for none."""
+    return 0 if array is None or array.size == 0 else int(array.data.ptr)
+
+
+class State:
+    """The fields of a program on the device, and the copies that its paths need."""
+
+    def __init__(self, typed: TypedProgram, graph: DeviceGraph) -> None:
+        self.typed, self.num_vertices = typed, graph.num_vertices
+        ir = typed.ir
+        self.fields = {spec.name: self._zeros(spec.name, spec.size, graph.num_vertices) for spec in ir.fields}
+        self.edge_fields = {spec.name: self._zeros(spec.name, spec.size, graph.num_arcs) for spec in ir.edge_fields}
+        self.before = self._copies()
+        self._sent: dict[str, Any] | None = None
+        self._merged: tuple[Any, ...] | None = None
+        self._offers: tuple[Any, ...] | None = None
+
+    def _zeros(self, name: str, size: int | None, rows: int) -> Any:
+        import cupy
+
+        return cupy.zeros((rows,) if size is None else (rows, size), self.typed.dtype(name))
+
+    def _copies(self) -> dict[str, Any]:
+        import cupy
+
+        written = set(self.typed.ir.written)
+        return {name: cupy.empty_like(a) if name in written else a for name, a in self.fields.items()}
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """What sources send while their state moves on."""
+        if self._sent is None:
+            self._sent = self._copies()
+        return self._sent
+
+    @property
+    def merged(self) -> tuple[Any, ...]:
+        """Where messages are merged: the identity everywhere between supersteps."""
+        if self._merged is None:
+            import cupy
+
+            monoid = self.typed.ir.combine
+            self._merged = tuple(
+                cupy.full(self.num_vertices, monoid.identity(dtype), shared_type(dtype))
+                for dtype in self.typed.accumulators
+            )
+        return self._merged
+
+    @property
+    def offers(self) -> tuple[Any, ...]:
+        """The message of each source, for a pull that makes them once a vertex."""
+        if self._offers is None:
+            import cupy
+
+            self._offers = tuple(cupy.empty(self.num_vertices, shared_type(d)) for d in self.typed.accumulators)
+        return self._offers
+
+
+class Buffers:
+    """Queues, bitmaps and counters; bitmaps are clear at the start."""
+
+    bitmaps = ("member0", "member1", "got", "visited", "far", "locks")
+
+    def __init__(self, typed: TypedProgram, graph: DeviceGraph) -> None:
+        import cupy
+
+        n, ids = graph.num_vertices, graph.out.targets.dtype
+        self.queues = cupy.empty((4, n), ids)  # two frontiers, touched, hubs
+        self.bits = cupy.zeros((len(self.bitmaps), (n + 31) // 32), cupy.uint32)
+        self.control_type = control_type(typed)
+        self._head = -(-self.control_type.itemsize // 64) * 64
+        self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
+        self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
+
+    def fill(self, work: Any) -> None:
+        """Write the addresses into a kernel's arguments."""
+        queue, member, other, rest = (
+            [int(self.queues[i].data.ptr) for i in range(4)],
+            [int(self.bits[i].data.ptr) for i in range(2)],
+            ("got", "visited", "far", "locks"),
+            self.bits,
+        )
+        work["queue"], work["member"] = queue[:2], member
+        work["touched"], work["hubs"] = queue[2], queue[3]
+        for name in other:
+            work[name] = int(rest[self.bitmaps.index(name)].data.ptr)
+        base = int(self.report.data.ptr)
+        work["control"], work["rows"], work["partial"] = base, base + self._head, int(self.partial.data.ptr)
+        work["max_rows"] = MAX_ROWS
+
+    def read(self, rows: int) -> tuple[Any, Array]:
+        """The control record, and the first ``rows`` rows of the trace: one copy to the host."""
+        raw = self.report[: self._head + rows * row_type.itemsize].get()
+        control = raw[: self.control_type.itemsize].view(self.control_type)[0]
+        return control, raw[self._head :].view(row_type)

@@ -1,0 +1,89 @@
+"""Which kernel serves which path of a program, and its compiled module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dromos.codegen.cuda import hooks_text
+from dromos.engines.cpu.ordering import is_ordered
+from dromos.engines.cuda.compiler import Module, load
+from dromos.engines.cuda.device_graph import DeviceGraph, type_defines
+from dromos.engines.cuda.options import CudaOptions
+from dromos.plan import Path
+from dromos.program import Analysis, TypedProgram
+from dromos.program.expr import TRUE
+from dromos.program.monoid import ANY
+
+__all__ = ["Kernel", "by_source", "kernel_for", "kernels_of", "module_of", "source_text"]
+
+_CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
+_ORDERED = Path("async", "push", "dd")
+_modules: dict[tuple[object, ...], Module] = {}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A skeleton (the name of a file in ``kernels/``), and what of it is chosen at compile time."""
+
+    skeleton: str
+    pull: bool = False
+    topology: bool = False
+    by_source: bool = False
+
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """The choices, as the preprocessor takes them."""
+        newest = self.skeleton in ("asynchronous", "ordered")
+        flags = {"PULL": self.pull, "TOPOLOGY": self.topology, "BY_SOURCE": self.by_source, "ASYNC": newest}
+        return tuple(f"{name}={int(value)}" for name, value in flags.items())
+
+
+def by_source(typed: TypedProgram, analysis: Analysis) -> bool:
+    """Whether messages can be made once a vertex, and the identity offered where there is none."""
+    ir = typed.ir
+    harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
+    return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
+
+
+def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: bool = False) -> Kernel:
+    """The kernel that runs a program on ``path``; ``claimed``: its frontier lets vertices be taken by one bit."""
+    axes = path.axes
+    pull, topology = axes.direction == "pull", axes.driven == "td"
+    if claimed and axes in _CLAIMING:
+        return Kernel("claiming")
+    if axes == _ORDERED and is_ordered(typed.ir, analysis):
+        return Kernel("ordered")
+    if axes.sync == "async":
+        return Kernel("asynchronous", pull, topology and not pull)
+    if pull and by_source(typed, analysis):
+        return Kernel("supersteps", pull=True, by_source=True)
+    return Kernel("supersteps", pull, topology)
+
+
+def kernels_of(typed: TypedProgram, analysis: Analysis) -> tuple[Kernel, ...]:
+    """Every kernel that a program can need."""
+    paths = [Path.parse(path) for path in analysis.legal_paths]
+    every = [
+        kernel_for(path, typed, analysis, claimed=c) for path in paths for c in {False, analysis.claimed is not None}
+    ]
+    return tuple(dict.fromkeys([Kernel("supersteps"), *every]))
+
+
+def source_text(typed: TypedProgram, analysis: Analysis, kernel: Kernel) -> str:
+    """The whole source of a module."""
+    return f'{hooks_text(typed, analysis)}\n#include "{kernel.skeleton}.cuh"\n'
+
+
+def module_of(
+    typed: TypedProgram, analysis: Analysis, kernel: Kernel, graph: DeviceGraph, options: CudaOptions
+) -> Module:
+    """The compiled module for a graph of these types, on the current device."""
+    import cupy
+
+    renamed = f"RENAMED={int(graph.ids is not None)}"
+    defines = (*kernel.defines, *type_defines(graph), renamed, *options.defines)
+    key = (typed.ir.hash, typed.types, kernel.skeleton, defines, int(cupy.cuda.Device().id))
+    if key not in _modules:
+        text = source_text(typed, analysis, kernel)
+        _modules[key] = load(text, f"{typed.ir.name}_{kernel.skeleton}", defines=defines)
+    return _modules[key]

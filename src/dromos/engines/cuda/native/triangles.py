@@ -1,0 +1,64 @@
+"""Triangles by rows of bits for the hubs, and by lookups for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.engines.cuda.device_graph import DeviceGraph
+from dromos.engines.cuda.native.launching import (
+    CYCLES,
+    ID_VARIANTS,
+    allow_shared,
+    grid_for,
+    launch,
+    module_of,
+    text_of,
+)
+
+__all__ = ["sources", "triangles"]
+
+_NAME: Final = "native_triangles"
+_THREADS: Final = 512
+# As in the kernel: rows kept as bits, bits of the hashed marks, arcs down of an item, vertices taken at a time.
+_HUBS, _FAR_BITS, _LONG_ROW, _BATCH = 16384, 8192, 1024, 8
+
+
+def triangles(graph: DeviceGraph, *, counts: bool = True) -> Mapping[str, Any]:
+    """``triangles`` through each vertex of a simple undirected graph; without ``counts`` their number alone, ``total``.
+
+    Rows must be sorted. It is quick where the least ids are those of the greatest degrees.
+    """
+    import cupy
+
+    n, arcs = graph.num_vertices, graph.num_arcs
+    offsets, targets = graph.out.offsets, graph.out.targets
+    found, total = cupy.zeros(n if counts else 0, cupy.int64), cupy.zeros(1, cupy.int64)
+    if arcs:
+        module = module_of(_NAME, graph, f"COUNTS={int(counts)}")
+        vertex = targets.dtype.type
+        low, items = cupy.empty(n, offsets.dtype), cupy.empty(arcs // _LONG_ROW + 1, cupy.uint64)
+        num_items, cursor = cupy.zeros(1, cupy.uint32), cupy.zeros(1, cupy.uint64)
+        hubs = min(n, _HUBS)
+        bits = cupy.zeros(hubs * (_HUBS // 32), cupy.uint32)
+        launch(module, "measure_rows", grid_for(n, 256), 256, offsets, targets, vertex(n), low, items, num_items)
+        launch(module, "mark_hubs", grid_for(32 * hubs, 256), 256, offsets, targets, low, vertex(hubs), bits)
+        shared = _THREADS // 32 * (_HUBS + _FAR_BITS) // 8 + (4 * _HUBS if counts else 0)
+        allow_shared(module, "count_triangles", shared)
+        grid = module.cooperative_grid("count_triangles", _THREADS, shared)
+        turns = -(-n // _BATCH) + int(num_items.get()[0])
+        while True:
+            launch(
+                module, "count_triangles", grid, _THREADS, offsets, targets, low, vertex(n), bits, items, num_items,
+                cursor, found, total, np.int64(CYCLES), shared=shared,
+            )  # fmt: skip
+            if int(cursor.get()[0]) >= turns:
+                break
+    return {"triangles": found} if counts else {"total": total}
+
+
+def sources() -> list[tuple[str, str, tuple[str, ...]]]:
+    """What there is to compile."""
+    return [(_NAME, text_of(_NAME), (*defines, f"COUNTS={i}")) for defines in ID_VARIANTS for i in (0, 1)]
