@@ -1,7 +1,8 @@
 """Every program on every legal fixed path against ``path="auto"``, on kron and the grid.
 
-Each program and path runs once on a small graph of the same kind, so that no compilation is timed, and then up to three
-rounds over all paths on the large one; the best round counts. A run that exceeds the limit is stopped and said so.
+Each program and path runs once on a small graph of the same kind, so that no compilation is timed, and then several
+rounds over all paths on the large one; the best round counts. A run is stopped at the limit, or where it is far from
+the best: past four times what ``auto`` took, but not before two seconds.
 ``over_auto`` is a path's time over that of ``auto`` (0 where auto itself was stopped); the row of ``auto`` says how far
 it is from the best fixed path.
 """
@@ -23,11 +24,13 @@ from dromos.algorithms.pagerank import pagerank_program
 from dromos.errors import IllegalPathError
 from dromos.plan.path import PATHS
 
-_ROUNDS = 3
+_ROUNDS, _ROUNDS_OF_SHORT = 3, 7
 _WARM_SCALE = 12
 """Large enough to go through all phases of a composition that a large graph goes through."""
-_LONG_S = 5.0
-"""What takes longer is measured once."""
+_LONG_S, _SHORT_S = 5.0, 0.3
+"""What takes longer is measured once; what is shorter, more often."""
+_SLACK, _SLACK_S = 4.0, 2.0
+"""A fixed path is stopped at so many times what ``auto`` took, or so many seconds: it is not the best one then."""
 
 
 def _pagerank(case: Case, path: str) -> Any:
@@ -102,34 +105,44 @@ def _table(
             continue
         paths.append(path)
     best = dict.fromkeys(paths, float("inf"))
-    stopped: set[str] = set()
-    for number in range(_ROUNDS):
+    stopped: dict[str, float] = {}
+    for number in range(_ROUNDS_OF_SHORT):
         for path in paths:
-            if path in stopped or (number and best[path] > min(_LONG_S, limit)):
+            if path in stopped or not _again(number, best[path]):
                 continue
-            taken = _limited(program, case, path, limit)
-            if taken is None:
-                stopped.add(path)  # its best stays infinite
-            else:
+            patience = limit if path == "auto" else min(limit, max(_SLACK_S, _SLACK * best["auto"]))
+            taken = _limited(program, case, path, patience)
+            if taken is not None:
                 best[path] = min(best[path], taken)
-    return [{"graph": case.name, "program": name, **row} for row in _rows(best, stopped, limit)]
+            elif best[path] == float("inf"):
+                stopped[path] = patience
+    return [{"graph": case.name, "program": name, **row} for row in _rows(best, stopped)]
 
 
-def _rows(best: dict[str, float], stopped: set[str], limit: float) -> list[dict[str, Any]]:
+def _again(number: int, best: float) -> bool:
+    """Whether round ``number`` of what has taken ``best`` seconds so far is worth its time."""
+    if best == float("inf"):
+        return number == 0
+    return best <= _LONG_S if number < _ROUNDS else best <= _SHORT_S
+
+
+def _rows(best: dict[str, float], stopped: dict[str, float]) -> list[dict[str, Any]]:
     """What is said of each path: seconds against auto, or that it was stopped."""
     fixed = {path: seconds for path, seconds in best.items() if path != "auto"}
     winner = min(fixed, key=fixed.__getitem__)
     rows: list[dict[str, Any]] = []
     for path, seconds in best.items():
         if path in stopped:
-            rows.append({"path": path, "note": f"stopped after {limit:g} s"})
-        elif path == "auto":
+            rows.append({"path": path, "note": f"stopped after {stopped[path]:.3g} s"})
+        elif path != "auto":
+            rows.append({"path": path, "seconds": seconds, "over_auto": seconds / best["auto"]})
+        elif winner in stopped:
+            rows.append({"path": path, "seconds": seconds, "note": "every fixed path was stopped"})
+        else:
             over = seconds / fixed[winner]
             side = "over" if over >= 1 else "under"
             note = f"{100 * abs(over - 1):.0f}% {side} the best fixed path, {winner}"
             rows.append({"path": path, "seconds": seconds, "over_best": over, "note": note})
-        else:
-            rows.append({"path": path, "seconds": seconds, "over_auto": seconds / best["auto"]})
     return rows
 
 

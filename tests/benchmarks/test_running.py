@@ -149,6 +149,21 @@ def test_a_run_beyond_the_limit_is_stopped(case):
     assert paths._limited(forever, case, "auto", 0.05) is None
 
 
+def test_the_table_of_paths_names_the_best_and_the_stopped():
+    far = float("inf")
+    auto, push, pull = paths._rows({"auto": 1.0, "push": 0.8, "pull": far}, {"pull": 4.0})
+    assert auto["note"] == "25% over the best fixed path, push"
+    assert push["over_auto"] == 0.8
+    assert pull == {"path": "pull", "note": "stopped after 4 s"}
+    auto, _ = paths._rows({"auto": 1.0, "push": far}, {"push": 4.0})
+    assert auto["note"] == "every fixed path was stopped"
+    assert [paths._again(number, 1.0) for number in (0, 2, 3)] == [True, True, False]
+    assert [paths._again(number, 0.1) for number in (3, 6)] == [True, True]
+    assert [paths._again(number, 9.0) for number in (1, 6)] == [False, False]
+    assert paths._again(0, far)
+    assert not paths._again(1, far)
+
+
 def test_programs_of_users_say_what_built_in_ones_say(case):
     for user, built_in in programs.PAIRS.values():
         source = case.sources[0]
