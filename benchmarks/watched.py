@@ -28,6 +28,8 @@ __all__ = ["Holder", "Plan"]
 
 _STACKS_S = 0.5
 """How long a process that is to end is given to say where it is."""
+_MAKING_S = 300.0
+"""The least limit of making the graph, which some peers take minutes for."""
 _WARM_SCALE = 10
 
 
@@ -58,7 +60,7 @@ class Holder:
         self._process = context.Process(target=_serve, args=(theirs, plan), daemon=True)
         self._process.start()
         theirs.close()
-        kind, value = self._answer(max(plan.limit, 60.0))
+        kind, value = self._answer(max(plan.limit, _MAKING_S))
         if kind != "ready":
             self._end()
             raise peers.Unavailable(str(value))
