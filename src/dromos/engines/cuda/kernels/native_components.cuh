@@ -32,8 +32,7 @@ DEVICE void link(vid* parent, vid v, vid w) {
     }
 }
 
-// In a symmetric graph each vertex may simply take its least neighbour: whoever is greater hooks, and no one else
-// writes. Otherwise every vertex is a tree, and link_neighbour joins the first neighbours too.
+// In a symmetric graph each vertex may simply take its first neighbour for a parent if that is less: no one else writes.
 extern "C" __global__ void plant(const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent, vid* least) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
         const vid v = (vid)i;
@@ -48,11 +47,14 @@ extern "C" __global__ void plant(const eid* offsets, const vid* targets, vid n, 
     }
 }
 
-extern "C" __global__ void link_neighbour(const eid* offsets, const vid* targets, vid n, int which, vid* parent) {
+extern "C" __global__ void link_first(const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
         const vid v = (vid)i;
-        const eid at = offsets[v] + (eid)which;
-        if (at < offsets[v + 1]) link(parent, v, targets[at]);
+        const eid begin = offsets[v], end = offsets[v + 1];
+        for (eid at = begin; at < end && at < begin + FIRST_NEIGHBOURS; ++at) {
+            const vid w = targets[at];
+            if (!symmetric || at > begin || w > v) link(parent, v, w);
+        }
     }
 }
 
