@@ -6,12 +6,14 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.connected_components import Components
 from dromos.algorithms.connected_components import verify as verify_weak
 from dromos.algorithms.strongly_connected_components import Color, Reach, Trim
 from dromos.algorithms.strongly_connected_components import verify as verify_strong
+from dromos.engines.native.strong import strong
 from dromos.errors import VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
 
@@ -45,6 +47,39 @@ def test_strong_components_are_those_of_networkx_on_every_path(device, graph):
         assert result.label.tolist() == least_ids(parts, graph.num_vertices)
         assert result.count == len(parts)
         result.verify()
+
+
+@examples(60)
+@given(seed=st.integers(0, 9999), n=st.integers(1, 60), degree=st.sampled_from((0.5, 1.0, 1.5, 3.0)))
+def test_one_search_finds_strong_components_also_among_some(seed, n, degree):
+    chance = np.random.default_rng(seed)
+    ends = chance.integers(0, n, (2, int(degree * n)))
+    graph = dr.Graph.from_edges(*ends, num_vertices=n)
+    among = chance.random(n) < 0.8
+    other = as_networkx(graph)
+    parts = list(nx.strongly_connected_components(other))
+    assert strong(graph)["label"].tolist() == least_ids(parts, n)
+    inner = list(nx.strongly_connected_components(other.subgraph(np.flatnonzero(among).tolist())))
+    expected = least_ids([*inner, *({v} for v in np.flatnonzero(~among).tolist())], n)
+    assert strong(graph, among=among)["label"].tolist() == expected
+
+
+def test_a_deep_search_and_a_dense_graph_with_a_rest():
+    n = 200_000
+    ring = dr.Graph.from_edges(np.arange(n), np.roll(np.arange(n), -1))
+    assert dr.strongly_connected_components(ring).count == 1
+    assert dr.strongly_connected_components(dr.Graph.from_edges(np.arange(n - 1), np.arange(1, n))).count == n
+    drawn = dr.generators.rmat(12, 16, seed=2, symmetrize=False).edges()
+    pairs = 4096 + np.arange(2000)  # a chain of rings of two, which no trimming takes off
+    links = np.concatenate([pairs, pairs[::2], pairs[1:-1:2]]), np.concatenate([pairs, pairs[1::2], pairs[2::2]])
+    back = pairs[1::2], pairs[::2]
+    graph = dr.Graph.from_edges(
+        np.concatenate([drawn.src, links[0], back[0]]), np.concatenate([drawn.dst, links[1], back[1]])
+    )
+    result = dr.strongly_connected_components(graph)
+    parts = list(nx.strongly_connected_components(as_networkx(graph)))
+    assert result.label.tolist() == least_ids(parts, graph.num_vertices)
+    assert {row.phase for row in result.trace} >= {"Trim", "Reach", "strong"}
 
 
 def test_many_threads_hook_the_same_trees():

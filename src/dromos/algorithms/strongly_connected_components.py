@@ -3,14 +3,17 @@
 Returns ``label`` (the least vertex id of the component) and the number of components, ``count``. On an undirected
 graph they are the connected ones. Self-loops and parallel edges change nothing.
 
-A composition of programs: vertices that no cycle can reach, or that reach none, are peeled off; what the best
-connected vertex reaches forward and backward is the one large component that most graphs have (Fleischer, Hendrickson
-and Pınar, 2000); the rest is coloured by the least vertex that reaches it, and each colour's own component is what
-reaches back within the colour, for all colours at once (Orzan, 2004; Slota, Rajamanickam and Madduri, IPDPS 2014).
+Where every edge goes both ways they are found as connected components are. Otherwise a composition of programs: what no
+cycle can reach, or reaches none, is peeled off; what the best connected vertex reaches forward and backward is the one
+large component that most graphs have (Fleischer, Hendrickson and Pınar, 2000); the rest is coloured by the least vertex
+that reaches it, and each colour's own component is what reaches back within the colour, for all colours at once (Orzan,
+2004; Slota, Rajamanickam and Madduri, IPDPS 2014). An engine's own kernel searches that rest, and thin graphs whole;
+``dromos/engines/native/strong.py`` says why.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -23,6 +26,8 @@ from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
 __all__ = ["Color", "Reach", "Trim", "strongly_connected_components", "verify"]
+
+_THIN = 8  # arcs a vertex
 
 
 class Trim(dr.Program):
@@ -100,7 +105,7 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Resul
 
     Args:
         graph: along its out-edges.
-        how: ``device``, ``path``, ``threads``, ``progress``.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
 
     >>> import dromos as dr
     >>> result = dr.strongly_connected_components(dr.Graph.from_edges([0, 1, 2, 2], [1, 0, 1, 3]))
@@ -108,7 +113,8 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Resul
     ([0, 0, 2, 3], 3)
     """
     session = Session("strongly_connected_components", graph, **how)
-    label = _labels(session, graph)
+    fields = session.native("components") if graph.symmetric else _searched(session, graph)
+    label = _labels(session, graph) if fields is None else fields["label"]
     count = int(np.count_nonzero(label == np.arange(len(label))))
     return session.result(
         {"label": label},
@@ -116,6 +122,11 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Resul
         vertex_fields={"label"},
         verifier=lambda result: verify(graph, result["label"], count),
     )
+
+
+def _searched(session: Session, graph: Graph) -> Mapping[str, Array] | None:
+    """All by one search, where the graph is thin: then its diameter may be large."""
+    return session.native("strong") if graph.num_arcs < _THIN * graph.num_vertices else None
 
 
 def _labels(session: Session, graph: Graph) -> Array:
@@ -133,6 +144,10 @@ def _labels(session: Session, graph: Graph) -> Array:
         found = forward & session.run(Reach(root=alone, color=np.where(forward, 0, -1)), back).fields["reached"]
         label[found] = np.flatnonzero(found)[0]
         open_ &= ~found
+    if open_.any():
+        fields = session.native("strong", among=open_)
+        if fields is not None:
+            return np.where(open_, fields["label"], label)
     while open_.any():
         color = session.run(Color(open=open_)).fields["color"]
         within = np.where(open_, color, -1)
