@@ -20,10 +20,11 @@ from dromos.codegen.cuda.structures import (
     merged_members,
     shared_type,
 )
-from dromos.codegen.numba.functions import Function, argument_name, functions
+from dromos.codegen.numba.functions import Function, argument_name, assigning, functions
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import TRUE, Expr
 from dromos.program.monoid import AND, ANY, MAX, MIN, OR, SUM, Monoid
+from dromos.program.patterns import guard
 
 __all__ = ["can_improve", "hooks_text"]
 
@@ -36,7 +37,7 @@ _CHANGE: Final = (("const Fields&", "O"), *_VERTEX)
 _ADDRESSES: Final = {
     **dict.fromkeys(("compute", "sends", "edge_init", "edge_update"), _EDGE),
     **dict.fromkeys(("init", "start", "wants", "sent"), _VERTEX),
-    "update": (*_VERTEX, ("Message", "message")),
+    **dict.fromkeys(("update", "claim"), (*_VERTEX, ("Message", "message"))),
     "active": _CHANGE,
     "converged": (("const Context&", "K"),),
 }
@@ -61,6 +62,7 @@ def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
     if not ir.edge_fields:
         stored = (("const EdgeFields&", "D"), *_EDGE)
         parts += [_define("bool", name, stored, ["return true;"]) for name in ("edge_init_store", "edge_update_store")]
+    parts.append(_claiming(typed, analysis))
     parts += [*_merging(typed), *_keeping(typed), *_reducing(typed), *_asynchronous(typed, analysis)]
     return "\n".join(parts) + "\n"
 
@@ -152,7 +154,7 @@ def _store(function: Function, typed: TypedProgram) -> str:
     taken = ", ".join(argument for _, argument in _addresses(function))
     single = len(function.writes) == 1
     values = ["fresh"] if single else [f"fresh.r{i}" for i in range(len(function.writes))]
-    narrow = {field for where, field in typed.narrowing if where == function.name}
+    narrow = {field for where, field in typed.narrowing if where == function.name.replace("claim", "update")}
     checked = [i for i, (field, _) in enumerate(function.writes) if field in narrow]
     roots = [function.roots[i] for i in checked]
     whole = [typed.typing.of(root).dtype for root in roots]
@@ -333,6 +335,16 @@ def _reducing(typed: TypedProgram) -> list[str]:
             [f"K.r_{r.name} = R.r_{r.name};" for r in reductions],
         ),
     ]
+
+
+def _claiming(typed: TypedProgram, analysis: Analysis) -> str:
+    """``claim_store``: ``update`` for a vertex that is known to take its message, without a look at what it was."""
+    found = guard(typed.ir.update) if analysis.claimed is not None else None
+    if found is None:
+        body = ["return update_store(D, S, K, v, message);"]
+        return _define("bool", "claim_store", (("const Fields&", "D"), *_ADDRESSES["update"]), body)
+    taken = assigning(typed, "claim", tuple(found[1].items()))
+    return "\n".join([_scalar(taken, typed), _at(taken, typed), _store(taken, typed)])
 
 
 # ---- messages applied at once --------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dromos.program.expr import TRUE, reads
 from dromos.program.ir import Assignments
 from dromos.program.types import BOOL
 
-__all__ = ["Argument", "Function", "argument_name", "functions"]
+__all__ = ["Argument", "Function", "argument_name", "assigning", "functions"]
 
 # The order of arguments: by kind of symbol, then as declared.
 _KINDS: Final = ("field", "vertex_param", "id", "out_degree", "in_degree", "weight", "edge_field", "message")
@@ -71,17 +71,17 @@ def functions(typed: TypedProgram) -> tuple[Function, ...]:
     wants = analyse(typed).wants
     edges = [("edge_init", ir.edge_init), ("edge_update", ir.edge_update)] if ir.edge_fields else []
     return (
-        _assigning(typed, "init", ir.init),
+        assigning(typed, "init", ir.init),
         _truth(typed, "start", ir.start),
         _truth(typed, "wants", TRUE if wants is None else wants),
         _truth(typed, "sends", ir.sends),
         _function(typed, "compute", ir.message, typed.accumulators),
-        _assigning(typed, "sent", ir.sent),
-        _assigning(typed, "update", ir.update),
+        assigning(typed, "sent", ir.sent),
+        assigning(typed, "update", ir.update),
         _truth(typed, "active", ir.active),
         *(_function(typed, f"reduce_{r.name}", (r.expr,), (typed.reduction_type(r.name),)) for r in ir.reductions),
         _truth(typed, "converged", ir.converged),
-        *(_assigning(typed, name, assignments) for name, assignments in edges),
+        *(assigning(typed, name, assignments) for name, assignments in edges),
     )
 
 
@@ -89,7 +89,8 @@ def _truth(typed: TypedProgram, name: str, root: Expr) -> Function:
     return _function(typed, name, (root,), (BOOL,))
 
 
-def _assigning(typed: TypedProgram, name: str, assignments: Assignments) -> Function:
+def assigning(typed: TypedProgram, name: str, assignments: Assignments) -> Function:
+    """A function called ``name`` that gives new values of fields."""
     writes = tuple((field, index) for field, exprs in assignments for index in range(len(exprs)))
     roots = tuple(expr for _, exprs in assignments for expr in exprs)
     return _function(typed, name, roots, tuple(typed.dtype(field) for field, _ in writes), writes)

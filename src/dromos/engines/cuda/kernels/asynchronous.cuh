@@ -1,8 +1,10 @@
 // Supersteps without supersteps: a message is applied as soon as it is made, and a vertex sends its newest state.
 //
-// `member` marks who waits to send. A mark is cleared before the state is read, so that a change that comes later is not
-// lost; whoever changes a vertex marks it after the change. Where one atomic applies a message (CAN_IMPROVE) no lock is
-// needed; otherwise a vertex is written under its lock. TOPOLOGY: pass over all vertices.
+// `member` marks who waits to send, `next_member` who does after the next barrier. Whoever changes a vertex marks it for
+// then, whether or not it is yet to send in this pass: a change is never lost, at most sent twice. A pass over all
+// vertices (TOPOLOGY) uses one bitmap: it clears a mark before it reads the state, and marks after a change, so that it
+// comes upon changes made in the pass itself. Where one atomic applies a message (CAN_IMPROVE) no lock is needed;
+// otherwise a vertex is written under its lock.
 #pragma once
 #include "frame.cuh"
 
@@ -43,8 +45,8 @@ DEVICE void push_now(const Arguments& a, Frame& f, vid* held) {
             const Weight w = weight_at(a.G.weights, arc);
             if (SENDS_ALWAYS || sends_at(sources, a.E, f.K, u, v, arc, w)) {
                 if (deliver(a, f.K, v, compute_at(sources, a.E, f.K, u, v, arc, w), fits)) {
-                    __threadfence();  // the change before the mark
-                    fresh = set_bit(f.member, v);
+                    if (TOPOLOGY) __threadfence();  // the change before the mark
+                    fresh = set_bit(TOPOLOGY ? f.member : f.next_member, v);
                 }
             }
         }
@@ -52,14 +54,16 @@ DEVICE void push_now(const Arguments& a, Frame& f, vid* held) {
         if (!TOPOLOGY) next.add(fresh, v);
     };
     const i64 count = TOPOLOGY ? a.G.n : (i64)f.size;
-    for (i64 base = 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
+    const unsigned share = TOPOLOGY ? 32 : share_of(f.size);
+    for (i64 base = share * (i64)warp_in_grid(); base < count; base += share * (i64)warps_in_grid()) {
         const i64 i = base + lane();
-        bool take = i < count;
+        bool take = lane() < share && i < count;
         vid u = 0;
         if (take) u = TOPOLOGY ? (vid)i : f.queue[i];
-        if (take) take = has_bit_now(f.member, u) && clear_bit(f.member, u);
+        if (TOPOLOGY && take) take = has_bit_now(f.member, u) && clear_bit(f.member, u);
+        if (!TOPOLOGY && take) clear_bit(f.member, u);
         if (take) {
-            __threadfence();  // the mark before the state
+            if (TOPOLOGY) __threadfence();  // the mark before the state
             pop(a, f.K, u, fits);
         }
         __syncwarp();
@@ -136,7 +140,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     __shared__ vid held[WARPS * HELD];
     Frame f;
     f.begin(a);
+#if TOPOLOGY
     unsigned* marked = f.member;
+#endif
     for (bool more = true; more;) {
 #if PULL
         pull_now(a, f, held);
@@ -146,11 +152,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         f.tend(a);
         f.meet(a);
         more = f.advance(a, PULL);
-#if !PULL
-        f.member = marked;  // a push marks the next frontier where the last one was; a pull in the other bitmap
+#if TOPOLOGY
+        f.member = marked;
 #endif
     }
-#if !PULL
+#if TOPOLOGY
     if (marked != a.W.member[f.flipped]) {  // the marks belong where the queue is
         f.meet(a);
         move_bits(marked, a.W.member[f.flipped], a.G.n);

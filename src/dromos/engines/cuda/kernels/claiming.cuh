@@ -11,7 +11,7 @@
 #define THIN 8192
 
 DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights, bool& fits) {
-    fits &= update_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
+    fits &= claim_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
 }
 
 // Who needs no look any more: whoever takes no message, and whoever gets none.
@@ -40,13 +40,17 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
         // A stale bit from the cache costs an atomic that fails, nothing else. In a thin level everything waits for one
         // chain of accesses after the other, and the look before the atomic is one more.
         if (valid && (thin || !has_bit(a.W.visited, v))) won = set_bit(a.W.visited, v);
-        if (won) claim(a, f, u, v, arc, a.G.weights, fits);
+        if (won) {
+            prefetch(a.G.offsets + v);
+            claim(a, f, u, v, arc, a.G.weights, fits);
+        }
         messages += valid;
         next.add(won, v);
     };
-    for (i64 base = 32 * (i64)warp_in_grid(); base < f.size; base += 32 * (i64)warps_in_grid()) {
+    const unsigned share = share_of(f.size);
+    for (i64 base = share * (i64)warp_in_grid(); base < f.size; base += share * (i64)warps_in_grid()) {
         const i64 i = base + lane();
-        const bool take = i < f.size;
+        const bool take = lane() < share && i < f.size;
         walk_or_defer(a, slot, take, take ? f.queue[i] : (vid)0, visit);
     }
     if (a.G.max_degree >= BLOCK_ROW) {

@@ -166,6 +166,8 @@ struct Appender {
     }
 };
 
+DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
 // ---- walking -------------------------------------------------------------------------------------------------------
 
 // The arcs of the rows that a warp's lanes hold, dealt out evenly to the lanes: lane by lane a sum of lengths says where
@@ -207,6 +209,13 @@ DEVICE void walk_or_defer(const Arguments& a, Slot* slot, bool active, vid u, F&
         }
     }
     walk_rows(a.G.targets, u, begin, (unsigned)length, visit);
+}
+
+// How many vertices of a frontier a warp takes at a time: fewer where there are not enough for all warps, since what a
+// warp has beyond 32 arcs waits for what it had before.
+DEVICE unsigned share_of(unsigned size) {
+    const unsigned even = (size + warps_in_grid() - 1) / warps_in_grid();
+    return even < 32 ? (even ? even : 1) : 32;
 }
 
 // A row's arcs, dealt to `warps` warps of which this is number `warp`.

@@ -19,7 +19,8 @@ struct Order {
     double width;
 };
 
-DEVICE void send_near(const Arguments& a, Frame& f, unsigned* marked, const Order& order, vid* held) {
+// Whoever improves a vertex marks it for the next round, whether or not it is yet to send in this one.
+DEVICE void send_near(const Arguments& a, Frame& f, const Order& order, vid* held) {
     Slot* slot = f.slot(a);
     Appender next = Appender::make(held, f.following, &slot->size, &a.G);
     u64 messages = 0;
@@ -30,9 +31,8 @@ DEVICE void send_near(const Arguments& a, Frame& f, unsigned* marked, const Orde
             if (SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, w)) {
                 const Message message = compute_at(a.S, a.E, f.K, u, v, arc, w);
                 if (improve(a.S, f.K, v, message)) {
-                    __threadfence();  // the change before the mark
                     if ((Priority)message.m0 < order.below)
-                        fresh = set_bit(marked, v);
+                        fresh = set_bit(f.next_member, v);
                     else if (!has_bit_now(a.W.far, v))
                         set_bit(a.W.far, v);
                 }
@@ -41,15 +41,12 @@ DEVICE void send_near(const Arguments& a, Frame& f, unsigned* marked, const Orde
         messages += valid;
         next.add(fresh, v);
     };
-    for (i64 base = 32 * (i64)warp_in_grid(); base < f.size; base += 32 * (i64)warps_in_grid()) {
+    const unsigned share = share_of(f.size);
+    for (i64 base = share * (i64)warp_in_grid(); base < f.size; base += share * (i64)warps_in_grid()) {
         const i64 i = base + lane();
-        const bool take = i < f.size;
+        const bool take = lane() < share && i < f.size;
         const vid u = take ? f.queue[i] : (vid)0;
-        if (take) {
-            clear_bit(marked, u);
-            __threadfence();  // the mark before the state
-        }
-        __syncwarp();
+        if (take) clear_bit(f.member, u);
         walk_or_defer(a, slot, take, u, visit);
     }
     if (a.G.max_degree >= BLOCK_ROW) {
@@ -62,8 +59,7 @@ DEVICE void send_near(const Arguments& a, Frame& f, unsigned* marked, const Orde
 }
 
 // Move those of `far` that are near now into the queue; the least value among the rest is left for the next bucket.
-DEVICE void collect(const Arguments& a, Frame& f, unsigned* marked, const Order& order, Priority* least, unsigned* size,
-                    vid* held) {
+DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* least, unsigned* size, vid* held) {
     Appender near = Appender::make(held, f.queue, size);
     Priority rest = greatest_priority();
     const i64 words = (a.G.n + 31) >> 5;
@@ -84,7 +80,7 @@ DEVICE void collect(const Arguments& a, Frame& f, unsigned* marked, const Order&
             }
             const unsigned staying = __ballot_sync(FULL, stay), taken = __ballot_sync(FULL, take);
             if (lane() == 0 && staying != bits) a.W.far[word] = staying;
-            if (lane() == 0 && taken) marked[word] |= taken;
+            if (lane() == 0 && taken) f.member[word] |= taken;
             near.add(take, v);
         }
     }
@@ -94,7 +90,7 @@ DEVICE void collect(const Arguments& a, Frame& f, unsigned* marked, const Order&
 }
 
 // Find the next bucket with someone in it: one pass, or a second one where the first says how far there is to go.
-DEVICE void next_bucket(const Arguments& a, Frame& f, unsigned* marked, Order& order, unsigned& pass, vid* held) {
+DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pass, vid* held) {
     Priority* least = (Priority*)a.W.partial;  // three of each, by the number of the pass: filled, read, cleared
     unsigned* sizes = (unsigned*)(least + 3);
     for (;; ++pass) {
@@ -103,7 +99,7 @@ DEVICE void next_bucket(const Arguments& a, Frame& f, unsigned* marked, Order& o
             least[next] = greatest_priority();
             sizes[next] = 0;
         }
-        collect(a, f, marked, order, least + now, sizes + now, held);
+        collect(a, f, order, least + now, sizes + now, held);
         f.meet(a);
         f.size = newest(sizes + now);
         const Priority rest = newest(least + now);
@@ -121,8 +117,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     __shared__ vid held[WARPS * HELD];
     Frame f;
     f.begin(a);
-    unsigned* marked = f.member;
-    move_bits(marked, a.W.far, a.G.n);  // all that waits is far at first
+    move_bits(f.member, a.W.far, a.G.n);  // all that waits is far at first
     if (thread_in_grid() == 0) {
         *(Priority*)a.W.partial = greatest_priority();
         *(unsigned*)((Priority*)a.W.partial + 3) = 0;
@@ -132,10 +127,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     Slot now = {};
     unsigned pass = 0;
     for (bool leave = false; !leave;) {
-        next_bucket(a, f, marked, order, pass, held);
+        next_bucket(a, f, order, pass, held);
         if (f.size == 0) break;
         while (f.size && !leave) {
-            send_near(a, f, marked, order, held);
+            send_near(a, f, order, held);
             f.tend(a);
             f.meet(a);
             now = f.take_over(a, false);
@@ -147,13 +142,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     // hand over all that waits: as bits where the queue will be, and in it
     f.meet(a);
     for (i64 word = thread_in_grid(); word < (a.G.n + 31) >> 5; word += threads_in_grid()) {
-        const unsigned waiting = marked[word] | a.W.far[word];
-        a.W.far[word] = marked[word] = 0;
-        a.W.member[f.flipped][word] = waiting;
+        f.member[word] |= a.W.far[word];
+        a.W.far[word] = 0;
     }
     unsigned* size = &f.slot(a)->touched;
     f.meet(a);
-    enqueue_bits(a.W.member[f.flipped], a.G.n, f.queue, size);
+    enqueue_bits(f.member, a.G.n, f.queue, size);
     f.meet(a);
     f.size = newest(size);
     f.report(a, now, false, f.size ? 0 : 1);
