@@ -98,6 +98,18 @@ def test_figure_7_the_switch_is_where_the_predictions_cross(out_degree, expected
     assert choose(stats(3, 1, out_degree), history, KRON).path == expected
 
 
+def test_a_push_is_not_tried_before_the_engines_cost_of_an_arc_says_that_it_wins():
+    caps = Caps(1_000, 10_000, "iterative", PATHS, push_cost=2.5)
+    times = {PULL_TD: 0.010, PUSH_DD: 0.008}
+    frontiers = [stats(i, size, arcs) for i, (size, arcs) in enumerate([(1000, 10_000), (900, 9_000), (300, 3_500)])]
+    history = drive(caps, frontiers, lambda path, before: times[path])
+    assert [row.decision.path for row in history] == [PULL_TD, PULL_TD, PUSH_DD]
+    # 10 ms for 10,000 arcs, pushed at 2.5 times that, and 300 vertices of a queue
+    assert history[2].decision.predicted == pytest.approx(1e-6 * (2.5 * 3_500 + 300))
+    # once it has run, its own time counts
+    assert choose(stats(3, 300, 3_500), history, caps).predicted == pytest.approx(0.008)
+
+
 def test_measured_times_replace_older_ones():
     history = drive(KRON, [stats(i, 1, 176_622_425) for i in range(3)], kron_times)
     slow = Row(stats(3, 1, 176_622_425), Decision(PULL_TD, ""), stats(4, 1, 1, seconds=9.0))

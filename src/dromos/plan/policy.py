@@ -1,7 +1,8 @@
 """The policy: statistics in, a decision out. Pure, so that a table of numbers tests it.
 
 Programs of two kinds are planned by two algorithms of SEP-Graph (PPoPP 2019, section 4.3). *Iterative* programs start
-from all vertices; each candidate runs once, and from then on the one with the least predicted time does. *Traversal*
+from all vertices; each candidate runs once, and from then on the one with the least predicted time does; where the
+engine knows what an arc of a push costs against one of a pull, a push waits until that says it wins. *Traversal*
 programs start from a few vertices and switch between push and pull by the edges of the frontier, or by Enterprise's
 share of hubs.
 """
@@ -66,7 +67,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
     if caps.ordered and (path := _allowed("async-push-dd", caps)) is not None:
         return Decision(path, "vertices are settled in the order of their priority", horizon=None)
     if caps.kind == "iterative":
-        return _iterative(stats, history, available)
+        return _iterative(stats, history, caps, available)
     if caps.switches and caps.rule == "edges":
         reason = "the engine switches between push and pull by itself, level by level"
         return Decision(available[0], reason, horizon=None, switching=True)
@@ -89,13 +90,31 @@ def _work(path: Path, stats: Stats) -> float:
     return float(max(stats.out_degree if path.direction == "push" else stats.in_degree, 1))
 
 
-def _iterative(stats: Stats, history: History, available: tuple[Path, ...]) -> Decision:
+def _guess(path: Path, stats: Stats, history: History, caps: Caps) -> float | None:
+    """The seconds of a push that was not tried yet, by the last pass of pulls; None if there is nothing to go by."""
+    if caps.push_cost is None or path.direction != "push":
+        return None
+    pulls = [
+        row for tried in candidates(caps) if tried.direction == "pull" if (row := history.latest(tried)) is not None
+    ]
+    if not pulls:
+        return None
+    visited = caps.num_vertices if path.driven == "td" else stats.frontier
+    an_arc = min(row.seconds for row in pulls) / max(caps.num_arcs, 1)
+    return an_arc * (caps.push_cost * stats.out_degree + visited)
+
+
+def _iterative(stats: Stats, history: History, caps: Caps, available: tuple[Path, ...]) -> Decision:
     predicted: dict[Path, float] = {}
     for number, path in enumerate(available, 1):
         row = history.latest(path)
-        if row is None:
+        if row is not None:
+            predicted[path] = row.seconds / _work(path, row.before) * _work(path, stats)
+            continue
+        guess = _guess(path, stats, history, caps)
+        if guess is None:
             return Decision(path, f"candidate {number} of {len(available)} is tried once")
-        predicted[path] = row.seconds / _work(path, row.before) * _work(path, stats)
+        predicted[path] = guess
     best = min(predicted, key=lambda path: predicted[path])
     times = ", ".join(f"{path} {seconds * 1e3:.3g}" for path, seconds in predicted.items())
     return Decision(best, f"shortest predicted time (ms): {times}", predicted=predicted[best])

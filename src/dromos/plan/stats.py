@@ -99,6 +99,8 @@ class Caps:
     num_hubs: int = 0
     dominated: tuple[Path, ...] = ()
     """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
+    push_cost: float | None = None
+    """How many times the time of an arc in a pull an arc takes in a push, where the engine knows; None: it does not."""
     ordered: bool = False
     """The engine settles vertices in the order of a field when it pushes asynchronously."""
     switches: bool = False

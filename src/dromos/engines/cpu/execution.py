@@ -27,6 +27,7 @@ __all__ = ["CpuExecution"]
 
 # On a CPU a pull is left later than on a GPU: Beamer's beta.
 _CONSTANTS = Constants(alpha=15.0, beta=18.0)
+_PUSH_COST = 2.5  # an atomic, or a lock, and a store where a pull adds in a register
 _ORDERED = Path("async", "push", "dd")
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 
@@ -54,6 +55,7 @@ class CpuExecution:
             constants=_CONSTANTS,
             ordered=is_ordered(self.ir, self.analysis),
             dominated=dominated,
+            push_cost=_PUSH_COST,
         )
         self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
         n = graph.num_vertices
