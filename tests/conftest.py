@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("dromos")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need a GPU are skipped where there is none, with the reason."""
+    on_gpu = [item for item in items if item.get_closest_marker("gpu")]
+    if not on_gpu:
+        return
+    from dromos.engines.cuda.availability import why_unavailable
+
+    if reason := why_unavailable():
+        for item in on_gpu:
+            item.add_marker(pytest.mark.skip(reason=reason))
