@@ -60,11 +60,11 @@ def run_program(
     return Timed(ms, prepared, execution.result, steps_of(history, inside), kernel_ms)
 
 
-def run_native(name: str, case: Resident) -> Timed:
+def run_native(name: str, case: Resident, **options: Any) -> Timed:
     """Time the engine's own kernel called ``name`` on the graph without weights."""
     kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
     graph = case.device_graph()
-    ms, fields = milliseconds(lambda: kernel(graph))
+    ms, fields = milliseconds(lambda: kernel(graph, **options))
     arrays = {name: value for name, value in fields.items() if getattr(value, "ndim", 0)}
     return Timed(ms, 0.0, lambda: {name: graph.to_given_order(a) for name, a in arrays.items()}, [("native", 1)])
 
@@ -72,7 +72,7 @@ def run_native(name: str, case: Resident) -> Timed:
 def _rows(history: History, execution: Any) -> Any:
     """What the device wrote about each superstep, where one step ran them all; None elsewhere."""
     rows = getattr(execution, "rows", None)
-    whole = len(history) == 1 and rows is not None and 0 < len(rows) == execution.stats.superstep
+    whole = len(history) == 1 and rows is not None and 0 < len(rows) == history[-1].after.superstep
     return rows if whole else None
 
 

@@ -116,6 +116,8 @@ def _public_pagerank(dtype: str) -> Callable[[Engine, Resident, int], Any]:
 
 
 def _betweenness(engine: Engine, case: Resident, source: int, path: Path | None) -> Timed:
+    if path is None:
+        return run_native("betweenness", case, sources=[source])
     forward = run_program(engine, Paths(source=source), case.graph, path)
     found = forward.fields()
     back = run_program(engine, Dependencies(level=found["level"], paths=found["paths"]), case.graph, path)

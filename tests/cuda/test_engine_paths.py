@@ -87,6 +87,15 @@ def test_thousands_of_levels_take_few_steps() -> None:
     assert len(history) < 20
 
 
+def test_statistics_are_those_of_the_last_step() -> None:
+    execution = CudaEngine().prepare(programs.BFS(source=0), generators.path(5))
+    after = execution.step(Path.parse("sync-push-dd"), 2)
+    assert execution.stats == after
+    assert (after.superstep, after.frontier, after.finished) == (2, 1, "")
+    execution.step(Path.parse("sync-push-dd"), None)
+    assert execution.stats.finished == "frontier empty"
+
+
 def test_an_illegal_path_is_refused() -> None:
     execution = CudaEngine().prepare(programs.BFS(source=0), generators.path(3))
     with pytest.raises(IllegalPathError, match="async"):
