@@ -195,7 +195,7 @@ DEVICE bool count_labels(
             const hashed hash = mixed(found[q]);
             const bool has = found[q] != EMPTY && (passes == 1 || hash % (hashed)passes == (hashed)residue);
             const unsigned times = share_of(has, found[q]);
-            if (times && !table.add(found[q], times, (unsigned)(hash / (hashed)passes))) *full = 1;
+            if (times && !table.add(found[q], times, (unsigned)(hash / (hashed)passes))) atomicOr(full, 1u);
         }
     }
     __syncthreads();

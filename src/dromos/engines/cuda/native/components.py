@@ -32,6 +32,7 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
     giant, least = cupy.empty(1, dtype), None if graph.ids is None else cupy.empty(n, dtype)
     grid = grid_for(n, _THREADS)
     launch(module, "plant", grid, _THREADS, *rows, vertices, symmetric, parent, least)
+    launch(module, "compress", grid, _THREADS, vertices, parent)  # else chains are climbed by every link
     launch(module, "link_first", grid, _THREADS, *rows, vertices, symmetric, parent)
     launch(module, "compress", grid, _THREADS, vertices, parent)
     launch(module, "find_giant", 1, _SAMPLES, vertices, parent, giant)

@@ -28,7 +28,7 @@ ID_VARIANTS: Final = tuple(
 CYCLES: Final = 80_000_000
 """After so many clock cycles, about 50 ms, a long kernel hands back to the host, which starts it again."""
 
-_DEFAULT_SHARED: Final = 48 << 10
+_DEFAULT_SHARED: Final = 40 << 10  # of 48 KiB, which a kernel's own variables are part of
 _MAX_DYNAMIC_SHARED: Final = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 

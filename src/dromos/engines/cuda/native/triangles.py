@@ -22,8 +22,9 @@ __all__ = ["sources", "triangles"]
 
 _NAME: Final = "native_triangles"
 _THREADS: Final = 512
-# As in the kernel: rows kept as bits, bits of the hashed marks, arcs down of an item, vertices taken at a time.
-_HUBS, _FAR_BITS, _LONG_ROW, _BATCH = 16384, 8192, 1024, 8
+_HUBS: Final = {False: 32768, True: 16384}  # rows kept as bits, by whether vertices are counted
+# As in the kernel: bits of the hashed marks, arcs down of an item, vertices taken at a time.
+_FAR_BITS, _LONG_ROW, _BATCH = 4096, 1024, 8
 
 
 def triangles(graph: DeviceGraph, *, counts: bool = True) -> Mapping[str, Any]:
@@ -39,15 +40,16 @@ def triangles(graph: DeviceGraph, *, counts: bool = True) -> Mapping[str, Any]:
         targets = _with_sorted_rows(offsets, targets)
     found, total = cupy.zeros(n if counts else 0, cupy.int64), cupy.zeros(1, cupy.int64)
     if arcs:
-        module = module_of(_NAME, graph, f"COUNTS={int(counts)}")
+        width = _HUBS[counts]
+        module = module_of(_NAME, graph, *_defines(counts))
         vertex = targets.dtype.type
         low, items = cupy.empty(n, offsets.dtype), cupy.empty(arcs // _LONG_ROW + 1, cupy.uint64)
         num_items, cursor = cupy.zeros(1, cupy.uint32), cupy.zeros(1, cupy.uint64)
-        hubs = min(n, _HUBS)
-        bits = cupy.zeros(hubs * (_HUBS // 32), cupy.uint32)
+        hubs = min(n, width)
+        bits = cupy.zeros(hubs * (width // 32), cupy.uint32)
         launch(module, "measure_rows", grid_for(n, 256), 256, offsets, targets, vertex(n), low, items, num_items)
         launch(module, "mark_hubs", grid_for(32 * hubs, 256), 256, offsets, targets, low, vertex(hubs), bits)
-        shared = _THREADS // 32 * (_HUBS + _FAR_BITS) // 8 + (4 * _HUBS if counts else 0)
+        shared = _THREADS // 32 * ((width + _FAR_BITS) // 8 + width // 128) + (4 * width if counts else 0)
         allow_shared(module, "count_triangles", shared)
         grid = module.cooperative_grid("count_triangles", _THREADS, shared)
         turns = -(-n // _BATCH) + int(num_items.get()[0])
@@ -58,7 +60,14 @@ def triangles(graph: DeviceGraph, *, counts: bool = True) -> Mapping[str, Any]:
             )  # fmt: skip
             if int(cursor.get()[0]) >= turns:
                 break
-    return {"triangles": found} if counts else {"total": total}
+    if not counts:
+        return {"total": total}
+    found >>= 1  # the kernel keeps them doubled
+    return {"triangles": found}
+
+
+def _defines(counts: bool) -> tuple[str, ...]:
+    return f"COUNTS={int(counts)}", f"HUBS={_HUBS[counts]}"
 
 
 def _with_sorted_rows(offsets: Any, targets: Any) -> Any:
@@ -77,4 +86,6 @@ def _with_sorted_rows(offsets: Any, targets: Any) -> Any:
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
     """What there is to compile."""
-    return [(_NAME, text_of(_NAME), (*defines, f"COUNTS={i}")) for defines in ID_VARIANTS for i in (0, 1)]
+    return [
+        (_NAME, text_of(_NAME), (*defines, *_defines(counts))) for defines in ID_VARIANTS for counts in (False, True)
+    ]
