@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
-	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each (an hour)"
+	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
 	@echo "make lint       ruff, mypy --strict, import layers"
 	@echo "make bench      measure against peers; results go to benchmarks/results/"
 	@echo "make docs       build the documentation into site/"
