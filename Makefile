@@ -64,16 +64,16 @@ docs: $(VENV)/.installed-docs
 # On a machine with a GPU the system's Python usually has CuPy; nothing is installed there. Logs are kept: they are what
 # a change to the CUDA engine is judged by. Where only the files of a commit are, DROMOS_COMMIT says of which.
 GPU_RESULTS ?= benchmarks/results/h200
-# Compiling takes the time, so several processes share the device.
-GPU_TEST_WORKERS ?= 8
+# Compiling takes the time, so several processes share the device. (pytest-benchmark, where it is, warns about that.)
+GPU_TEST_WORKERS ?= 12
 ON_GPU := PYTHONPATH=src:. PYTHONUNBUFFERED=1
 LOGGED = 2>&1 | tee -a $(GPU_RESULTS)/$@.log
 
 test-gpu: SHELL := /bin/bash -o pipefail
 test-gpu: $(GPU_RESULTS)
 	@$(STAMP)
-	$(ON_GPU) $(PYTHON) -m pytest -q -n $(GPU_TEST_WORKERS) -m gpu tests $(LOGGED)
-	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -n $(GPU_TEST_WORKERS) tests/algorithms $(LOGGED)
+	$(ON_GPU) $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -m gpu tests $(LOGGED)
+	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) tests/algorithms $(LOGGED)
 
 bench-gpu:
 	$(ON_GPU) $(PYTHON) -m benchmarks --gpu

@@ -85,25 +85,19 @@ def watched(graphs: Iterable[tuple[str, dr.Graph, dr.Graph]], wanted: Sequence[s
             begin = time.perf_counter()
             taken = []
             for path in ("auto",) if name in NO_PATHS else ("auto", *map(str, PATHS)):
+                how = {"device": device, "path": path}
                 try:
-                    result = call(bare, weighted, {"device": device, "path": path})
+                    call(bare, weighted, how).verify()
                 except IllegalPathError:
                     continue
-                wrong += _is_wrong(result, f"{graph_name} {name} {path}")
+                except Exception as error:  # what comes after it is to be watched too
+                    print(f"WRONG: {graph_name} {name} {path}: {type(error).__name__}: {error}", flush=True)
+                    wrong += 1
                 taken.append(path)
             runs += len(taken)
             print(f"{graph_name:10} {name:30} {len(taken)} paths {time.perf_counter() - begin:6.1f} s", flush=True)
     print(f"{runs} runs, {wrong} wrong answers")
     return 1 if wrong else 0
-
-
-def _is_wrong(result: Any, what: str) -> bool:
-    try:
-        result.verify()
-    except dr.errors.VerificationError as error:
-        print(f"WRONG: {what}: {error}", flush=True)
-        return True
-    return False
 
 
 if __name__ == "__main__":
