@@ -42,8 +42,8 @@ def engine_for(
 ) -> Engine:
     """The engine for ``device``: a name, ``"auto"``, or an engine.
 
-    ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits its
-    memory with what a run needs, and is large enough to be worth the way; otherwise the CPU.
+    ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits
+    its memory with what a run needs, and is large enough to be worth the way; otherwise the CPU.
 
     >>> engine_for("reference").name
     'reference'

@@ -69,12 +69,22 @@ class FusedRow(NamedTuple):
         seconds = levels.seconds.tolist()
         seconds[0] += whole.seconds - sum(seconds)
         columns = zip(levels.frontier.tolist(), levels.out_degree.tolist(), seconds, strict=True)
+        paths = _paths(whole.path, levels)
         for number, (frontier, out_degree, taken) in enumerate(columns):
             yield whole._replace(
+                path=paths[number],
                 superstep=whole.superstep + number, supersteps=1, frontier=frontier, out_degree=out_degree,
                 in_degree=in_degree if number == 0 else 0, predicted=whole.predicted if count == 1 else None,
                 seconds=taken, messages=whole.messages * out_degree // edges, bytes=whole.bytes * out_degree // edges,
             )  # fmt: skip
+
+
+def _paths(path: str, levels: Levels) -> list[str]:
+    """The path of each superstep: as decided, but in the direction that the engine took."""
+    if levels.pulled is None:
+        return [path] * len(levels.frontier)
+    push, pull = (path.replace("-pull-", "-push-"), path.replace("-push-", "-pull-"))
+    return [pull if pulled else push for pulled in levels.pulled.tolist()]
 
 
 class Trace(Sequence[TraceRow]):

@@ -38,8 +38,8 @@ C_NAMES: Final[Mapping[np.dtype[Any], str]] = {
 def c_literal(value: Any, dtype: np.dtype[Any]) -> str:
     """A number of exactly ``dtype`` as text.
 
-    >>> c_literal(1, np.dtype(np.int32)), c_literal(float("inf"), np.dtype(np.float64)), c_literal(2, np.dtype(np.int64))
-    ('1', 'INFINITE(double)', '2LL')
+    >>> [c_literal(value, np.dtype(dtype)) for value, dtype in ((1, np.int32), (np.inf, np.float64), (2, np.int64))]
+    ['1', 'INFINITE(double)', '2LL']
     """
     if dtype.kind == "b":
         return "true" if value else "false"

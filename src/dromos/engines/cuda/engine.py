@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dromos.engines import GraphLike, NativeKernel
 from dromos.engines.cuda.availability import require_device
-from dromos.engines.cuda.device_graph import device_graph, forget
+from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
 from dromos.errors import DeviceError
@@ -47,8 +47,8 @@ class CudaEngine:
             forget()
             free, total = cupy.cuda.runtime.memGetInfo()
             raise DeviceError(
-                f"{type(program).__name__} does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are free of "
-                f"{total / 2**30:.2f} GiB ({error}); use device='cpu', or free memory on the device"
+                f"{type(program).__name__} does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are free "
+                f"of {total / 2**30:.2f} GiB ({error}); use device='cpu', or free memory on the device"
             ) from None
 
     def native(self, name: str) -> NativeKernel | None:
@@ -58,5 +58,11 @@ class CudaEngine:
     def _native(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         copy = device_graph(graph, renumber=self.options.renumber)
         kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
-        fields = {key: copy.to_given_order(values) for key, values in kernel(copy, **options).items()}
-        return fields if self.options.on_device else {key: values.get() for key, values in fields.items()}
+        return {key: self._given(copy, values) for key, values in kernel(copy, **options).items()}
+
+    def _given(self, copy: DeviceGraph, values: Any) -> Any:
+        """A field in the given order, where the options want it; a number about the whole graph as it is."""
+        if not getattr(values, "ndim", 0):
+            return values
+        fields = copy.to_given_order(values)
+        return fields if self.options.on_device else fields.get()

@@ -19,7 +19,7 @@ from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.errors import FieldOverflowError
-from dromos.plan import PATHS, Caps, Constants, Path, Stats, require_legal
+from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse
 from dromos.program.expr import TRUE
 
@@ -45,6 +45,7 @@ class CudaExecution:
         self.buffers = Buffers(self.typed, self.on_device)
         self._arguments = np.zeros(1, arguments_type(self.typed))
         self._superstep = self._explored = 0
+        self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
         self._claimed = False
         self._modules: dict[Kernel, Module] = {}
         self.rows: Array = np.zeros(0)
@@ -59,7 +60,7 @@ class CudaExecution:
             constants=Constants(alpha=options.alpha, beta=options.beta),
             ordered=is_ordered(self.ir, self.analysis),
             dominated=tuple(path for path in PATHS if path.direction == "push") if always else (),
-            switches=self._claimed and options.fused,
+            switches=self._claimed,
         )
 
     # ---- the interface ---------------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ class CudaExecution:
         step["policy"], step["topology"] = policy, topology
         parts, messages = [], 0
         while True:
-            control = self._launch(kernel, "run", left if self.options.fused else 1)
+            control = self._launch(kernel, "run", 1 if self.options.fusion == "none" else left)
             ran = int(control["supersteps"])
             self._superstep += ran
             left -= ran
@@ -123,20 +124,21 @@ class CudaExecution:
             if control["finished"] or left <= 0:
                 break
         self.rows = np.concatenate(parts)
-        return self._statistics(control, time.perf_counter() - begin, messages)
+        return self._statistics(control, time.perf_counter() - begin, messages, policy == _SWITCH)
 
     def _launch(self, kernel: Kernel, name: str, horizon: int) -> Any:
+        block, most = self.options.shape(self._high_diameter and kernel.by_queue)
         module = self._modules.get(kernel)
         if module is None:
-            module = module_of(self.typed, self.analysis, kernel, self.on_device, self.options)
+            module = module_of(self.typed, self.analysis, kernel, self.on_device, self.options, block)
             self._modules[kernel] = module
         arguments = self._arguments
         self._point_at_messages(kernel)
         arguments["step"]["horizon"] = horizon
         arguments["K"]["superstep"] = self._superstep
         self.buffers.report[:HEAD_BYTES].data.memset_async(0, HEAD_BYTES)
-        grid = module.cooperative_grid(name, self.options.block, most=self.options.blocks)
-        module.launch(name, grid, self.options.block, arguments, together=True)
+        grid = module.cooperative_grid(name, block, most=most)
+        module.launch(name, grid, block, arguments, together=True)
         control, rows = self.buffers.read(_FIRST_ROWS)
         ran = int(control["supersteps"])
         if ran > _FIRST_ROWS:
@@ -165,6 +167,7 @@ class CudaExecution:
         self._fill_context(a["K"][0])
         step = a["step"][0]
         step["nanoseconds"] = int(self.options.launch_ms * 1e6)
+        step["selective"] = self.options.fusion == "selective"
         step["alpha"], step["beta"] = self.options.alpha, self.options.beta
         step["delta"] = self._delta * self.options.delta_scale
         step["widest"] = step["delta"] * self.options.widest
@@ -198,9 +201,9 @@ class CudaExecution:
 
     @cached_property
     def _delta(self) -> float:
-        """The first width of a bucket: the mean weight, narrower where there are many arcs to choose from."""
+        """The first width of a bucket: narrow where there are many arcs to choose from, wide on a lattice."""
         degree = max(self.graph.num_arcs / max(self.graph.num_vertices, 1), 1.0)
-        return max(self.on_device.mean_weight * 4 / degree, 1e-300)
+        return max(64 * self.on_device.mean_weight / degree**2, 1e-300)
 
     # ---- after a launch --------------------------------------------------------------------------------------------
 
@@ -210,7 +213,17 @@ class CudaExecution:
             "declare the field with a wider type"
         )
 
-    def _statistics(self, control: Any, seconds: float, messages: int) -> Stats:
+    def _levels(self, switched: bool) -> Levels | None:
+        """The supersteps of the last step, as the device counted and timed them."""
+        rows = self.rows
+        if len(rows) < 2:
+            return None
+        # where nobody asked for the frontier's degrees they were not summed up; a push sends along all of them
+        arcs = np.where(rows["out"] == 0, rows["messages"], rows["out"]).astype(np.int64)
+        pulled = rows["pulled"].astype(bool) if switched else None
+        return Levels(rows["frontier"].astype(np.int64), arcs, rows["nanoseconds"] / 1e9, pulled)
+
+    def _statistics(self, control: Any, seconds: float, messages: int, switched: bool = False) -> Stats:
         size, out, inn = (0, 0, 0) if control is None else (int(control[name]) for name in ("size", "out", "in"))
         if self.always and control is not None:
             size, out, inn = self.graph.num_vertices, self.graph.num_arcs, self.graph.num_arcs
@@ -227,6 +240,7 @@ class CudaExecution:
             bytes=messages * (self.typed.message_bytes + self.graph.targets.itemsize),
             seconds=seconds,
             finished=finished,
+            levels=self._levels(switched) if seconds else None,
         )
 
 

@@ -12,7 +12,7 @@ from dromos.program import TypedProgram
 
 __all__ = ["MAX_ROWS", "Buffers", "State", "address"]
 
-MAX_ROWS = 1 << 14
+MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
 _MOST_BLOCKS = 1 << 13
 

@@ -18,6 +18,7 @@ __all__ = ["Kernel", "by_source", "kernel_for", "kernels_of", "module_of", "sour
 
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 _ORDERED = Path("async", "push", "dd")
+_THREADS = 2048  # that a multiprocessor holds
 _modules: dict[tuple[object, ...], Module] = {}
 
 
@@ -29,6 +30,11 @@ class Kernel:
     pull: bool = False
     topology: bool = False
     by_source: bool = False
+
+    @property
+    def by_queue(self) -> bool:
+        """Whether a superstep costs what its frontier weighs, and not what the graph does."""
+        return not (self.pull or self.topology)
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -75,13 +81,15 @@ def source_text(typed: TypedProgram, analysis: Analysis, kernel: Kernel) -> str:
 
 
 def module_of(
-    typed: TypedProgram, analysis: Analysis, kernel: Kernel, graph: DeviceGraph, options: CudaOptions
+    typed: TypedProgram, analysis: Analysis, kernel: Kernel, graph: DeviceGraph, options: CudaOptions, block: int
 ) -> Module:
     """The compiled module for a graph of these types, on the current device."""
     import cupy
 
     renamed = f"RENAMED={int(graph.ids is not None)}"
-    defines = (*kernel.defines, *type_defines(graph), renamed, *options.defines)
+    resident = _THREADS // block if kernel.pull and options.full_pull else 1
+    shape = (f"BLOCK={block}", f"RESIDENT={max(1, resident)}")
+    defines = (*kernel.defines, *type_defines(graph), renamed, *shape, *options.defines)
     key = (typed.ir.hash, typed.types, kernel.skeleton, defines, int(cupy.cuda.Device().id))
     if key not in _modules:
         text = source_text(typed, analysis, kernel)

@@ -10,6 +10,13 @@
 
 #define THIN 8192
 
+#ifndef FILTER
+#define FILTER 0  // how a frontier is made. 0: online in a push, by ballot in a pull; 1: always online; 2: always by ballot
+#endif
+#ifndef HUB_WORDS
+#define HUB_WORDS 0  // words of the frontier's bits, those of the greatest hubs, that a pull keeps in shared memory
+#endif
+
 DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights, bool& fits) {
     fits &= claim_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
 }
@@ -45,8 +52,16 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
             claim(a, f, u, v, arc, a.G.weights, fits);
         }
         messages += valid;
+#if FILTER == 2
+        if (won) atomicOr(f.next_member + (v >> 5), bit_of(v));
+#else
         next.add(won, v);
+#endif
     };
+#if FILTER == 2
+    clear_bits(f.next_member, a.G.n);
+    f.meet(a);
+#endif
     const unsigned share = share_of(f.size);
     for (i64 base = share * (i64)warp_in_grid(); base < f.size; base += share * (i64)warps_in_grid()) {
         const i64 i = base + lane();
@@ -57,14 +72,28 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
         f.meet(a);
         walk_deferred(a, slot, visit);
     }
+#if FILTER == 2
+    f.meet(a);
+    for (i64 base = 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid())
+        next.add(f.next_member[base >> 5] >> lane() & 1, (vid)(base + lane()));
+#endif
     next.flush();
     next.hand_in(slot);
     add_to_slot(&slot->messages, messages);
     if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
 }
 
+DEVICE bool in_front(const unsigned* hubs, const unsigned* member, vid u) {
+    return HUB_WORDS && u < 32 * HUB_WORDS ? hubs[u >> 5] & bit_of(u) : has_bit(member, u);
+}
+
 DEVICE void pull_level(const Arguments& a, Frame& f) {
     Slot* slot = f.slot(a);
+    __shared__ unsigned hubs[HUB_WORDS + 1];
+    if (HUB_WORDS) {
+        for (i64 word = threadIdx.x; word < HUB_WORDS && word < (a.G.n + 31) >> 5; word += BLOCK) hubs[word] = f.member[word];
+        __syncthreads();
+    }
     u64 messages = 0, out = 0, in = 0, size = 0;
     bool fits = true;
     const bool symmetric = a.G.in_offsets == a.G.offsets;
@@ -85,7 +114,7 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
 #pragma unroll 1
                 for (int probe = 0; probe < PROBES && arc < end; ++probe, ++arc) {
                     u = __ldg(a.G.sources + arc);
-                    if (has_bit(f.member, u)) {
+                    if (in_front(hubs, f.member, u)) {
                         hit = true;
                         break;
                     }
@@ -100,12 +129,12 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
                 unsigned seen = 0;
                 for (; at < last; at += 32) {
                     vid other = 0;
-                    bool in_front = false;
+                    bool near = false;
                     if (at + lane() < last) {
                         other = __ldg(a.G.sources + at + lane());
-                        in_front = has_bit(f.member, other);
+                        near = in_front(hubs, f.member, other);
                     }
-                    seen = __ballot_sync(FULL, in_front);
+                    seen = __ballot_sync(FULL, near);
                     if (seen) {
                         const int first = __ffs(seen) - 1;
                         const vid chosen = __shfl_sync(FULL, other, first);
@@ -129,20 +158,22 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
                 size += __popc(found);
                 if (found) a.W.visited[word] = taken | found;
             }
+#if FILTER == 1
+            warp_append(f.following, &slot->size, hit, v);
+#endif
         }
-        if (lane() == 0) f.next_member[word] = found;
+        if (FILTER != 1 && lane() == 0) f.next_member[word] = found;
     }
     add_to_slot(&slot->out, out);
     add_to_slot(&slot->in, in);
     add_to_slot(&slot->messages, messages);
-    if (lane() == 0 && size) atomicAdd(&slot->size, (unsigned)size);
+    if (FILTER != 1 && lane() == 0 && size) atomicAdd(&slot->size, (unsigned)size);
     if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
 }
 
 // The frontier in bits, made from the queue.
 DEVICE void queue_to_bits(const Arguments& a, Frame& f) {
-    const i64 words = (a.G.n + 31) >> 5;
-    for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) f.member[word] = 0;
+    clear_bits(f.member, a.G.n);
     f.meet(a);
     for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) atomicOr(f.member + (f.queue[i] >> 5), bit_of(f.queue[i]));
     f.meet(a);
@@ -170,7 +201,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     mark_taken(a, f);
     f.meet(a);
     for (bool more = true; more;) {
-        const bool pull = wants_pull(a, f, f.K.superstep == 0, pulled, untouched);
+        double rest = untouched;
+        const bool pull = wants_pull(a, f, f.K.superstep == 0, pulled, rest);
+        if (a.step.selective && f.done && pull != pulled) {  // another kernel's turn: the host starts it
+            f.report(a, Slot{}, pulled, 0);
+            break;
+        }
+        untouched = rest;
         if (pull) {
             if (!in_bits) queue_to_bits(a, f);
             pull_level(a, f);
@@ -180,8 +217,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         }
         f.tend(a);
         f.meet(a);
-        in_bits = pull;
-        in_queue = !pull;
+        in_bits = FILTER == 2 || (pull && FILTER != 1);
+        in_queue = !pull || FILTER == 1;
         pulled = pull;
         more = f.advance(a, pull);
     }
@@ -194,6 +231,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         bits_to_queue(a, f);
     }
     if (!in_bits) queue_to_bits(a, f);
-    const i64 words = (a.G.n + 31) >> 5;
-    for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) f.next_member[word] = 0;
+    clear_bits(f.next_member, a.G.n);
 }

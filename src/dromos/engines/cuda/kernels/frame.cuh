@@ -8,10 +8,17 @@
 #ifndef BLOCK
 #define BLOCK 256
 #endif
+#ifndef RESIDENT
+#define RESIDENT 1         // blocks that a multiprocessor must be able to hold at once
+#endif
 #define WARPS (BLOCK / 32)
 #define HELD 128           // vertices that a warp gathers in shared memory before it appends them
+#ifndef BLOCK_ROW
 #define BLOCK_ROW 1024     // arcs of a row that a whole block walks
+#endif
+#ifndef GRID_ROW
 #define GRID_ROW 65536     // arcs of a row that all blocks walk
+#endif
 
 struct Graph {
     const eid* offsets;
@@ -63,7 +70,7 @@ struct Step {
     i64 nanoseconds;       // to stay in one launch, so that the host can be asked to stop
     int topology;          // pass over all vertices instead of the queue
     int policy;            // 0: push, 1: pull, 2: as Algorithm 2 says
-    int unused;
+    int selective;         // leave the kernel where the direction changes
     double alpha, beta;
     double delta, widest;  // width of the first bucket, and of any, in units of the priority
 };
@@ -111,6 +118,10 @@ DEVICE Reduced reduce_all(const Work& W, unsigned parity) {
     Reduced R = reduce_start();
     for (unsigned b = threadIdx.x; b < gridDim.x; b += BLOCK) R = reduce_merge(R, W.partial[parity * gridDim.x + b]);
     return block_reduce(R);
+}
+
+DEVICE void clear_bits(unsigned* bits, i64 n) {
+    for (i64 word = thread_in_grid(); word < (n + 31) >> 5; word += threads_in_grid()) bits[word] = 0;
 }
 
 DEVICE void move_bits(unsigned* from, unsigned* to, i64 n) {

@@ -293,7 +293,7 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Arguments a) {
     __shared__ vid held[2 * WARPS * HELD];
     Frame f;
     f.begin(a);
