@@ -139,6 +139,57 @@ def test_votes_and_idempotence():
     assert not idempotent & {p.DeltaPageRank, p.KCore, p.BCBackward}
 
 
+CLAIMS = {
+    "below": lambda v, level: dr.where(v.x < 0, level, v.x),
+    "seen first": lambda v, level: dr.where(v.x >= 0, v.x, level),
+    "not seen": lambda v, level: dr.where(~(v.x >= 0), level, v.x),
+    "a mark": lambda v, level: dr.where(v.x == -1, level, v.x),
+    "no mark": lambda v, level: dr.where(v.x != -1, v.x, level),
+    "at most": lambda v, level: dr.where(v.x <= -1, level, v.x),
+    "above": lambda v, level: dr.where(v.x > -1, v.x, level),
+    "turned round": lambda v, level: dr.where(np.greater(0, v.x), level, v.x),
+}
+NO_CLAIMS = {
+    "zero is free": lambda v, level: dr.where(v.x <= 0, level, v.x),
+    "a mark above": lambda v, level: dr.where(v.x == 5, level, v.x),
+    "anything else": lambda v, level: dr.where(v.x != 5, level, v.x),
+    "falls back": lambda v, level: dr.where(v.x < 0, level - 9, v.x),
+}
+
+
+def claiming(dtype, form):
+    class Claim(dr.Program):
+        x = dr.field(dtype, init=-1)
+        combine = dr.ANY
+
+        def compute(self, u, edge, v):
+            return u.id
+
+        def update(self, v, message):
+            return form(v, self.superstep + 1)
+
+        def active(self, old, new):
+            return new.x != old.x
+
+    return analyse(Claim.typed(FLOAT)).claimed
+
+
+@pytest.mark.parametrize("form", CLAIMS)
+def test_a_vertex_that_takes_one_message_is_found_in_whichever_words(form):
+    assert claiming(np.int32, CLAIMS[form]) == "x"
+
+
+def test_a_nan_that_passes_for_unseen_is_not_taken_for_below_zero():
+    assert claiming(np.float64, CLAIMS["below"]) == "x"
+    assert claiming(np.float64, CLAIMS["seen first"]) is None
+    assert claiming(np.float64, CLAIMS["not seen"]) is None
+
+
+@pytest.mark.parametrize("form", NO_CLAIMS)
+def test_near_misses_of_taking_one_message(form):
+    assert claiming(np.int32, NO_CLAIMS[form]) is None
+
+
 def test_monotone_delta_and_priority():
     assert analyse(p.SSSPWithParents.typed(FLOAT)).monotone == "distance"
     assert analyse(p.DeltaPageRank.typed(FLOAT)).delta == "residual"

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from dromos.program.expr import FALSE, Expr, build, walk
 from dromos.program.ir import Assignments, ProgramIR
-from dromos.program.types import Typing
+from dromos.program.types import IdType, Typing
 
 __all__ = [
     "claimed_field",
@@ -30,6 +30,9 @@ _CHOICE: Final = {  # where(a ? b, x, y): the operator when x, y are a, b in thi
     "gt": ("max", "min"),
     "ge": ("max", "min"),
 }
+
+_NEGATED: Final = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
+_SWAPPED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
 
 def state_of(role: str, names: tuple[str, ...] | frozenset[str]) -> Test:
@@ -175,18 +178,19 @@ def is_nonnegative(expr: Expr, messages: tuple[Expr, ...]) -> bool:
 def claimed_field(ir: ProgramIR) -> str | None:
     """The field that is negative until a vertex takes its first message, and never again after.
 
-    ``update`` is ``where(v.f < 0, …)`` for all fields, with a new ``f`` of zero or more, and a vertex is active when
-    ``f`` has changed: a vertex is taken once, by whichever message comes first.
+    ``update`` is ``where(v.f < 0, …)`` for all fields, in whichever words, with a new ``f`` of zero or more, and a
+    vertex is active when ``f`` has changed: a vertex is taken once, by whichever message comes first.
     """
     found = guard(ir.update)
     if found is None or ir.sent or ir.edge_fields or ir.reductions or ir.update_on != "received":
         return None
     condition, values = found
-    if condition.op != "lt" or condition.args[0].op != "field" or condition.args[1].op != "const":
+    whole = {spec.name for spec in ir.fields if isinstance(spec.dtype, IdType) or spec.dtype.kind == "i"}
+    state = _below_zero(condition, whole)
+    if state is None:
         return None
-    state, zero = condition.args
     name, index = state.attr[1:]
-    if zero.value != 0 or name not in values or not is_nonnegative(values[name][index], ir.message):
+    if name not in values or not is_nonnegative(values[name][index], ir.message):
         return None
     old, new = (Expr("field", attr=(role, name, index)) for role in ("old", "new"))
     tests, changed = [ir.active], (Expr("ne", (old, new)), Expr("ne", (new, old)))
@@ -197,6 +201,29 @@ def claimed_field(ir: ProgramIR) -> str | None:
         if test.op == "or":
             tests += test.args
     return None
+
+
+def _below_zero(condition: Expr, whole: set[str]) -> Expr | None:
+    """The field ``f`` that a condition holds to be negative: ``f < 0``, and for the ``whole`` ones also ``~(f >= 0)``,
+    ``f <= -1``, ``f == -1`` and the same with the sides changed. (A float may be NaN, which is not below zero either.)
+    """
+    negated = condition.op == "invert"
+    test = condition.args[0] if negated else condition
+    if test.op not in _NEGATED:
+        return None
+    op, (state, bound) = test.op, test.args
+    if state.op == "const":
+        op, state, bound = _SWAPPED.get(op, op), bound, state
+    if negated:
+        op = _NEGATED[op]
+    if state.op != "field" or bound.op != "const":
+        return None
+    if op == "lt" and bound.value == 0 and not negated:
+        return state
+    if state.attr[1] not in whole:
+        return None
+    said = (op == "lt" and bound.value == 0) or (op == "le" and bound.value == -1) or (op == "eq" and bound.value < 0)
+    return state if said else None
 
 
 def is_never(expr: Expr, typing: Typing) -> bool:
