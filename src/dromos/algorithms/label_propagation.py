@@ -30,7 +30,7 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
     Args:
         graph: any.
         max_iter: how many rounds; they all run.
-        how: ``device``, ``threads``, ``progress``; there are no paths to choose from.
+        how: ``device``, ``threads``; there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.label_propagation(dr.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], directed=False), max_iter=5)
@@ -39,7 +39,7 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
     """
     session = Session("label_propagation", graph, **how)
     rounds = count_of(max_iter, "max_iter")
-    fields = session.must_native("cdlp", max_iter=rounds, directed=graph.directed, progress=session.progress)
+    fields = session.must_native("cdlp", max_iter=rounds, directed=graph.directed)
     label, previous = fields["label"], fields["previous"]
     in_use = np.zeros(graph.num_vertices, dtype=bool)
     in_use[label] = True

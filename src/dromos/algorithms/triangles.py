@@ -44,9 +44,11 @@ def triangles(graph: Graph, **how: Unpack[Options]) -> Result:
     require_undirected(graph, "triangles")
     on = simple(graph)
     found = session.must_native("triangles", on)
+    counts = found["triangles"]
+    total = found["total"] if "total" in found else counts.sum() // 3  # a kernel that knows it saves a pass
     return session.result(
-        {"triangles": found["triangles"]},
-        values={"total": found["total"]},
+        {"triangles": counts},
+        values={"total": int(total)},
         verifier=lambda result: verify(on, result["triangles"]),
     )
 

@@ -8,8 +8,7 @@ Memory: the labels of two rounds, and for each thread up to 40 bytes for each ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -24,14 +23,7 @@ _SMALL = 1 << 15
 _APART = 32
 
 
-def cdlp(
-    graph: Graph,
-    *,
-    max_iter: int,
-    directed: bool,
-    progress: Callable[[int, int], Any] | None = None,
-    threads: int | None = None,
-) -> Mapping[str, Array]:
+def cdlp(graph: Graph, *, max_iter: int, directed: bool, threads: int | None = None) -> Mapping[str, Array]:
     """Labels after ``max_iter`` rounds, and those of the round before; ``directed`` counts in-neighbours too.
 
     A round that changes nothing is the last, as none after it would.
@@ -57,14 +49,12 @@ def cdlp(
     label[:] = np.arange(n)
     previous[:] = label
     stop, changes = np.zeros(1, np.int64), np.ones(team * LINE, np.int64)
-    for done in range(max_iter if graph.num_arcs else 0):
+    for _ in range(max_iter if graph.num_arcs else 0):
         previous, label = label, previous
         run_team(
             kernels.relabel, graph.offsets, graph.targets, back_offsets, back_targets, previous, label, space, room,
             table, counts, size, np.zeros(1, np.int64), stop, changes, threads=team, stop=stop,
         )  # fmt: skip
-        if progress is not None:
-            progress(done + 1, max_iter)
         if not changes[::LINE].any():
             break
     return {"label": label, "previous": previous}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -31,9 +31,7 @@ def triangles(graph: GraphLike) -> Mapping[str, Any]:
     return {"triangles": np.array(twice, dtype=np.int64) // 2, "total": sum(twice) // 6}
 
 
-def cdlp(
-    graph: GraphLike, *, max_iter: int, directed: bool, progress: Callable[[int, int], Any] | None = None
-) -> Mapping[str, Array]:
+def cdlp(graph: GraphLike, *, max_iter: int, directed: bool) -> Mapping[str, Array]:
     """Labels after ``max_iter`` rounds, in each of which a vertex takes the most frequent label around it.
 
     >>> import dromos as dr
@@ -43,14 +41,12 @@ def cdlp(
     n = graph.num_vertices
     around = [_neighbors(graph, v) + (_neighbors(graph.transpose, v) if directed else []) for v in range(n)]
     label, previous = list(range(n)), list(range(n))
-    for done in range(max_iter):
+    for _ in range(max_iter):
         previous = label
         label = []
         for v in range(n):
             counts = Counter(previous[u] for u in around[v])
             label.append(min(counts, key=lambda name: (-counts[name], name)) if counts else previous[v])
-        if progress is not None:
-            progress(done + 1, max_iter)
     dtype = graph.targets.dtype
     return {"label": np.array(label, dtype), "previous": np.array(previous, dtype)}
 
