@@ -1,0 +1,223 @@
+"""Breadth-first searches from many sources at once, on the cores of this machine.
+
+A program says it too (``dromos/algorithms/many/program.py``), and runs where a path is asked for. The kernel gains by
+what a program cannot say: a pull stops when the row of a vertex is full, and what a level found is counted and written
+while it is at hand.
+
+Sources go in groups of 64, 128, 256 or 512, a bit each. All threads share a group, level by level; or, where there are
+many groups on a small graph, each has groups of its own and waits for nobody. A group takes ``24 * words`` bytes a
+vertex and some more, see :func:`group_bytes`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cpu.memory import reused_zeros
+from dromos.graph import Graph
+from dromos.parallel import num_threads, run_team
+
+__all__ = ["WIDTHS", "Found", "group_bytes", "joint", "width_for"]
+
+WIDTHS: Final = (1, 2, 4, 8)
+"""Words a vertex that there are kernels for."""
+_NO_LIMIT: Final = np.iinfo(np.int64).max
+_SMALL: Final = 1 << 15
+_APART: Final = 64 << 20
+
+
+class Found(NamedTuple):
+    """What one group of sources came to; arrays have an entry, or a row, for each of its sources in order."""
+
+    group: int
+    """Its number."""
+    sources: Array
+    reached: Array
+    """Vertices that a source reaches, without itself."""
+    far: Array
+    """The sum of their distances."""
+    near: Array
+    """The sum of the inverses of their distances."""
+    depth: Array
+    """The greatest of their distances."""
+    distance: Array | None
+    """Rows of distances, -1 where there is no path; overwritten by a later group."""
+    seen: Array | None
+    """For each vertex the words with a bit for every source that reaches it; overwritten by a later group."""
+    levels: int
+    pulled: int
+    """How many of the levels were found from below."""
+    joint: int
+    """The vertices of all joint frontiers."""
+    seconds: float
+
+    @property
+    def sharing(self) -> float:
+        """The sharing degree (iBFS, equation 2.2): how many searches share a vertex of the joint frontier, on average."""
+        return float(self.reached.sum() + len(self.sources)) / max(self.joint, 1)
+
+
+def width_for(sources: int) -> int:
+    """The words a vertex for a group of so many sources.
+
+    >>> width_for(64), width_for(65), width_for(512)
+    (1, 2, 8)
+    """
+    return next(width for width in WIDTHS if 64 * width >= sources)
+
+
+def group_bytes(num_vertices: int, width: int, distance: Any = None) -> int:
+    """The memory of a group of ``64 * width`` sources, with rows of distances if their dtype is given.
+
+    >>> group_bytes(1 << 20, 1) >> 20
+    32
+    """
+    rows = 0 if distance is None else 64 * width * np.dtype(distance).itemsize
+    return int(num_vertices * (3 * 8 * width + 8 + rows) + num_vertices // 8)
+
+
+def joint(
+    graph: Graph,
+    *,
+    groups: Sequence[Array],
+    consume: Callable[[Found], Any],
+    limit: int | None = None,
+    distance: Any = None,
+    want_seen: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
+    threads: int | None = None,
+) -> Mapping[str, Any]:
+    """Traverse from each group of sources (ids), and hand what it found to ``consume``, one group at a time.
+
+    Args:
+        graph: along its out-edges.
+        groups: at most 512 ids each; a vertex may stand in a group more than once.
+        consume: told of every group, in no particular order but never of two at once.
+        limit: the deepest level to go to.
+        distance: the dtype of rows of distances, if they are wanted.
+        want_seen: whether the words of all vertices are wanted.
+        progress: told ``(groups done, groups)``.
+        threads: of the team.
+
+    >>> import dromos as dr
+    >>> joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far, found.depth))
+    [6 4] [3 2]
+    {}
+    """
+    team = num_threads(threads)
+    width = width_for(max((len(group) for group in groups), default=1))
+    small = team * group_bytes(graph.num_vertices, width, distance) <= _APART
+    apart = team > 1 and len(groups) >= 2 * team and small
+    stop, lock, done = np.zeros(1, np.int64), threading.Lock(), 0
+
+    def deliver(worker: _Worker, number: int, together: bool) -> None:
+        nonlocal done
+        found = worker.search(number, groups[number], stop, together=together)
+        if found is None:
+            return
+        with lock:
+            consume(found)
+            done += 1
+            if progress is not None:
+                progress(done, len(groups))
+
+    if apart:
+        workers = [_Worker(graph, 1, width, limit, distance, want_seen) for _ in range(team)]
+
+        def each_its_own(thread: int, threads: int) -> None:
+            for number in range(thread, len(groups), threads):
+                if stop[0]:
+                    return
+                try:
+                    deliver(workers[thread], number, together=False)
+                except BaseException:
+                    stop[0] = 1
+                    raise
+
+        run_team(each_its_own, threads=team, stop=stop)
+    else:
+        worker = _Worker(graph, 1 if graph.num_arcs < _SMALL else team, width, limit, distance, want_seen)
+        for number in range(len(groups)):
+            deliver(worker, number, together=True)
+    return {}
+
+
+class _Worker:
+    """What ``team`` threads need to search from one group of sources after the other."""
+
+    def __init__(self, graph: Graph, team: int, width: int, limit: int | None, distance: Any, want_seen: bool) -> None:
+        from dromos.engines.native import joint_kernels as kernels
+        from dromos.jit import LINE
+
+        n, ids, back = graph.num_vertices, graph.targets.dtype, graph.transpose
+        self._kernels, self._team, self._width, self._n = kernels, team, width, n
+        self._limit = _NO_LIMIT if limit is None else limit
+        self._graph = (graph.offsets, graph.targets, back.offsets, back.targets)
+        self._tables = tuple(reused_zeros(n * width, np.uint64) for _ in range(3))
+        self._listed = reused_zeros((n + 63) >> 6, np.uint64)
+        self._orders = (reused_zeros(n, ids), reused_zeros(n, ids))
+        self._counts = np.zeros(2 * team * 64 * width, np.int64)
+        self._distance = np.empty(0, np.int32) if distance is None else reused_zeros(64 * width * n, distance)
+        self._want_seen = want_seen
+        self._buffer = np.zeros(team * kernels.BUFFER, ids)
+        self._scratch = np.zeros(team * LINE, np.uint64)
+        self._cursors = np.zeros(kernels.CURSORS * LINE, np.int64)
+        self._used = False
+
+    def search(self, number: int, sources: Array, stop: Array, *, together: bool) -> Found | None:
+        """What the group ``sources`` finds; None if it was stopped."""
+        from dromos.jit import team_memory
+
+        kernels, count = self._kernels, len(sources)
+        begin = time.perf_counter()
+        first = self._place(sources)
+        bits = np.zeros(64 * self._width, bool)
+        bits[:count] = True
+        like = tuple(np.packbits(bits, bitorder="little").view(np.uint64))
+        kind = np.int64
+        sums = tuple(np.zeros(64 * self._width, dtype) for dtype in (kind, kind, np.float64, kind))
+        report = np.zeros(kernels.REPORT, np.int64)
+        arguments = (
+            like, len(first), self._limit, self._graph, self._tables, self._listed, *self._orders, self._counts, sums,
+            self._distance, self._buffer, self._scratch, self._cursors, team_memory(self._team), stop, report,
+        )  # fmt: skip
+        if together:
+            run_team(kernels.traverse, *arguments, threads=self._team, stop=stop)
+        else:
+            kernels.traverse(0, 1, *arguments)
+        if report[kernels.STOPPED]:
+            return None
+        reached, far, near, depth = (column[:count] for column in sums)
+        return Found(
+            number, sources, reached, far, near, depth,
+            self._distance.reshape(-1, self._n)[:count] if self._distance.size else None,
+            self._tables[0].reshape(self._n, self._width) if self._want_seen else None,
+            int(report[kernels.LEVELS]), int(report[kernels.PULLED]), int(report[kernels.JOINT]) + len(first),
+            time.perf_counter() - begin,
+        )  # fmt: skip
+
+    def _place(self, sources: Array) -> Array:
+        """Put the sources' bits into empty tables, and each vertex among them into the queue."""
+        n, width = self._n, self._width
+        if self._used:
+            for table in self._tables:
+                table[:] = 0
+        self._used = True
+        seen, front = (table.reshape(n, width) for table in self._tables[:2])
+        places = np.arange(len(sources))
+        bit = np.left_shift(np.uint64(1), (places % 64).astype(np.uint64))
+        for table in (seen, front):
+            np.bitwise_or.at(table, (sources, places // 64), bit)
+        if self._distance.size:
+            rows = self._distance.reshape(-1, n)[: len(sources)]
+            rows[:] = -1
+            rows[places, sources] = 0
+        first = np.unique(sources)
+        self._orders[0][: len(first)] = first
+        return first
