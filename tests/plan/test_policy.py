@@ -61,6 +61,11 @@ def test_candidates(kind, paths, always, expected):
     assert " ".join(map(str, found)) == expected
 
 
+def test_a_pull_that_the_engine_does_better_asynchronously_is_replaced():
+    caps = Caps(100, 1000, "iterative", PATHS, dominated=(PULL_TD,))
+    assert " ".join(map(str, candidates(caps))) == "async-pull-td async-push-td async-push-dd"
+
+
 def test_a_single_path_is_taken_whatever_the_statistics():
     only = (Path("sync", "pull", "td"),)
     assert choose(stats(), History(), Caps(10, 10, "traversal", only)).path == only[0]
@@ -108,6 +113,13 @@ def test_a_push_is_not_tried_before_the_engines_cost_of_an_arc_says_that_it_wins
     assert history[2].decision.predicted == pytest.approx(1e-6 * (2.5 * 3_500 + 300))
     # once it has run, its own time counts
     assert choose(stats(3, 300, 3_500), history, caps).predicted == pytest.approx(0.008)
+
+
+def test_an_engine_that_knows_its_costs_pushes_asynchronously_on_graphs_of_high_diameter():
+    caps = Caps(1_000, 4_000, "iterative", PATHS, push_cost=2.5)
+    assert choose(stats(0, 1000, 4000), History(), caps).path == PUSH_DD
+    assert choose(stats(0, 1000, 4000), History(), replace(caps, push_cost=None)).path == PULL_TD
+    assert choose(stats(0, 1000, 4000), History(), replace(caps, num_arcs=8_000)).path == PULL_TD
 
 
 def test_measured_times_replace_older_ones():

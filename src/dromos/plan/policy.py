@@ -17,10 +17,11 @@ from dromos.plan.stats import Caps, Decision, History, Stats
 
 __all__ = ["candidates", "choose"]
 
-# SEP-Graph's candidates for iterative programs, each with what replaces it where it is not legal. Topology-driven
-# pull comes first: it needs no atomics and wins while most vertices are active.
+# SEP-Graph's candidates for iterative programs, each with what replaces it where it is not legal, or where the engine
+# knows something that always beats it. Topology-driven pull comes first: it needs no atomics and wins while most
+# vertices are active.
 _ITERATIVE = (
-    ("sync-pull-td", "sync-push-td"),
+    ("sync-pull-td", "async-pull-td", "sync-push-td"),
     ("async-push-td", "sync-push-td"),
     ("async-push-dd", "sync-push-dd"),
 )
@@ -43,9 +44,15 @@ def candidates(caps: Caps) -> tuple[Path, ...]:
     rows: tuple[tuple[str, ...], ...] = tuple(_TRAVERSAL.values())
     if caps.kind == "iterative":
         rows = _ITERATIVE[:2] if caps.always_active else _ITERATIVE
-    chosen = [next((path for text in row if (path := _allowed(text, caps)) is not None), None) for row in rows]
+    chosen = [_first(row, caps) for row in rows]
     found = tuple(dict.fromkeys(path for path in chosen if path is not None)) or caps.paths
     return tuple(path for path in found if path.axes not in caps.dominated) or found
+
+
+def _first(row: tuple[str, ...], caps: Caps) -> Path | None:
+    """The first path of a row that is legal; one that the engine would rather not take only if there is no other."""
+    legal = [path for text in row if (path := _allowed(text, caps)) is not None]
+    return next((path for path in legal if path.axes not in caps.dominated), legal[0] if legal else None)
 
 
 def _allowed(text: str, caps: Caps) -> Path | None:
@@ -105,6 +112,12 @@ def _guess(path: Path, stats: Stats, history: History, caps: Caps) -> float | No
 
 
 def _iterative(stats: Stats, history: History, caps: Caps, available: tuple[Path, ...]) -> Decision:
+    delta, queue = caps.constants.delta, Path("async", "push", "dd")
+    if caps.push_cost is not None and caps.average_degree < delta and queue in available:
+        reason = (
+            f"average degree {caps.average_degree:.3g} is below delta = {delta:g}: what is new goes far in one pass"
+        )
+        return Decision(queue, reason)
     predicted: dict[Path, float] = {}
     for number, path in enumerate(available, 1):
         row = history.latest(path)

@@ -24,6 +24,8 @@ class Levels:
     frontier: Array
     out_degree: Array
     seconds: Array
+    pulled: Array | None = None
+    """Which of them were pulled, where the engine switched by itself."""
 
     @classmethod
     def of(cls, frontier: Array, out_degree: Array, clock: Array) -> Levels:

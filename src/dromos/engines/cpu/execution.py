@@ -14,7 +14,7 @@ from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
-from dromos.engines.cpu.offers import Offers, is_offered
+from dromos.engines.cpu.offers import Offers, is_offered, is_offered_in_place
 from dromos.engines.cpu.ordering import Ordering, is_ordered
 from dromos.engines.cpu.topology import NO_VALUES, topology
 from dromos.errors import FieldOverflowError
@@ -29,6 +29,7 @@ __all__ = ["CpuExecution"]
 _CONSTANTS = Constants(alpha=15.0, beta=18.0)
 _PUSH_COST = 2.5  # an atomic, or a lock, and a store where a pull adds in a register
 _ORDERED = Path("async", "push", "dd")
+_ASYNC_PULLS = (Path("async", "pull", "dd"), Path("async", "pull", "td"))
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 
 
@@ -48,6 +49,9 @@ class CpuExecution:
         always = self.analysis.activity == "always" and self.ir.start is TRUE
         # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
         dominated = tuple(path for path in PATHS if path.direction == "push") if always else ()
+        self._in_place = is_offered_in_place(self.ir, self.analysis)
+        if self._in_place and not always:  # the same pass, but what is new goes further in it
+            dominated += (Path("sync", "pull", "td"),)
         self.caps: Caps = caps_for(
             self.ir,
             self.analysis,
@@ -108,13 +112,16 @@ class CpuExecution:
         else:
             if self._claims is not None:
                 self._claims.leave_bits()
-            if path.sync == "sync":
+            if path.axes in _ASYNC_PULLS and self._in_place:
+                report, counters = self._offered().pull(in_place=True)
+            elif path.sync == "sync":
                 report, counters = self._sync_pull(path) if path.direction == "pull" else self._sync_push(path)
             else:
                 report, counters = self._async_pull(path) if path.direction == "pull" else self._async_push(path)
             size = int(counters[self.queue_counter])
         if in_queue:
-            self.frontier.advance(size, stamped=path.sync == "sync")
+            stamped = path.sync == "sync" or (self._in_place and path.direction == "pull")
+            self.frontier.advance(size, stamped=stamped)
         else:
             self.frontier.size = size
         self.superstep += supersteps - 1
@@ -159,9 +166,7 @@ class CpuExecution:
 
     def _sync_pull(self, path: Path) -> tuple[Array, Array]:
         if is_offered(self.ir, self.analysis):
-            if self._offers is None:
-                self._offers = Offers(self)
-            return self._offers.pull()
+            return self._offered().pull()
         front = self.frontier
         everyone = front.look(by_member=True) and path.driven == "td"
         module = kernel_module(self.typed, self.analysis, "supersteps")
@@ -190,6 +195,11 @@ class CpuExecution:
             counters=counters,
         )  # fmt: skip
         return report, counters
+
+    def _offered(self) -> Offers:
+        if self._offers is None:
+            self._offers = Offers(self)
+        return self._offers
 
     def _async_pull(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier

@@ -16,13 +16,19 @@ from dromos.program.monoid import ANY
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
 
-__all__ = ["Offers", "is_offered"]
+__all__ = ["Offers", "is_offered", "is_offered_in_place"]
 
 
 def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
     """Whether messages can be made once a vertex, and the identity offered where there is none."""
     harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
     return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
+
+
+def is_offered_in_place(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether an offer may be renewed while others gather: one field moves one way, by messages of one word."""
+    early = not reads(ir.message, "superstep", "reduction")
+    return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and early
 
 
 class Offers:
@@ -43,19 +49,21 @@ class Offers:
     def _messages(self, count: int) -> tuple[Array, ...]:
         return tuple(reused_empty(count, np.uint8 if d.kind == "b" else d) for d in self._run.typed.accumulators)
 
-    def pull(self) -> tuple[Array, Array]:
-        """One superstep; the report and the counters."""
+    def pull(self, *, in_place: bool = False) -> tuple[Array, Array]:
+        """One superstep, or a pass in which offers are renewed in place; the report and the counters."""
         run, front = self._run, self._run.frontier
         front.look(by_member=True)
         counters, report = run.counters(), run.report()
         fresh = self._made_for != run.superstep
         run.launch(
             self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
-            run.context(), self._now, self._next, fresh, self._parts, self._hubs.vertices, self._hubs.pieces,
-            front.member, front.stamp, front.following, run.buffer(), counters, run.memory(), report, run.sums,
+            run.context(), self._now, self._now if in_place else self._next, in_place, fresh, self._parts,
+            self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following, run.buffer(), counters,
+            run.memory(), report, run.sums,
             counters=counters,
         )  # fmt: skip
         if self._early:
-            self._now, self._next = self._next, self._now
+            if not in_place:
+                self._now, self._next = self._next, self._now
             self._made_for = run.superstep + 1
         return report, counters

@@ -6,6 +6,9 @@ offers, a vertex is updated in place as soon as its row is done, with its old st
 Shared memory. ``M`` are the offers of this superstep, only read; ``N`` those of the next, each written by the thread
 that took the vertex. Long rows are gathered in pieces, whose messages wait in ``parts`` and are merged in the order of
 the arcs: what comes out depends on the graph alone, not on the number of threads.
+
+*In place*, ``N`` is ``M``: a new offer is seen by all who gather after it. That is for programs in which a field moves
+one way by messages of one word; there an offer that was taken before does no harm, so it may stay.
 """
 
 # mypy: ignore-errors
@@ -83,7 +86,7 @@ def take_rows(counters, n):
 
 
 @inline
-def settle(S, E, K, N, member, stamp, v, message):
+def settle(S, E, K, N, in_place, member, stamp, v, message):
     """Update ``v`` by its merged message; whether every number fitted, whether it is active, its state before."""
     before = held(S, v)
     fits = True
@@ -92,14 +95,17 @@ def settle(S, E, K, N, member, stamp, v, message):
     fits &= update_store(S, S, K, v, message)
     active = ALWAYS_ACTIVE or active_held(before, S, K, v)
     if OFFERS_EARLY:
-        put(N, v, compute_at(S, E, K, v, v, np.int64(0), weight_one()) if active else identity())
+        if active:
+            put(N, v, compute_at(S, E, K, v, v, np.int64(0), weight_one()))
+        elif not in_place:
+            put(N, v, identity())
     return fits, active, before
 
 
 @lean_kernel
 def pull(
-    thread, threads, graph, in_graph, S, E, K, M, N, fresh, parts, hubs, pieces, member, stamp, following, buffer,
-    counters, memory, report, sums,
+    thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
+    buffer, counters, memory, report, sums,
 ):  # fmt: skip
     """One superstep. ``fresh``: ``M`` is made first; otherwise the superstep before has left it in its ``N``.
 
@@ -144,7 +150,7 @@ def pull(
             if WANTS_ALWAYS or wants_at(S, K, v):
                 messages += end - begin
                 message = gather(M, sources, begin, end)
-            fits, active, before = settle(S, E, K, N, member, stamp, v, message)
+            fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
             all_fit &= fits
             R = reduce_fold_held(R, before, S, K, v)
             if not ALWAYS_ACTIVE and active:
@@ -161,7 +167,7 @@ def pull(
                 messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
                 for piece in range(load(pieces, hub), load(pieces, hub + 1)):
                     message = merge(message, take(parts, piece))
-            fits, active, before = settle(S, E, K, N, member, stamp, v, message)
+            fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
             all_fit &= fits
             R = reduce_fold_held(R, before, S, K, v)
             if not ALWAYS_ACTIVE and active:
