@@ -47,8 +47,10 @@ extern "C" __global__ void plant(const eid* offsets, const vid* targets, vid n, 
     }
 }
 
-extern "C" __global__ void link_first(const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent) {
-    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
+extern "C" __global__ void link_first(
+    const eid* offsets, const vid* targets, vid from, vid to, int symmetric, vid* parent
+) {
+    for (i64 i = (i64)from + thread_in_grid(); i < to; i += threads_in_grid()) {
         const vid v = (vid)i;
         const eid begin = offsets[v], end = offsets[v + 1];
         for (eid at = begin; at < end && at < begin + FIRST_NEIGHBOURS; ++at) {

@@ -145,11 +145,11 @@ DEVICE unsigned scan_left(
         atomicMin(&shared.least, (i64)least);
     }
     __syncthreads();
-    if (threadIdx.x == 0 && shared.survivors) {
-        if (!packed) atomicAdd(state + SURVIVORS + slot, shared.survivors);
-        atomicMin((i64*)state + LEAST + slot, shared.least);
-        shared.survivors = 0;
-        shared.least = NO_LEAST;
+    if (threadIdx.x == 0) {
+        const u64 stayed = atomicExch(&shared.survivors, 0ull);
+        const i64 lowest = (i64)atomicExch((u64*)&shared.least, (u64)NO_LEAST);
+        if (stayed && !packed) atomicAdd(state + SURVIVORS + slot, stayed);
+        if (stayed) atomicMin((i64*)state + LEAST + slot, lowest);
     }
     return grown;
 }

@@ -32,9 +32,12 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
     giant, least = cupy.empty(1, dtype), None if graph.ids is None else cupy.empty(n, dtype)
     grid = grid_for(n, _THREADS)
     launch(module, "plant", grid, _THREADS, *rows, vertices, symmetric, parent, least)
-    launch(module, "compress", grid, _THREADS, vertices, parent)  # else chains are climbed by every link
-    launch(module, "link_first", grid, _THREADS, *rows, vertices, symmetric, parent)
     launch(module, "compress", grid, _THREADS, vertices, parent)
+    # A few vertices join most of the trees: the others then find one root on both sides, and climb no chains.
+    few = dtype.type(n // 8)
+    for begin, end in ((dtype.type(0), few), (few, vertices)):
+        launch(module, "link_first", grid, _THREADS, *rows, begin, end, symmetric, parent)
+        launch(module, "compress", grid, _THREADS, vertices, parent)
     launch(module, "find_giant", 1, _SAMPLES, vertices, parent, giant)
     _finish(graph, module, parent, giant)
     if graph.ids is None:  # the root of a tree is its least id
