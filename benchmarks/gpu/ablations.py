@@ -3,7 +3,7 @@
 - ``enterprise``: breadth-first search from a queue that takes an atomic a vertex, then with scheduling, with balancing
   by degree, and with the hub cache (Liu and Huang, "Enterprise", SC 2015);
 - ``simdx``: how the next frontier is made (ballot only, online only, just in time), and how many kernels are fused
-  (none, selectively, all) (Liu and Huang, "SIMD-X", USENIX ATC 2019);
+  (none, selectively, all) (Liu and Huang, "SIMD-X", USENIX ATC 2019); ``simdx_sssp`` the like for shortest paths;
 - ``sepgraph``: every fixed path against the planner, with the supersteps at which it switches (Wang and others,
   "SEP-Graph", PPoPP 2019).
 
@@ -130,8 +130,10 @@ _ALL = ("kron22", "urand22", "grid3000")
 
 _NEVER = 1 << 30
 """A row length that no row has."""
-_STEP_BY_STEP = {"fused": False}
+_STEP_BY_STEP = {"fusion": "none"}
 _NO_BALANCE = {"block_row": _NEVER, "grid_row": _NEVER, "probes": _NEVER}
+_HUB_WORDS = 512
+"""16,384 hubs in 2 KiB of shared memory a block."""
 
 TABLES: dict[str, Table] = {
     "enterprise": Table(
@@ -140,17 +142,30 @@ TABLES: dict[str, Table] = {
             Variant("baseline: a thread a vertex, an atomic a vertex", without=plain_bfs),
             Variant("+ scheduling: queues by warps", {**_STEP_BY_STEP, **_NO_BALANCE, "renumber": False}),
             Variant("+ balancing by degree", {**_STEP_BY_STEP, "renumber": False}),
-            Variant("+ hubs first: by degree, their bits together", _STEP_BY_STEP),
-            Variant("+ all levels in one kernel (the default)"),
+            Variant("+ hubs first: ids by degree, in L2", _STEP_BY_STEP),
+            Variant("+ hub cache in shared memory", {**_STEP_BY_STEP, "hub_words": _HUB_WORDS}),
+            Variant("all levels in one kernel, hubs in L2 (the default)"),
+            Variant("all levels in one kernel, hub cache in shared memory", {"hub_words": _HUB_WORDS}),
         ),
     ),
     "simdx": Table(
-        ((_BFS, _ALL), ("sssp", _ALL)),
+        ((_BFS, _ALL),),
         (
-            Variant("ballot only: scans of all vertices", path="sync-push-td"),
-            Variant("online only: a queue as vertices are found", path="sync-push-dd"),
-            Variant("just in time (the default)"),
-            Variant("no fusion: a launch a superstep", _STEP_BY_STEP),
+            Variant("filter: ballot only", {"filter": "ballot"}),
+            Variant("filter: online only", {"filter": "online"}),
+            Variant("filter: just in time (the default)"),
+            Variant("fusion: none", {"fusion": "none"}),
+            Variant("fusion: selective", {"fusion": "selective"}),
+            Variant("fusion: all (the default)"),
+        ),
+    ),
+    "simdx_sssp": Table(
+        (("sssp", _ALL),),
+        (
+            Variant("fusion: none", {"fusion": "none"}),
+            Variant("fusion: all (the default)"),
+            Variant("one bucket: a queue without an order", path="sync-push-dd"),
+            Variant("one bucket: scans of all vertices", path="sync-push-td"),
         ),
     ),
     "sepgraph": Table(

@@ -18,7 +18,18 @@ pytestmark = pytest.mark.gpu
 
 TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 EXAMPLES = [type(program) for program in programs.examples(3)]
-SETTINGS = [{"renumber": False}, {"fused": False}, {"block_row": 32, "grid_row": 64}, {"probes": 1}, {"block": 128}]
+SETTINGS = [
+    {"renumber": False},
+    {"fusion": "none"},
+    {"fusion": "selective"},
+    {"filter": "online"},
+    {"filter": "ballot"},
+    {"hub_words": 4},
+    {"block_row": 32, "grid_row": 64},
+    {"probes": 1},
+    {"block": 128},
+    {"blocks": 1},
+]
 
 
 def example(kind: type[Program], vertices: int) -> Program:
@@ -62,7 +73,7 @@ def test_every_path_of_every_program_is_the_reference_engines(kind: type[Program
         check(example(kind, graph.num_vertices), graph)
 
 
-@pytest.mark.parametrize("options", SETTINGS, ids=lambda options: next(iter(options)))
+@pytest.mark.parametrize("options", SETTINGS, ids=lambda options: "-".join(map(str, next(iter(options.items())))))
 @pytest.mark.parametrize("kind", [programs.BFS, programs.SSSP, programs.PageRank, programs.Components])
 def test_every_setting_gives_the_same_answers(kind: type[Program], options: dict[str, object]) -> None:
     graph = uneven_graph(3)
