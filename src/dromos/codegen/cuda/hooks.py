@@ -190,7 +190,7 @@ def look_up(leaf: Expr, typed: TypedProgram) -> str:
             role, name, index = leaf.attr if leaf.op == "vertex_param" else ("", *leaf.attr)
             spec = next(spec for spec in typed.ir.params if spec.name == name)
             if leaf.op == "vertex_param":
-                return f"__ldg(K.p_{name} + {_row(_vertex(role), spec.size, index)})"
+                return f"constant(K.p_{name} + {_row(_vertex(role), spec.size, index)})"
             return f"K.p_{name}" + (f"[{index}]" if spec.size is not None else "")
         case "reduction":
             return f"K.r_{leaf.attr[0]}"

@@ -124,7 +124,8 @@ class CudaExecution:
             if control["finished"] or left <= 0:
                 break
         self.rows = np.concatenate(parts)
-        return self._statistics(control, time.perf_counter() - begin, messages, policy == _SWITCH)
+        self.stats = self._statistics(control, time.perf_counter() - begin, messages, policy == _SWITCH)
+        return self.stats
 
     def _launch(self, kernel: Kernel, name: str, horizon: int) -> Any:
         block, most = self.options.shape(self._high_diameter and kernel.by_queue)

@@ -5,6 +5,10 @@
 
 template <class T> DEVICE T newest(const T* p) { return *(const volatile T*)p; }
 
+// What no kernel writes.
+template <class T> DEVICE T constant(const T* p) { return __ldg(p); }
+DEVICE bool constant(const bool* p) { return __ldg((const signed char*)p); }
+
 #if ASYNC
 template <class T> DEVICE T field(const T* values, i64 row) { return newest(values + row); }
 #else

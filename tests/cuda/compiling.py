@@ -1,0 +1,31 @@
+"""What the checks of compilation share; each architecture has a file of its own, so that they run side by side."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from dromos.engines.cuda.compiler import compile_cubin
+from dromos.engines.cuda.modules import kernels_of, source_text
+from dromos.program import TypedProgram, analyse
+
+__all__ = ["compile_native", "compile_program"]
+
+_TYPES = ("VID=int", "EID=unsigned")
+
+
+def compile_program(typed: TypedProgram, arch: str) -> int:
+    """Compile every kernel of a program; how many there were."""
+    analysis = analyse(typed)
+    kernels = kernels_of(typed, analysis)
+    for kernel in kernels:
+        text = source_text(typed, analysis, kernel)
+        assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
+    return len(kernels)
+
+
+def compile_native(name: str, arch: str) -> int:
+    """Compile every variant of a native kernel for this architecture; how many there were."""
+    variants = import_module(f"dromos.engines.cuda.native.{name}").sources()
+    for variant, text, defines in variants:
+        assert compile_cubin(text, variant, arch=arch, defines=defines)
+    return len(variants)
