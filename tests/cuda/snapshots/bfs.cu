@@ -121,6 +121,9 @@ DEVICE Message merge(Message a, Message b) {
 DEVICE Message exchange(unsigned lanes, Message m, int step) {
     return Message{(int)__shfl_xor_sync(lanes, m.m0, step)};
 }
+DEVICE Message fetch(Message m, unsigned lane) {
+    return Message{(int)__shfl_sync(FULL, m.m0, lane)};
+}
 DEVICE Message take(const Merged& A, vid v) {
     return Message{(int)A.a0[v]};
 }

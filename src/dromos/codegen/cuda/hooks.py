@@ -234,6 +234,10 @@ def _merging(typed: TypedProgram) -> list[str]:
         f"({C_NAMES[d]})__shfl_xor_sync(lanes, {f'(int)m.m{i}' if d.itemsize < 4 else f'm.m{i}'}, step)"
         for i, d in enumerate(dtypes)
     )
+    fetched = ", ".join(
+        f"({C_NAMES[d]})__shfl_sync(FULL, {f'(int)m.m{i}' if d.itemsize < 4 else f'm.m{i}'}, lane)"
+        for i, d in enumerate(dtypes)
+    )
     taken = ", ".join(f"({C_NAMES[d]})A.a{i}[v]" for i, d in enumerate(dtypes))
     newest = ", ".join(f"({C_NAMES[d]})newest(A.a{i} + v)" for i, d in enumerate(dtypes))
     two, one = (("Message", "a"), ("Message", "b")), ("Message", "message")
@@ -246,6 +250,7 @@ def _merging(typed: TypedProgram) -> list[str]:
             (("unsigned", "lanes"), ("Message", "m"), ("int", "step")),
             [f"return Message{{{exchange}}};"],
         ),
+        _define("Message", "fetch", (("Message", "m"), ("unsigned", "lane")), [f"return Message{{{fetched}}};"]),
         _define("Message", "take", (("const Merged&", "A"), ("vid", "v")), [f"return Message{{{taken}}};"]),
         _define("Message", "take_newest", (("const Merged&", "A"), ("vid", "v")), [f"return Message{{{newest}}};"]),
         _define(

@@ -20,7 +20,7 @@ _GRAPH: Final = np.dtype(
         *((name, _P) for name in ("offsets", "targets", "weights", "in_offsets", "sources", "in_weights")),
         ("n", _I),
         ("max_degree", _I),
-        ("classes", _I, (7,)),
+        ("classes", _I, (8,)),
     ],
     align=True,
 )

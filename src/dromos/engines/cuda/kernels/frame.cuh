@@ -29,7 +29,8 @@ struct Graph {
     const Weight* in_weights;
     i64 n;
     i64 max_degree;
-    i64 classes[7];  // ends of the ranges of ids whose in-rows belong to a block, a warp, 16, 8, 4, 2 lanes, one
+    i64 classes[8];        // ends of the ranges of ids whose in-rows belong to a block, a warp, 32 of them to a warp
+                           // with 32, 16, 8, 4, 2 lanes each, and one
 };
 
 struct Slot {

@@ -9,7 +9,7 @@
 
 #define BLOCK 512
 #define WARPS (BLOCK / 32)
-#define CLASSES 8
+#define CLASSES 9
 
 #if WIDE
 struct Count {
@@ -49,12 +49,11 @@ struct Rows {
     const vid* targets;
 };
 
-// The sum over v's row of what those of level `wanted` have, for the part of the row that this lane takes.
-DEVICE Count gather(const Rows& rows, vid v, const LEVEL* level, LEVEL wanted, const Count* given, unsigned part, unsigned parts) {
+// The sum over a part of a row of what those of level `wanted` have: every `parts`-th arc from `arc` on.
+DEVICE Count gather(const Rows& rows, eid arc, eid end, const LEVEL* level, LEVEL wanted, const Count* given, unsigned parts) {
     Count sum = count_of(0.0);
-    const eid end = __ldg(rows.offsets + v + 1);
 #pragma unroll 4
-    for (eid arc = __ldg(rows.offsets + v) + part; arc < end; arc += parts) {
+    for (; arc < end; arc += parts) {
         const vid u = __ldg(rows.targets + arc);
         if (level[u] == wanted) sum = sum + given[u];
     }
@@ -72,7 +71,8 @@ DEVICE void gather_some(const Rows& rows, const vid* order, i64 begin, i64 end, 
         Count sum = count_of(0.0);
         if (i < end) {
             v = order[i];
-            sum = gather(rows, v, level, wanted, given, lane() % parts, parts);
+            const eid first = __ldg(rows.offsets + v), last = __ldg(rows.offsets + v + 1);
+            sum = gather(rows, first + lane() % parts, last, level, wanted, given, parts);
         }
         __syncwarp();
         for (unsigned step = parts / 2; step > 0; step >>= 1) sum = sum + exchange(sum, step);
@@ -86,7 +86,8 @@ DEVICE void gather_by_blocks(const Rows& rows, const vid* order, i64 begin, i64 
     __shared__ Count sums[WARPS];
     for (i64 i = begin + blockIdx.x; i < end; i += gridDim.x) {
         const vid v = order[i];
-        Count sum = gather(rows, v, level, wanted, given, threadIdx.x, BLOCK);
+        const eid first = __ldg(rows.offsets + v), last = __ldg(rows.offsets + v + 1);
+        Count sum = gather(rows, first + threadIdx.x, last, level, wanted, given, BLOCK);
         __syncwarp();
         for (int step = 16; step > 0; step >>= 1) sum = sum + exchange(sum, step);
         if (lane() == 0) sums[warp_in_block()] = sum;
@@ -103,12 +104,12 @@ template <class F>
 DEVICE void gather_level(const Rows& rows, const vid* order, const i64* bounds, const LEVEL* level, LEVEL wanted,
                          const Count* given, F&& settle) {
     gather_by_blocks(rows, order, bounds[0], bounds[1], level, wanted, given, settle);
-    gather_some<32>(rows, order, bounds[1], bounds[2], level, wanted, given, settle);
-    gather_some<16>(rows, order, bounds[2], bounds[3], level, wanted, given, settle);
-    gather_some<8>(rows, order, bounds[3], bounds[4], level, wanted, given, settle);
-    gather_some<4>(rows, order, bounds[4], bounds[5], level, wanted, given, settle);
-    gather_some<2>(rows, order, bounds[5], bounds[6], level, wanted, given, settle);
-    gather_some<1>(rows, order, bounds[6], bounds[8], level, wanted, given, settle);
+    gather_some<32>(rows, order, bounds[1], bounds[3], level, wanted, given, settle);
+    gather_some<16>(rows, order, bounds[3], bounds[4], level, wanted, given, settle);
+    gather_some<8>(rows, order, bounds[4], bounds[5], level, wanted, given, settle);
+    gather_some<4>(rows, order, bounds[5], bounds[6], level, wanted, given, settle);
+    gather_some<2>(rows, order, bounds[6], bounds[7], level, wanted, given, settle);
+    gather_some<1>(rows, order, bounds[7], bounds[9], level, wanted, given, settle);
 }
 
 // Levels first..last forward (`paths` of level first - 1 are known), or backward from first down to last; `spread` holds

@@ -118,12 +118,11 @@ DEVICE Gathered exchange(Gathered g, int step) {
     return Gathered{exchange(FULL, g.message, step), __shfl_xor_sync(FULL, g.found, step)};
 }
 
-// What lane `part` of `parts` gathers of v's in-arcs.
-DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, unsigned part, unsigned parts) {
+// What one of `parts` lanes gathers of v's in-arcs, from `arc` on.
+DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, eid arc, eid end, unsigned parts) {
     Gathered g = {identity(), 0};
-    const eid end = __ldg(a.G.in_offsets + v + 1);
 #pragma unroll 4
-    for (eid arc = __ldg(a.G.in_offsets + v) + part; arc < end; arc += parts) {
+    for (; arc < end; arc += parts) {
         const vid u = __ldg(a.G.sources + arc);
 #if BY_SOURCE
         g.message = merge(g.message, take(a.A, u));
@@ -141,18 +140,47 @@ DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, unsigned part,
     return g;
 }
 
-// Rows of one class: `parts` lanes a row. settle(take, v, gathered) is called by whole warps, taken by one lane a row.
+template <unsigned parts>
+DEVICE Gathered gathered_by(Gathered g) {
+    __syncwarp();
+    for (unsigned step = parts / 2; step > 0; step >>= 1) g = both(g, exchange(g, step));
+    return g;
+}
+
+// Long rows: a warp each, settled by one lane. settle(take, v, gathered) is called by whole warps.
+template <class F>
+DEVICE void gather_by_warps(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
+    for (i64 v = begin + warp_in_grid(); v < end; v += warps_in_grid()) {
+        Gathered g = {identity(), 0};
+        if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))
+            g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + lane(), __ldg(a.G.in_offsets + v + 1), 32);
+        settle(lane() == 0, (vid)v, gathered_by<32>(g));
+    }
+}
+
+// Short rows: a warp takes 32 of them, gathers them one after the other (several at once where few lanes do a row), and
+// then each lane settles one. What a row costs beside its arcs is so paid once for 32, and neighbours are read together.
 template <unsigned parts, class F>
 DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
-    const unsigned rows = 32 / parts;
-    for (i64 base = begin + rows * (i64)warp_in_grid(); base < end; base += rows * (i64)warps_in_grid()) {
-        const i64 v = base + lane() / parts;
-        const bool valid = v < end;
-        Gathered g = {identity(), 0};
-        if (valid && (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))) g = gather(a, f, (vid)v, lane() % parts, parts);
-        __syncwarp();
-        for (unsigned step = parts / 2; step > 0; step >>= 1) g = both(g, exchange(g, step));
-        settle(valid && lane() % parts == 0, (vid)v, g);
+    const unsigned rows = 32 / parts;  // at once
+    for (i64 base = begin + 32 * (i64)warp_in_grid(); base < end; base += 32 * (i64)warps_in_grid()) {
+        const i64 v = base + lane();
+        eid first = 0, last = 0;
+        if (v < end && (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))) {
+            first = __ldg(a.G.in_offsets + v);
+            last = __ldg(a.G.in_offsets + v + 1);
+        }
+        Gathered mine = {identity(), 0};
+        for (unsigned turn = 0; turn < parts; ++turn) {
+            const unsigned row = turn * rows + lane() / parts;
+            const eid from = __shfl_sync(FULL, first, row), to = __shfl_sync(FULL, last, row);
+            Gathered g = gather(a, f, (vid)(base + row), from + lane() % parts, to, parts);
+            g = gathered_by<parts>(g);
+            const unsigned source = (lane() - turn * rows) * parts & 31u;
+            g = Gathered{fetch(g.message, source), __shfl_sync(FULL, g.found, source)};
+            if (lane() / rows == turn) mine = g;
+        }
+        settle(v < end, (vid)v, mine);
     }
 }
 
@@ -161,7 +189,8 @@ DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 end, F&& se
     __shared__ Gathered parts[WARPS];
     for (i64 v = blockIdx.x; v < end; v += gridDim.x) {
         Gathered g = {identity(), 0};
-        if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v)) g = gather(a, f, (vid)v, threadIdx.x, BLOCK);
+        if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v)) 
+            g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + threadIdx.x, __ldg(a.G.in_offsets + v + 1), BLOCK);
         __syncwarp();
         for (unsigned step = 16; step > 0; step >>= 1) g = both(g, exchange(g, step));
         if (lane() == 0) parts[warp_in_block()] = g;
@@ -177,12 +206,13 @@ template <class F>
 DEVICE void gather_all(const Arguments& a, const Frame& f, F&& settle) {
     const i64* ends = a.G.classes;
     gather_by_blocks(a, f, ends[0], settle);
-    gather_class<32>(a, f, ends[0], ends[1], settle);
-    gather_class<16>(a, f, ends[1], ends[2], settle);
-    gather_class<8>(a, f, ends[2], ends[3], settle);
-    gather_class<4>(a, f, ends[3], ends[4], settle);
-    gather_class<2>(a, f, ends[4], ends[5], settle);
-    gather_class<1>(a, f, ends[5], ends[6], settle);
+    gather_by_warps(a, f, ends[0], ends[1], settle);
+    gather_class<32>(a, f, ends[1], ends[2], settle);
+    gather_class<16>(a, f, ends[2], ends[3], settle);
+    gather_class<8>(a, f, ends[3], ends[4], settle);
+    gather_class<4>(a, f, ends[4], ends[5], settle);
+    gather_class<2>(a, f, ends[5], ends[6], settle);
+    gather_class<1>(a, f, ends[6], ends[7], settle);
 }
 
 DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
@@ -285,7 +315,7 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
         activate(f, next, active, v);
     };
     gather_all(a, f, settle);
-    for (i64 base = a.G.classes[6] + 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
+    for (i64 base = a.G.classes[7] + 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
         const i64 v = base + lane();  // nobody sends to these
         settle(v < a.G.n, (vid)v, Gathered{identity(), 0});
     }
