@@ -3,12 +3,17 @@
 from dromos.algorithms.belief_propagation import belief_propagation
 from dromos.algorithms.betweenness import betweenness
 from dromos.algorithms.bfs import bfs
+from dromos.algorithms.closeness import closeness
 from dromos.algorithms.clustering import clustering
 from dromos.algorithms.connected_components import connected_components
 from dromos.algorithms.core_numbers import core_numbers
 from dromos.algorithms.degree_distribution import degree_distribution
+from dromos.algorithms.distances import distances
+from dromos.algorithms.eccentricity import diameter, eccentricity, radius
+from dromos.algorithms.harmonic import harmonic
 from dromos.algorithms.k_core import k_core
 from dromos.algorithms.label_propagation import label_propagation
+from dromos.algorithms.multi_source_bfs import multi_source_bfs
 from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
 from dromos.algorithms.spmv import spmv
 from dromos.algorithms.sssp import sssp
@@ -19,13 +24,20 @@ __all__ = [
     "belief_propagation",
     "betweenness",
     "bfs",
+    "closeness",
     "clustering",
     "connected_components",
     "core_numbers",
     "degree_distribution",
+    "diameter",
+    "distances",
+    "eccentricity",
+    "harmonic",
     "k_core",
     "label_propagation",
+    "multi_source_bfs",
     "pagerank",
+    "radius",
     "random_walk_with_restart",
     "spmv",
     "sssp",

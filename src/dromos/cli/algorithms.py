@@ -22,6 +22,8 @@ COMMANDS: Final = {name.replace("_", "-"): getattr(algorithms, name) for name in
 _WORDS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "source": as_vertex,
     "sources": as_vertices,
+    "targets": as_vertices,
+    "nbunch": as_vertices,
     "personalization": as_numbers,
     "nstart": as_numbers,
     "dangling": as_numbers,
@@ -29,6 +31,7 @@ _WORDS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "prior": as_matrix,
     "coupling": as_matrix,
 }
+_NOT_WORDS: Final = ("graph", "how", "consume")  # a function cannot be typed in
 _METAVARS: Final[Mapping[Callable[[Any, str], Any], str]] = {
     as_vertex: "VERTEX",
     as_vertices: "V,V,…",
@@ -71,7 +74,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
     """A function that Typer understands: the algorithm's own arguments as options, then the common ones."""
-    own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.name not in ("graph", "how")]
+    own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.name not in _NOT_WORDS]
     told = _help_texts(function)
     parameters = [inspect.Parameter("graph", inspect.Parameter.KEYWORD_ONLY, annotation=Common.GRAPH)]
     for p in own:

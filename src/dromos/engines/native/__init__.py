@@ -14,7 +14,7 @@ from dromos.engines import NativeKernel
 
 __all__ = ["CPU_KERNELS", "cpu_kernel"]
 
-CPU_KERNELS: Final = ("betweenness", "components", "cores", "cdlp", "strong", "triangles")
+CPU_KERNELS: Final = ("betweenness", "components", "cores", "cdlp", "joint", "strong", "triangles")
 """Each is a module here with a function of the same name."""
 
 

@@ -6,7 +6,7 @@ while it is at hand.
 
 Sources go in groups of 64, 128, 256 or 512, a bit each. All threads share a group, level by level; or, where there are
 many groups on a small graph, each has groups of its own and waits for nobody. A group takes ``24 * words`` bytes a
-vertex and some more, see :func:`group_bytes`.
+vertex and some more, see ``joint_groups.group_bytes``.
 """
 
 from __future__ import annotations
@@ -14,72 +14,25 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_zeros
+from dromos.engines.native.joint_groups import Found, group_bytes, step_of, width_for
+from dromos.engines.native.joint_order import by_hubs
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["WIDTHS", "Found", "group_bytes", "joint", "width_for"]
+if TYPE_CHECKING:
+    from dromos.graph.transform import Relabelled
 
-WIDTHS: Final = (1, 2, 4, 8)
-"""Words a vertex that there are kernels for."""
+__all__ = ["joint"]
+
 _NO_LIMIT: Final = np.iinfo(np.int64).max
 _SMALL: Final = 1 << 15
 _APART: Final = 64 << 20
-
-
-class Found(NamedTuple):
-    """What one group of sources came to; arrays have an entry, or a row, for each of its sources in order."""
-
-    group: int
-    """Its number."""
-    sources: Array
-    reached: Array
-    """Vertices that a source reaches, without itself."""
-    far: Array
-    """The sum of their distances."""
-    near: Array
-    """The sum of the inverses of their distances."""
-    depth: Array
-    """The greatest of their distances."""
-    distance: Array | None
-    """Rows of distances, -1 where there is no path; overwritten by a later group."""
-    seen: Array | None
-    """For each vertex the words with a bit for every source that reaches it; overwritten by a later group."""
-    levels: int
-    pulled: int
-    """How many of the levels were found from below."""
-    joint: int
-    """The vertices of all joint frontiers."""
-    seconds: float
-
-    @property
-    def sharing(self) -> float:
-        """The sharing degree (iBFS, equation 2.2): how many searches share a vertex of the joint frontier, on average."""
-        return float(self.reached.sum() + len(self.sources)) / max(self.joint, 1)
-
-
-def width_for(sources: int) -> int:
-    """The words a vertex for a group of so many sources.
-
-    >>> width_for(64), width_for(65), width_for(512)
-    (1, 2, 8)
-    """
-    return next(width for width in WIDTHS if 64 * width >= sources)
-
-
-def group_bytes(num_vertices: int, width: int, distance: Any = None) -> int:
-    """The memory of a group of ``64 * width`` sources, with rows of distances if their dtype is given.
-
-    >>> group_bytes(1 << 20, 1) >> 20
-    32
-    """
-    rows = 0 if distance is None else 64 * width * np.dtype(distance).itemsize
-    return int(num_vertices * (3 * 8 * width + 8 + rows) + num_vertices // 8)
 
 
 def joint(
@@ -106,29 +59,31 @@ def joint(
         threads: of the team.
 
     >>> import dromos as dr
-    >>> joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far, found.depth))
-    [6 4] [3 2]
-    {}
+    >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far))
+    [6 4]
+    >>> [what for _, _, what, _ in told["steps"]]
+    ['group 0: 2 sources, sharing degree 1.14, 0 of 3 levels pulled']
     """
     team = num_threads(threads)
+    # rows of distances are written in the order of the vertices, and given away as they are
+    renumbered = by_hubs(graph, sum(map(len, groups))) if distance is None else None
     width = width_for(max((len(group) for group in groups), default=1))
     small = team * group_bytes(graph.num_vertices, width, distance) <= _APART
     apart = team > 1 and len(groups) >= 2 * team and small
-    stop, lock, done = np.zeros(1, np.int64), threading.Lock(), 0
+    stop, lock, steps = np.zeros(1, np.int64), threading.Lock(), []
 
     def deliver(worker: _Worker, number: int, together: bool) -> None:
-        nonlocal done
         found = worker.search(number, groups[number], stop, together=together)
         if found is None:
             return
         with lock:
             consume(found)
-            done += 1
+            steps.append(step_of(found))
             if progress is not None:
-                progress(done, len(groups))
+                progress(len(steps), len(groups))
 
     if apart:
-        workers = [_Worker(graph, 1, width, limit, distance, want_seen) for _ in range(team)]
+        workers = [_Worker(graph, renumbered, 1, width, limit, distance, want_seen) for _ in range(team)]
 
         def each_its_own(thread: int, threads: int) -> None:
             for number in range(thread, len(groups), threads):
@@ -142,19 +97,30 @@ def joint(
 
         run_team(each_its_own, threads=team, stop=stop)
     else:
-        worker = _Worker(graph, 1 if graph.num_arcs < _SMALL else team, width, limit, distance, want_seen)
+        worker = _Worker(graph, renumbered, 1 if graph.num_arcs < _SMALL else team, width, limit, distance, want_seen)
         for number in range(len(groups)):
             deliver(worker, number, together=True)
-    return {}
+    return {"steps": steps}
 
 
 class _Worker:
     """What ``team`` threads need to search from one group of sources after the other."""
 
-    def __init__(self, graph: Graph, team: int, width: int, limit: int | None, distance: Any, want_seen: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        renumbered: Relabelled | None,
+        team: int,
+        width: int,
+        limit: int | None,
+        distance: Any,
+        want_seen: bool,
+    ) -> None:
         from dromos.engines.native import joint_kernels as kernels
         from dromos.jit import LINE
 
+        self._new_ids = None if renumbered is None else renumbered.new_ids
+        graph = graph if renumbered is None else renumbered.graph
         n, ids, back = graph.num_vertices, graph.targets.dtype, graph.transpose
         self._kernels, self._team, self._width, self._n = kernels, team, width, n
         self._limit = _NO_LIMIT if limit is None else limit
@@ -176,7 +142,7 @@ class _Worker:
 
         kernels, count = self._kernels, len(sources)
         begin = time.perf_counter()
-        first = self._place(sources)
+        first = self._place(sources if self._new_ids is None else self._new_ids[sources])
         bits = np.zeros(64 * self._width, bool)
         bits[:count] = True
         like = tuple(np.packbits(bits, bitorder="little").view(np.uint64))
@@ -197,10 +163,14 @@ class _Worker:
         return Found(
             number, sources, reached, far, near, depth,
             self._distance.reshape(-1, self._n)[:count] if self._distance.size else None,
-            self._tables[0].reshape(self._n, self._width) if self._want_seen else None,
+            self._seen() if self._want_seen else None,
             int(report[kernels.LEVELS]), int(report[kernels.PULLED]), int(report[kernels.JOINT]) + len(first),
             time.perf_counter() - begin,
         )  # fmt: skip
+
+    def _seen(self) -> Array:
+        words: Array = self._tables[0].reshape(self._n, self._width)
+        return words if self._new_ids is None else words[self._new_ids]
 
     def _place(self, sources: Array) -> Array:
         """Put the sources' bits into empty tables, and each vertex among them into the queue."""

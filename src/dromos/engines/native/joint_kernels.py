@@ -23,7 +23,6 @@ from dromos.engines.native.joint_counts_kernels import MOST, count_rows, write_d
 from dromos.engines.native.joint_rows import (
     load_row,
     merge_row,
-    row_and,
     row_any,
     row_or,
     row_without,
@@ -34,6 +33,7 @@ from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, tota
 
 BUFFER = MOST  # vertices that a thread settles, counts and queues at once; whole words of bits
 PULL = 6  # a frontier with more arcs than one in so many of the open vertices' is pulled from
+FEW = 8  # a frontier of less than one in so many vertices is looked up in a bitmap before its rows
 CURSORS = 4  # two for chunks, by the phase's parity; two for the tails of the queues, by the level's
 _TAIL = 2 * LINE
 _ONE = np.uint64(1)
@@ -102,7 +102,7 @@ def _push(size, cursor, threads, like, offsets, targets, seen, front, following,
 @inline
 def _settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, following, listed, after, counts,
             counts_base, distance, n, cursors):  # fmt: skip
-    """After a push: what it found becomes seen. ``(bits found, arcs of the vertices, arcs into those without lack)``."""
+    """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into those without lack)``."""
     width = len(like)
     bits, arcs, closed = row_without(like, like), np.int64(0), np.int64(0)
     chunk = _chunk(size, threads)
@@ -126,12 +126,27 @@ def _settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen,
 
 
 @inline
+def _gather_few(front, member, in_targets, begin, end, lacking, like):
+    """As :func:`_gather` from a frontier of few vertices: the bitmap of its members is in cache, its rows are not."""
+    width = len(like)
+    left = lacking
+    for arc in range(begin, end):
+        u = np.int64(load(in_targets, arc))
+        if (load(member, u >> 6) >> np.uint64(u & 63)) & _ONE:
+            left = row_without(left, load_row(front, u * width, like))
+            if not row_any(left):
+                break
+    return row_without(lacking, left)
+
+
+@inline
 def _gather(front, in_targets, begin, end, lacking, like):
     """The bits of ``lacking`` that the rows of a vertex's in-neighbours have; it looks no further when it has all."""
     width = len(like)
     left = lacking
     for arc in range(begin, end):
-        prefetch(front, np.int64(load(in_targets, min(arc + 8, end - 1))) * width)
+        if width >= 4:  # shorter rows are several to a line of the cache, and the processor looks ahead by itself
+            prefetch(front, np.int64(load(in_targets, min(arc + 8, end - 1))) * width)
         left = row_without(left, load_row(front, np.int64(load(in_targets, arc)) * width, like))
         if not row_any(left):
             break
@@ -139,8 +154,8 @@ def _gather(front, in_targets, begin, end, lacking, like):
 
 
 @inline
-def _pull(cursor, level, like, live, offsets, in_offsets, in_targets, seen, front, following, after, counts,
-          counts_base, distance, n, buffer, base, cursors, tail):  # fmt: skip
+def _pull(cursor, few, level, like, live, offsets, in_offsets, in_targets, seen, front, following, listed, after,
+          counts, counts_base, distance, n, buffer, base, cursors, tail):  # fmt: skip
     """Let the vertices that lack bits gather them. ``(found, bits, arcs, arcs into vertices without lack)``."""
     width = len(like)
     none = row_without(like, like)
@@ -156,7 +171,10 @@ def _pull(cursor, level, like, live, offsets, in_offsets, in_targets, seen, fron
             lacking = row_without(live, known)
             fresh = none
             if row_any(lacking):
-                fresh = _gather(front, in_targets, begin, end, lacking, like)
+                if few:
+                    fresh = _gather_few(front, listed, in_targets, begin, end, lacking, like)
+                else:
+                    fresh = _gather(front, in_targets, begin, end, lacking, like)
                 if row_any(fresh):
                     known = row_or(known, fresh)
                     store_row(seen, v * width, known)
@@ -180,6 +198,19 @@ def _clear(order, size, thread, threads, rows, like):
     none = row_without(like, like)
     for at in range(size * thread // threads, size * (thread + 1) // threads):
         store_row(rows, np.int64(load(order, at)) * len(like), none)
+
+
+@inline
+def _list(order, size, thread, threads, listed):
+    for at in range(size * thread // threads, size * (thread + 1) // threads):
+        v = np.int64(load(order, at))
+        atomic_or(listed, v >> 6, _ONE << np.uint64(v & 63))
+
+
+@inline
+def _unlist(order, size, thread, threads, listed):
+    for at in range(size * thread // threads, size * (thread + 1) // threads):
+        store_relaxed(listed, np.int64(load(order, at)) >> 6, np.uint64(0))
 
 
 @inline
@@ -269,14 +300,23 @@ def traverse(
         tail = _TAIL + copy * LINE
         counts_base = (2 * thread + copy) * sources
         if arcs * PULL > open_arcs + n:
+            few = size * FEW < n
+            if few:
+                _list(order, size, thread, threads, listed)
+                number += 1
+                meet(memory, thread, threads, number)
+                if thread == 0:
+                    store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)
             found, bits, reach, closed = _pull(
-                (number & 1) * LINE, level, like, live, offsets, in_offsets, in_targets, seen, front, following, after,
-                counts, counts_base, distance, n, buffer, base, cursors, tail,
+                (number & 1) * LINE, few, level, like, live, offsets, in_offsets, in_targets, seen, front, following,
+                listed, after, counts, counts_base, distance, n, buffer, base, cursors, tail,
             )  # fmt: skip
             number += 1
             _finish(memory, cursors, stop, thread, threads, number, found, reach, closed, bits, scratch)
             open_arcs = targets.size - total(memory, threads, number, _CLOSED)
             size_after = total(memory, threads, number, _FOUND)
+            if few:
+                _unlist(order, size, thread, threads, listed)
             dirty = True
             pulls += 1
         else:
@@ -318,7 +358,7 @@ def traverse(
     meet(memory, thread, threads, number + 1)
     if thread == 0:
         store(report, LEVELS, level - np.int64(size == 0 and level > 0))
-        store(report, PULLED, pulls)
+        store(report, PULLED, min(pulls, level))
         store(report, JOINT, joint)
         store(report, INSTANCES, total(memory, threads, number + 1, _FOUND))
         store(report, STOPPED, np.int64(stopped))

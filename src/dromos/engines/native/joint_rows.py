@@ -90,7 +90,6 @@ def _componentwise(operate):
 
 
 row_or = _componentwise(lambda builder, a, b: builder.or_(a, b))
-row_and = _componentwise(lambda builder, a, b: builder.and_(a, b))
 row_without = _componentwise(lambda builder, a, b: builder.and_(a, builder.not_(b)))
 
 

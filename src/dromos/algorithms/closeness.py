@@ -1,0 +1,85 @@
+"""Closeness centrality.
+
+Returns ``centrality``: the inverse of the mean distance *to* each vertex from those that have a path to it, times (with
+``wf_improved``) the share of the other vertices that do. Distances are numbers of edges. The numbers are those of
+NetworkX's ``closeness_centrality``; of a sample of sources they are estimates: Eppstein and Wang, "Fast approximation
+of centrality", 2004. Parallel edges and self-loops change nothing.
+
+Searches run many at once, see :mod:`dromos.algorithms.multi_source_bfs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+import numpy as np
+
+from dromos.algorithms.many.centrality import sampled, sums_from, sums_to
+from dromos.algorithms.many.sources import chosen_sources
+from dromos.algorithms.multi_source_bfs import sharing_values
+from dromos.algorithms.verifying import nowhere
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["closeness", "verify"]
+
+_CHECKED = 64
+
+
+def closeness(
+    graph: Graph,
+    k: int | None = None,
+    sources: Iterable[Any] | None = None,
+    wf_improved: bool = True,
+    seed: int | None = None,
+    grouping: str = "auto",
+    memory: int | None = None,
+    **how: Unpack[Options],
+) -> Result:
+    """How close each vertex is to all that have a path to it.
+
+    Args:
+        graph: distances count edges towards a vertex; weights are not looked at.
+        k: estimate from so many sources drawn by ``seed``; all vertices if not given, exactly.
+        sources: estimate from these vertices (labels, or ids where the graph has none) instead.
+        wf_improved: scale by the share of vertices that have a path, so that small components do not win.
+        seed: of the draw; the same one draws the same sources.
+        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
+        memory: bytes that a group of sources may take; groups are made smaller to fit.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.closeness(dr.generators.path(4)).centrality.tolist()
+    [0.5, 0.75, 0.75, 0.5]
+    """
+    session = Session("closeness", graph, **how)
+    chosen = chosen_sources(graph, k, sources, seed)
+    if chosen is None:
+        sums = sums_to(session, graph, np.arange(graph.num_vertices), grouping, memory)
+    else:
+        sums = sums_from(session, graph, chosen, grouping, memory)
+    return session.result(
+        {"centrality": _centrality(sums.reached, sums.far, sums.others, wf_improved)},
+        values=sharing_values(sums.searched),
+        verifier=lambda result: verify(graph, chosen, result["centrality"], wf_improved),
+    )
+
+
+def _centrality(reached: Array, far: Array, others: Array, wf_improved: bool) -> Array:
+    mean_inverse = np.divide(reached, far, out=np.zeros(len(far)), where=far > 0)
+    share = np.divide(reached, others, out=np.zeros(len(far)), where=others > 0)
+    return mean_inverse * share if wf_improved else mean_inverse
+
+
+def verify(graph: Graph, sources: Array | None, centrality: Array, wf_improved: bool) -> None:
+    """The centralities of some vertices are those that SciPy's distances give."""
+    n = graph.num_vertices
+    some = np.unique(np.linspace(0, max(n - 1, 0), min(n, _CHECKED)).astype(np.int64)) if n else np.empty(0, np.int64)
+    if not n:
+        return
+    length = sampled(graph, sources, some)
+    others = np.full(len(some), n - 1) if sources is None else len(sources) - np.isin(some, sources)
+    expected = _centrality(np.count_nonzero(length, axis=1), length.sum(axis=1), others, wf_improved)
+    nowhere(~np.isclose(centrality[some], expected), "checked vertex number {} has another closeness")

@@ -1,0 +1,107 @@
+"""Eccentricities, the diameter and the radius.
+
+``eccentricity`` returns the distance from each vertex to the one farthest from it, and the greatest and the least of
+them, ``diameter`` and ``radius``. ``diameter`` and ``radius`` return one number and stop as soon as it is sure. Their
+fields ``lower`` and ``upper`` bound every vertex's eccentricity. All are exact. As in NetworkX, a graph that is not
+(strongly) connected has none and is refused.
+
+A few searches bound most vertices so tightly that no search from them is needed; see
+:mod:`dromos.algorithms.many.bounding`.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.many.bounding import Bounds, narrow
+from dromos.algorithms.verifying import matrix, nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["diameter", "eccentricity", "radius", "verify"]
+
+_CHECKED = 64
+
+
+def eccentricity(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The distance from each vertex to the farthest one.
+
+    Args:
+        graph: connected; a directed one strongly. Weights are not looked at.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> result = dr.eccentricity(dr.generators.path(4))
+    >>> result.eccentricity.tolist(), result.diameter, result.radius
+    ([3, 2, 2, 3], 3, 2)
+    """
+    session = Session("eccentricity", graph, **how)
+    bounds = narrow(session, graph, "all")
+    values = {
+        "diameter": int(bounds.lower.max()),
+        "radius": int(bounds.lower.min()),
+        "searches": int(np.count_nonzero(bounds.searched)),
+    }
+    return session.result(
+        {"eccentricity": bounds.lower},
+        values=values,
+        verifier=lambda result: verify(graph, result["eccentricity"], result["eccentricity"]),
+    )
+
+
+def diameter(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The greatest distance between two vertices.
+
+    Args:
+        graph: connected; a directed one strongly. Weights are not looked at.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.diameter(dr.generators.cycle(7)).diameter
+    3
+    """
+    session = Session("diameter", graph, **how)
+    bounds = narrow(session, graph, "diameter")
+    return _bounded(session, graph, bounds, {"diameter": int(bounds.lower.max())})
+
+
+def radius(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The least distance from a vertex within which all others are.
+
+    Args:
+        graph: connected; a directed one strongly. Weights are not looked at.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.radius(dr.generators.star(9)).radius
+    1
+    """
+    session = Session("radius", graph, **how)
+    bounds = narrow(session, graph, "radius")
+    return _bounded(session, graph, bounds, {"radius": int(bounds.upper.min())})
+
+
+def _bounded(session: Session, graph: Graph, bounds: Bounds, values: dict[str, int]) -> Result:
+    def check(result: Result) -> None:
+        verify(graph, result["lower"], result["upper"])
+        lower, upper = result["lower"], result["upper"]
+        require(values.get("diameter", lower.max()) == lower.max() == upper.max(), "the diameter is not certain")
+        require(values.get("radius", upper.min()) == lower.min() == upper.min(), "the radius is not certain")
+
+    searches = int(np.count_nonzero(bounds.searched))
+    return session.result(
+        {"lower": bounds.lower, "upper": bounds.upper}, values={**values, "searches": searches}, verifier=check
+    )
+
+
+def verify(graph: Graph, lower: Array, upper: Array) -> None:
+    """SciPy's eccentricities of some vertices are within the bounds."""
+    from scipy.sparse.csgraph import shortest_path
+
+    n = graph.num_vertices
+    some = np.unique(np.linspace(0, n - 1, min(n, _CHECKED)).astype(np.int64))
+    length = shortest_path(matrix(graph.with_weights(None)), unweighted=True, indices=some).max(axis=1)
+    nowhere((length < lower[some]) | (length > upper[some]), "checked vertex number {} has another eccentricity")

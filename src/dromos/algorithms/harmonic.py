@@ -1,0 +1,90 @@
+"""Harmonic centrality.
+
+Returns ``centrality``: the sum of the inverses of the distances *to* each vertex, in edges; vertices without a path add
+nothing. The numbers are those of NetworkX's ``harmonic_centrality``, with its ``nbunch`` and ``sources``; ``k``
+estimates them from a sample. Boldi and Vigna, "Axioms for centrality", 2014. Parallel edges and loops change nothing.
+
+Searches run many at once, see :mod:`dromos.algorithms.multi_source_bfs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+import numpy as np
+
+from dromos.algorithms.many.centrality import sampled, sums_from, sums_to
+from dromos.algorithms.many.sources import chosen_sources, vertex_ids
+from dromos.algorithms.multi_source_bfs import sharing_values
+from dromos.algorithms.verifying import nowhere
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["harmonic", "verify"]
+
+_CHECKED = 64
+
+
+def harmonic(
+    graph: Graph,
+    nbunch: Iterable[Any] | None = None,
+    sources: Iterable[Any] | None = None,
+    k: int | None = None,
+    seed: int | None = None,
+    grouping: str = "auto",
+    memory: int | None = None,
+    **how: Unpack[Options],
+) -> Result:
+    """The sum of the inverses of the distances to each vertex.
+
+    Args:
+        graph: distances count edges towards a vertex; weights are not looked at.
+        nbunch: only for these vertices; NaN for the others.
+        sources: only distances from these vertices count (labels, or ids where the graph has none).
+        k: estimate from so many sources drawn by ``seed``, scaled up to all.
+        seed: of the draw; the same one draws the same sources.
+        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
+        memory: bytes that a group of sources may take; groups are made smaller to fit.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.harmonic(dr.generators.path(3)).centrality.tolist()
+    [1.5, 2.0, 1.5]
+    >>> dr.harmonic(dr.generators.path(3), sources=[0]).centrality.tolist()
+    [0.0, 1.0, 0.5]
+    """
+    session = Session("harmonic", graph, **how)
+    n = graph.num_vertices
+    wanted = None if nbunch is None else vertex_ids(graph, nbunch, "nbunch")
+    chosen = chosen_sources(graph, k, sources, seed)
+    scale = np.ones(n)
+    if chosen is None:
+        sums = sums_to(session, graph, np.arange(n) if wanted is None else wanted, grouping, memory)
+    else:
+        sums = sums_from(session, graph, chosen, grouping, memory)
+        if k is not None:
+            scale = np.divide(n - 1, sums.others, out=np.zeros(n), where=sums.others > 0)
+    centrality = sums.near * scale
+    if wanted is not None:
+        outside = np.ones(n, dtype=bool)
+        outside[wanted] = False
+        centrality[outside] = np.nan
+    return session.result(
+        {"centrality": centrality},
+        values=sharing_values(sums.searched),
+        verifier=lambda result: verify(graph, chosen, result["centrality"], scale),
+    )
+
+
+def verify(graph: Graph, sources: Array | None, centrality: Array, scale: Array) -> None:
+    """The centralities of some vertices are those that SciPy's distances give."""
+    known = np.flatnonzero(~np.isnan(centrality))
+    if not len(known):
+        return
+    some = np.unique(known[np.linspace(0, len(known) - 1, min(len(known), _CHECKED)).astype(np.int64)])
+    length = sampled(graph, sources, some)
+    inverse = np.divide(1.0, length, out=np.zeros(length.shape), where=length > 0)
+    expected = inverse.sum(axis=1) * scale[some]
+    nowhere(~np.isclose(centrality[some], expected), "checked vertex number {} has another harmonic centrality")

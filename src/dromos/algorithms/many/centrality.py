@@ -1,0 +1,74 @@
+"""Sums over distances: of each vertex to all others exactly, or of all vertices to some sources.
+
+The distance of a centrality is the one *to* the vertex, as in NetworkX. Exactly, every vertex is a source on the
+transpose, and its sums are ready when its search is. From a sample, searches go forward and every vertex gathers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.algorithms.many.searching import Searched, search
+from dromos.algorithms.verifying import matrix
+from dromos.dtypes import Array
+from dromos.engines.native.joint_groups import Found
+from dromos.graph import Graph
+from dromos.runner import Session
+
+__all__ = ["Sums", "sampled", "sums_from", "sums_to"]
+
+
+class Sums(NamedTuple):
+    """Of each vertex: how many sources have a path to it, the sum of the distances, and that of their inverses."""
+
+    reached: Array
+    far: Array
+    near: Array
+    others: Array
+    """How many sources there are beside the vertex itself."""
+    searched: Searched
+
+
+def sums_to(session: Session, graph: Graph, vertices: Array, grouping: str, memory: int | None) -> Sums:
+    """The sums of ``vertices`` over all others, exactly; zeros for vertices that are not asked for."""
+    n = graph.num_vertices
+    back = graph if graph.symmetric else graph.transpose
+    found = search(session, back, vertices, grouping=grouping, memory=memory)
+
+    def column(values: Array) -> Array:
+        out = np.zeros(n, values.dtype)
+        out[vertices] = values
+        return out
+
+    others = np.full(n, max(n - 1, 0))
+    return Sums(column(found.reached), column(found.far), column(found.near), others, found)
+
+
+def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, memory: int | None) -> Sums:
+    """The sums of all vertices over ``sources``."""
+    n = graph.num_vertices
+    reached, far, near = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
+
+    def gather(found: Found) -> None:
+        assert found.distance is not None
+        for row in found.distance:
+            there = row > 0
+            reached[there] += 1
+            far[there] += row[there]
+            near[there] += 1.0 / row[there]
+
+    found = search(session, graph, sources, gather, distance=np.int32, grouping=grouping, memory=memory)
+    others = np.full(n, len(sources))
+    others[sources] -= 1
+    return Sums(reached, far, near, others, found)
+
+
+def sampled(graph: Graph, sources: Array | None, vertices: Array) -> Any:
+    """SciPy's distances to ``vertices`` from ``sources``, or from all; 0 where there is no path."""
+    from scipy.sparse.csgraph import shortest_path
+
+    length = shortest_path(matrix(graph.with_weights(None).transpose), unweighted=True, indices=vertices)
+    length[~np.isfinite(length)] = 0
+    return length if sources is None else length[:, sources]

@@ -1,0 +1,116 @@
+"""One way to search from many sources: groups that fit the memory, by an engine's kernel or by the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of
+from dromos.algorithms.many.grouping import grouped
+from dromos.algorithms.many.program import search_by_program
+from dromos.dtypes import Array
+from dromos.engines.native.joint_groups import WIDTHS, Found, group_bytes, width_for
+from dromos.errors import ResourceError
+from dromos.graph import Graph
+from dromos.graph.summary import human_bytes
+from dromos.runner import Session
+
+__all__ = ["GroupFacts", "Searched", "search", "width_within"]
+
+
+class GroupFacts(NamedTuple):
+    """What is told of a group when it is done."""
+
+    group: int
+    sources: int
+    levels: int
+    pulled: int
+    joint: int
+    sharing: float
+    seconds: float
+
+
+class Searched(NamedTuple):
+    """What is known of a search after it: of each source, and of each group."""
+
+    sources: Array
+    group: Array
+    reached: Array
+    far: Array
+    near: Array
+    depth: Array
+    groups: list[GroupFacts]
+
+    @property
+    def sharing(self) -> float:
+        """The sharing degree over all groups."""
+        return float(self.reached.sum() + len(self.sources)) / max(sum(facts.joint for facts in self.groups), 1)
+
+
+def width_within(graph: Graph, sources: int, memory: int | None, distance: Any = None) -> int:
+    """The words a vertex for groups that fit ``memory`` bytes; the widest useful one if that is None.
+
+    >>> import dromos as dr
+    >>> width_within(dr.generators.path(1000), 4096, 1 << 17)
+    4
+    """
+    widest = width_for(min(max(sources, 1), 64 * WIDTHS[-1]))
+    if memory is None:
+        return widest
+    allowed = count_of(memory, "memory", low=1)
+    fitting = [
+        width for width in WIDTHS if width <= widest and group_bytes(graph.num_vertices, width, distance) <= allowed
+    ]
+    if not fitting:
+        least = group_bytes(graph.num_vertices, 1, distance)
+        raise ResourceError(
+            f"memory={allowed:,} bytes is too little for one group of 64 sources on {graph.num_vertices:,} vertices; "
+            f"give at least {least:,} ({human_bytes(least)})"
+        )
+    return fitting[-1]
+
+
+def search(
+    session: Session,
+    graph: Graph,
+    sources: Array,
+    consume: Callable[[Found], Any] | None = None,
+    *,
+    limit: int | None = None,
+    distance: Any = None,
+    want_seen: bool = False,
+    grouping: str = "auto",
+    q: int = 128,
+    seed: int | None = None,
+    memory: int | None = None,
+) -> Searched:
+    """Search from all ``sources`` (ids); ``consume`` is told of each group, of which ``Found.sources`` are positions.
+
+    The arrays of a ``Found`` may be overwritten by the next group; what is to be kept has to be copied.
+    """
+    size = 64 * width_within(graph, len(sources), memory, distance)
+    places = grouped(graph, sources, size, grouping, q, seed)
+    sums = [np.zeros(len(sources), kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64)]
+    group, reached, far, near, depth = sums
+    facts: list[GroupFacts] = []
+
+    def keep(found: Found) -> None:
+        here = places[found.group]
+        group[here], reached[here], far[here] = found.group, found.reached, found.far
+        near[here], depth[here] = found.near, found.depth
+        told = (found.group, len(here), found.levels, found.pulled, found.joint, found.sharing, found.seconds)
+        facts.append(GroupFacts(*told))
+        if consume is not None:
+            consume(found._replace(sources=here))
+
+    groups = [sources[here] for here in places]
+    fields = session.native(
+        "joint", graph,
+        groups=groups, consume=keep, limit=limit, distance=distance, want_seen=want_seen, progress=session.progress,
+    )  # fmt: skip
+    if fields is None:
+        for number, members in enumerate(groups):
+            keep(search_by_program(session, graph, number, members, limit, distance))
+    return Searched(sources, group, reached, far, near, depth, sorted(facts))

@@ -1,0 +1,62 @@
+"""Which vertices to search from: given, drawn by a seed, or all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+
+__all__ = ["chosen_sources", "drawn_sources", "vertex_ids"]
+
+
+def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
+    """The ids of vertices given by label, or by id where the graph has no labels; each once, and at least one.
+
+    >>> vertex_ids(Graph.from_edges(["ada"], ["bob"]), ["bob"], "sources").tolist()
+    [1]
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InvalidArgumentError(f"{name}={given!r} is not a list of vertices; write [{given!r}] for one")
+    listed = given if isinstance(given, np.ndarray) else list(given)
+    if len(listed) == 0:
+        raise InvalidArgumentError(f"{name} is empty; give at least one vertex")
+    if graph.labels is not None:
+        ids = np.asarray(graph.labels.ids_of(listed), dtype=np.int64)
+    elif isinstance(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind in "iu":
+        ids = listed.astype(np.int64)
+        wrong = (ids < 0) | (ids >= graph.num_vertices)
+        if wrong.any():
+            graph.vertex_id(int(ids[wrong][0]))  # raises what every unknown vertex raises
+    else:
+        ids = np.array([graph.vertex_id(vertex) for vertex in listed], dtype=np.int64)
+    ordered = np.sort(ids)
+    twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if len(twice):
+        vertex = int(ordered[twice[0]])
+        shown = vertex if graph.labels is None else graph.labels.values_of(np.array([vertex]))[0]
+        raise InvalidArgumentError(f"the vertex {shown!r} stands twice in {name}; give each once")
+    return ids
+
+
+def drawn_sources(graph: Graph, k: int, seed: int | None) -> Array:
+    """``k`` vertices, the same ones for the same seed, as NetworkX draws them."""
+    count, n = count_of(k, "k", low=1), graph.num_vertices
+    if count > n:
+        raise InvalidArgumentError(f"k={k} sources cannot be drawn from {n} vertices")
+    return np.array(random.Random(seed).sample(range(n), count), dtype=np.int64)
+
+
+def chosen_sources(graph: Graph, k: int | None, sources: Any, seed: int | None) -> Array | None:
+    """The ids to search from, or None for all vertices."""
+    if sources is not None:
+        if k is not None:
+            raise InvalidArgumentError("give k or sources, not both")
+        return vertex_ids(graph, sources, "sources")
+    return None if k is None else drawn_sources(graph, k, seed)

@@ -1,0 +1,59 @@
+"""The order of vertices that joint traversals are quickest in: hubs first.
+
+A pull gathers rows of a table that is larger than any cache, and hubs are asked for most; numbered first, they lie side
+by side, and come first in every row, so that it is full sooner. On a Kronecker graph of a million vertices that halves
+the time of a traversal. Renumbering costs as much as some traversals save, so it waits until a graph has been searched
+from a good number of sources, and is kept while the graph lives.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Final
+
+from dromos.graph import Graph
+
+if TYPE_CHECKING:
+    from dromos.graph.transform import Relabelled
+
+__all__ = ["by_hubs"]
+
+_SOURCES: Final = 128  # searched so far, this time included
+_SKEW: Final = 16  # the greatest degree against the average
+_LARGE: Final = 1 << 16  # below, all rows are in cache
+
+
+class _Known:
+    """What is remembered of a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        average = graph.num_arcs / max(graph.num_vertices, 1)
+        self.skewed = graph.num_vertices >= _LARGE and int(graph.out_degree.max(initial=0)) > _SKEW * average
+        self.searched = 0
+        self.order: Relabelled | None = None
+
+
+_known: dict[int, tuple[weakref.ref[Graph], _Known]] = {}
+
+
+def by_hubs(graph: Graph, sources: int) -> Relabelled | None:
+    """The graph with its hubs first, if it is one that gains by it and has been searched from enough sources.
+
+    >>> import dromos as dr
+    >>> by_hubs(dr.generators.grid(4, 4), 1000) is None
+    True
+    """
+    key = id(graph)
+    reference, known = _known.get(key, (None, None))
+    if reference is None or known is None or reference() is not graph:
+        known = _Known(graph)
+        _known[key] = (weakref.ref(graph, lambda _: _known.pop(key, None)), known)
+    known.searched += sources
+    if known.order is None and known.skewed and known.searched >= _SOURCES:
+        bare = graph if graph.weights is None and graph.labels is None else _bare(graph)
+        known.order = bare.relabel_by_degree()
+    return known.order
+
+
+def _bare(graph: Graph) -> Graph:
+    return Graph._make(graph.offsets, graph.targets, flags=graph.known_flags)

@@ -1,0 +1,142 @@
+"""Joint searches are single searches, whatever the number of sources, the engine and the path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.algorithms.many.program import joint_program
+from dromos.engines.native.joint import joint
+from tests.algorithms.support import examples, graphs, legal_paths, on_every_device
+
+DATA = Path(__file__).parent.parent / "data"
+REAL = ["wiki-Vote.txt.gz", "ego-Facebook.txt.gz", "PGPgiantcompo.graph.gz", "p2p-Gnutella31.e.gz"]
+
+
+def single(graph, source, limit=None):
+    return dr.bfs(graph, graph.labels.values_of(np.array([source]))[0] if graph.labels else source, limit).level
+
+
+def collected(graph, groups, **options):
+    rows, founds = {}, {}
+
+    def keep(found):
+        founds[found.group] = found
+        if found.distance is not None:
+            rows[found.group] = found.distance.copy()
+
+    joint(graph, groups=groups, consume=keep, **options)
+    return rows, founds
+
+
+@on_every_device
+@examples(20)
+@given(graphs(low=1, high=12), st.integers(0, 3))
+def test_every_source_is_searched_from_as_if_alone(device, graph, limit):
+    limit = limit or None
+    result = dr.distances(graph, range(graph.num_vertices), depth_limit=limit, device=device)
+    for source in range(graph.num_vertices):
+        assert np.array_equal(result.distance[source], dr.bfs(graph, source, limit, device="reference").level)
+    if graph.num_vertices > 1:
+        result.verify()
+
+
+@examples(8)
+@given(graphs(low=2, high=7))
+def test_the_program_gives_the_same_on_every_legal_path(graph):
+    sources = list(range(graph.num_vertices))
+    expected = dr.multi_source_bfs(graph, sources, device="cpu")
+    for path in legal_paths(graph, joint_program(1)):
+        result = dr.multi_source_bfs(graph, sources, device="reference", path=path)
+        for field in ("reached", "depth", "far"):
+            assert np.array_equal(result[field], expected[field])
+        assert np.allclose(result.near, expected.near)
+        assert result.sharing == pytest.approx(expected.sharing)
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 128, 200, 512])
+def test_groups_of_every_width_on_one_and_on_two_threads(count):
+    graph = dr.generators.rmat(10, seed=5)
+    sources = np.random.default_rng(1).integers(0, graph.num_vertices, count)  # some of them more than once
+    for threads in (1, 2):
+        rows, founds = collected(graph, [sources], distance=np.int32, threads=threads)
+        found = founds[0]
+        for place in range(0, count, 9):
+            level = single(graph, int(sources[place]))
+            assert np.array_equal(rows[0][place], level)
+            assert (found.reached[place], found.far[place]) == (np.count_nonzero(level > 0), level[level > 0].sum())
+            assert found.near[place] == pytest.approx((1 / level[level > 0]).sum())
+            assert found.depth[place] == level.max()
+        instances = (rows[0] >= 0).sum()
+        frontiers = sum(np.count_nonzero((rows[0] == level).any(axis=0)) for level in range(rows[0].max() + 1))
+        assert found.joint == frontiers
+        assert found.sharing == pytest.approx(instances / frontiers)
+
+
+def test_many_groups_are_spread_over_the_threads_of_a_small_graph():
+    graph = dr.generators.rmat(8, seed=2)
+    groups = [np.arange(begin, begin + 16) for begin in range(0, 256, 16)]
+    together, _ = collected(graph, groups, distance=np.int16, threads=1)
+    apart, _ = collected(graph, groups, distance=np.int16, threads=2)
+    assert set(apart) == set(range(16))
+    for number in range(16):
+        assert np.array_equal(together[number], apart[number])
+
+
+def test_a_trouble_of_the_consumer_ends_the_search():
+    graph = dr.generators.rmat(8, seed=2)
+
+    def refuse(found):
+        raise RuntimeError("enough")
+
+    for threads in (1, 2):
+        with pytest.raises(RuntimeError, match="enough"):
+            joint(graph, groups=[np.arange(8)] * 9, consume=refuse, threads=threads)
+
+
+def test_hubs_first_gives_the_same(monkeypatch):
+    from dromos.engines.native import joint_order
+
+    monkeypatch.setattr(joint_order, "_LARGE", 1)
+    graph = dr.generators.rmat(9, seed=4)
+    groups = [np.arange(0, 64), np.arange(64, 150)]
+    words, _ = collected(graph, groups, want_seen=True), None
+    assert joint_order.by_hubs(graph, 0) is not None
+    for number, sources in enumerate(groups):
+        for place in (0, 5, 63):
+            seen = words[1][number].seen
+            level = single(graph, int(sources[place]))
+            if number == len(groups) - 1:  # the words of an earlier group were overwritten
+                bits = (seen[:, place // 64] >> np.uint64(place % 64)) & np.uint64(1)
+                assert np.array_equal(bits.astype(bool), level >= 0)
+            assert words[1][number].far[place] == level[level > 0].sum()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_graphs(name):
+    graph = dr.read(DATA / name)
+    sources = np.random.default_rng(0).choice(graph.num_vertices, 70, replace=False)
+    rows, _ = collected(graph, [sources], distance=np.int32)
+    for place in range(0, 70, 7):
+        assert np.array_equal(rows[0][place], single(graph, int(sources[place])))
+
+
+def test_a_lattice_is_searched_from_above_and_a_dense_graph_from_below():
+    _, founds = collected(dr.generators.grid(40, 40), [np.arange(3)], threads=1)
+    assert (founds[0].pulled, founds[0].levels) == (0, 78)
+    _, founds = collected(dr.generators.rmat(10, seed=1), [np.arange(64)], threads=1)
+    assert founds[0].pulled > 0
+
+
+def test_the_trace_has_a_row_for_each_group_with_its_sharing_degree():
+    graph = dr.generators.rmat(10, seed=1)
+    result = dr.multi_source_bfs(graph, range(600), device="cpu")
+    assert len(result.trace) == len(result.groups) == 2
+    assert "sharing degree" in result.trace[0].reason
+    assert 1 <= result.sharing <= 512
+    result.verify()
