@@ -7,11 +7,13 @@
 - ``sepgraph``: every fixed path against the planner, with the supersteps at which it switches (Wang and others,
   "SEP-Graph", PPoPP 2019).
 
-A variant is a label, the options of an engine and a path. ``speedup`` is the first variant's time over this one's.
+A variant is a label, the options of an engine and a path. ``speedup`` is the first variant's time over this one's,
+from the sources that both ran from.
 """
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,6 +35,12 @@ KEY = ("work", "graph", "variant")
 _SOURCES = 8
 _LONG_MS = 500.0
 """A variant that takes longer runs from one source only."""
+_LIMIT_S = 8.0
+"""A run that takes longer, compiling included, is stopped."""
+
+
+class _TooLong(BaseException):
+    """The alarm rang; not an error, so that nothing on the way takes it for one."""
 
 
 @dataclass(frozen=True)
@@ -79,26 +87,28 @@ def run(
 
 
 def _cells(work: Work, case: Resident, variants: tuple[Variant, ...]) -> Iterator[dict[str, Any]]:
-    first: float | None = None
+    first: Samples | None = None
     for variant in variants:
         about = {"work": work.name, "graph": case.name, "variant": variant.label}
         try:
-            found = _sampled(work, case, variant).summary(work.per)
+            samples = _sampled(work, case, variant)
+        except _TooLong:
+            yield {**about, "note": f"stopped after {_LIMIT_S:g} s"}
+            continue
         except (IllegalPathError, InvalidArgumentError) as error:
             yield {**about, "note": str(error).split(".")[0]}
             continue
         except Exception as error:  # the rows after it are worth having; the command says at the end that one failed
             yield {**about, "differs": True, "note": f"failed: {type(error).__name__}: {error}"}
             continue
-        first = found["ms"] if first is None else first
-        say(f"{case.name}, {work.name}, {variant.label}: {found['ms']:.3f} ms, {first / found['ms']:.2f}x")
-        yield {
-            **about, "ms": found["ms"], "speedup": first / found["ms"], "runs": found["runs"], "path": found["path"],
-        }  # fmt: skip
+        first = samples if first is None else first
+        found, speedup = samples.summary(work.per), first.over(samples)
+        say(f"{case.name}, {work.name}, {variant.label}: {found['ms']:.3f} ms, {speedup:.2f}x")
+        yield {**about, "ms": found["ms"], "speedup": speedup, "runs": found["runs"], "path": found["path"]}
 
 
 def _sampled(work: Work, case: Resident, variant: Variant) -> Samples:
-    run = _runner(work, case, variant)
+    run = _limited(_runner(work, case, variant))
     sources = case.sources if work.by_source else case.sources[:1]
     samples = Samples()
     work.check(case, sources[0], run(sources[0]).fields())
@@ -109,6 +119,24 @@ def _sampled(work: Work, case: Resident, variant: Variant) -> Samples:
     for source in sources:
         samples.add(source, run(source))
     return samples
+
+
+def _limited(run: Callable[[int], Timed]) -> Callable[[int], Timed]:
+    """``run``, stopped at the limit: the engine gives way to a signal as it does to Ctrl-C."""
+
+    def ring(*_: Any) -> None:
+        raise _TooLong
+
+    def limited(source: int) -> Timed:
+        before = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, _LIMIT_S)
+        try:
+            return run(source)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    return limited
 
 
 def _runner(work: Work, case: Resident, variant: Variant) -> Callable[[int], Timed]:

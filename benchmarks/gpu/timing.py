@@ -114,13 +114,19 @@ class Samples:
         self.runs.setdefault(item, []).append(run)
 
     @property
-    def by_item(self) -> list[float]:
+    def by_item(self) -> dict[Any, float]:
         """The median of each item's runs."""
-        return [statistics.median(run.ms for run in runs) for runs in self.runs.values()]
+        return {item: statistics.median(run.ms for run in runs) for item, runs in self.runs.items()}
+
+    def over(self, other: Samples) -> float:
+        """Our time over the other's, from the items that both ran from."""
+        ours, theirs = self.by_item, other.by_item
+        both = [item for item in ours if item in theirs]
+        return statistics.median(ours[item] for item in both) / statistics.median(theirs[item] for item in both)
 
     def summary(self, per: int = 1) -> dict[str, Any]:
         """The median over the items, the best and the worst, and what the median run did."""
-        times = sorted(self.by_item)
+        times = sorted(self.by_item.values())
         middle = statistics.median_low(times)
         typical = next(runs[0] for runs in self.runs.values() if statistics.median(run.ms for run in runs) == middle)
         return {

@@ -32,6 +32,14 @@ def test_a_summary_is_the_median_over_sources_of_the_median_of_rounds() -> None:
     assert found["path"] == "path of 5 @0; 2 supersteps"
 
 
+def test_a_ratio_is_taken_from_sources_that_both_ran_from() -> None:
+    many, one = Samples(), Samples()
+    for source, ms in {1: 8.0, 2: 1.0, 3: 1.0}.items():
+        many.add(source, Timed(ms, 0.0, dict))
+    one.add(1, Timed(4.0, 0.0, dict))
+    assert many.over(one) == 2.0
+
+
 @pytest.mark.parametrize("name", ["kron", "torus9", "kron4x4", "grid"])
 def test_a_graph_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(SystemExit, match="there is no graph"):
