@@ -67,7 +67,8 @@ class Program:
     @classmethod
     def _convert(cls, spec: Param, value: Any) -> Any:
         dtype = np.dtype(np.int64) if isinstance(spec.dtype, IdType) else spec.dtype
-        given = np.asarray(value)
+        on_gpu = hasattr(value, "__cuda_array_interface__") and hasattr(value, "get")
+        given = np.asarray(value.get() if on_gpu else value)
         rank = int(spec.per_vertex) + (spec.size is not None)
         if given.ndim != rank or (spec.size is not None and given.shape[-1] != spec.size):
             shape = (("num_vertices",) if spec.per_vertex else ()) + ((spec.size,) if spec.size else ())

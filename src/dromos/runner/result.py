@@ -71,6 +71,16 @@ class Result(Mapping[str, Array]):
             column = self._columns[name] = column()
         return column
 
+    def to_host(self) -> Result:
+        """The same result with fields that a GPU keeps copied to the host."""
+        columns = {name: on_host(self[name]) for name in self._columns}
+        return Result(
+            self._name, self._graph, columns,
+            trace=self.trace, seconds=self.seconds, device=self.device, finished=self.finished, values=self._values,
+            vertex_fields=self._vertex_fields, edge_fields=self._edge_fields, index=self._index,
+            verifier=self._verifier,
+        )  # fmt: skip
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
@@ -104,14 +114,14 @@ class Result(Mapping[str, Array]):
     def at(self, vertex: Any) -> dict[str, Any]:
         """The fields of one vertex, given by label (or by id where the graph has no labels)."""
         row = self._graph.vertex_id(vertex)
-        return {name: self._shown(name, self[name][row : row + 1]).tolist()[0] for name in self._table()}
+        return {name: self._shown(name, on_host(self[name][row : row + 1])).tolist()[0] for name in self._table()}
 
     def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
         """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out."""
         if isinstance(k, bool) or not isinstance(k, int) or k < 0:
             raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
         name = next(iter(self._table()), "") if by is None else by
-        values = self[name]
+        values = on_host(self[name])
         if values.ndim != 1 or name in self._edge_fields:
             raise InvalidArgumentError(f"by={name!r} is not a number a vertex")
         rows = np.flatnonzero(np.isfinite(values)) if values.dtype.kind == "f" else np.arange(len(values))
@@ -128,7 +138,7 @@ class Result(Mapping[str, Array]):
         labels = self._graph.labels
         ids = np.arange(count)
         first = {} if self._index else {"vertex": (ids if labels is None else labels.values_of(ids)).tolist()}
-        return {**first, **{name: self._shown(name, self[name][:count]).tolist() for name in self._table()}}
+        return {**first, **{name: self._shown(name, on_host(self[name][:count])).tolist() for name in self._table()}}
 
     @property
     def values_of_graph(self) -> Mapping[str, Any]:
@@ -141,7 +151,7 @@ class Result(Mapping[str, Array]):
             raise InvalidArgumentError(
                 f"{self._name} is not one of Dromos's algorithms, so there is no verifier for it"
             )
-        self._verifier(self)
+        self._verifier(self.to_host())
 
     # ---- going on to other libraries ---------------------------------------------------------------------------
 
@@ -151,13 +161,13 @@ class Result(Mapping[str, Array]):
         first: dict[str, Any] = {}
         if self._index is None:
             first = {"vertex": arrow().array(self.vertices) if labels is None else labels.to_arrow()}
-        fields = {name: arrow_column(self._shown(name, self[name])) for name in self._table()}
+        fields = {name: arrow_column(self._shown(name, on_host(self[name]))) for name in self._table()}
         return arrow().table({**first, **fields})
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame``: a column of vertices (labels or ids), then the fields."""
         first = {"vertex": self.vertices} if self._index is None else {}
-        fields = {name: self._shown(name, self[name]) for name in self._table()}
+        fields = {name: self._shown(name, on_host(self[name])) for name in self._table()}
         return pandas().DataFrame(
             {**first, **{name: list(column) if column.ndim == 2 else column for name, column in fields.items()}}
         )
@@ -170,7 +180,7 @@ class Result(Mapping[str, Array]):
         from dromos.runner.writing import write_columns
 
         first = {"vertex": self.vertices} if self._index is None else {}
-        write_columns(path, {**first, **{name: self._shown(name, self[name]) for name in self._table()}})
+        write_columns(path, {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}})
 
     def _table(self) -> list[str]:
         return [name for name in self._columns if name not in self._edge_fields]
@@ -186,6 +196,12 @@ class Result(Mapping[str, Array]):
         ran = f"{self.iterations} iterations in {_duration(self.seconds)} on {self.device}"
         of = f"{self._graph.num_vertices:,} vertices"
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
+
+
+def on_host(values: Any) -> Array:
+    """An array of the host: a GPU's is copied, any other is as it is."""
+    copied: Array = values.get() if hasattr(values, "__cuda_array_interface__") else values
+    return copied
 
 
 def _duration(seconds: float) -> str:
