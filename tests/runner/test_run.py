@@ -20,7 +20,6 @@ from dromos.errors import (
     IllegalPathError,
     InvalidArgumentError,
     MissingDependencyError,
-    ResourceError,
     UntraceableError,
 )
 from dromos.plan import PATHS, Path, Stats
