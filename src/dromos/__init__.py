@@ -10,6 +10,7 @@ from dromos.errors import DromosError, DromosWarning
 from dromos.graph import Graph, Labels
 
 if TYPE_CHECKING:
+    from dromos.algorithms.all_pairs import all_pairs
     from dromos.algorithms.belief_propagation import belief_propagation
     from dromos.algorithms.betweenness import betweenness
     from dromos.algorithms.bfs import bfs
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dromos.algorithms.label_propagation import label_propagation
     from dromos.algorithms.multi_source_bfs import multi_source_bfs
     from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
+    from dromos.algorithms.reachability import ReachabilityIndex, reachability_index
     from dromos.algorithms.spmv import spmv
     from dromos.algorithms.sssp import sssp
     from dromos.algorithms.strongly_connected_components import strongly_connected_components
@@ -84,11 +86,13 @@ __all__ = [
     "Graph",
     "Labels",
     "Program",
+    "ReachabilityIndex",
     "Result",
     "Runner",
     "Trace",
     "__version__",
     "absolute",
+    "all_pairs",
     "arctan",
     "belief_propagation",
     "betweenness",
@@ -125,6 +129,7 @@ __all__ = [
     "param",
     "radius",
     "random_walk_with_restart",
+    "reachability_index",
     "read",
     "reduction",
     "run",
@@ -142,7 +147,13 @@ __all__ = [
 ]
 
 # The other names are imported when first used, so that `import dromos` stays quick; the first module that has one wins.
-_LAZY = ("dromos.graph.formats", "dromos.program", "dromos.runner", "dromos.algorithms")
+_LAZY = (
+    "dromos.graph.formats",
+    "dromos.program",
+    "dromos.runner",
+    "dromos.algorithms",
+    "dromos.algorithms.reachability",
+)
 
 
 def __getattr__(name: str) -> Any:

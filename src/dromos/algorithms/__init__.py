@@ -1,5 +1,6 @@
 """The algorithms, one file each: what it returns, the method, the program, and a verifier."""
 
+from dromos.algorithms.all_pairs import all_pairs
 from dromos.algorithms.belief_propagation import belief_propagation
 from dromos.algorithms.betweenness import betweenness
 from dromos.algorithms.bfs import bfs
@@ -21,6 +22,7 @@ from dromos.algorithms.strongly_connected_components import strongly_connected_c
 from dromos.algorithms.triangles import triangles
 
 __all__ = [
+    "all_pairs",
     "belief_propagation",
     "betweenness",
     "bfs",

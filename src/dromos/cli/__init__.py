@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from dromos._version import __version__
-from dromos.cli import convert, formats, generate, info, run, verify
+from dromos.cli import convert, formats, generate, info, reachability, run, verify
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
 from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
@@ -36,6 +36,8 @@ app.command("info")(info.info)
 app.command("verify")(verify.verify)
 app.command("formats")(formats.formats)
 add_commands(app)
+app.command("reachability-index", rich_help_panel="algorithms")(reachability.reachability_index)
+app.command("reachable", rich_help_panel="algorithms")(reachability.reachable)
 app.command("run", rich_help_panel="algorithms")(run.run)
 
 

@@ -2,8 +2,8 @@
 
 From a source ``s`` with eccentricity ``e``: a vertex ``v`` is no farther from anything than ``d(v, s) + e``, and no
 less far than ``d(v, s)``, nor than ``e - d(s, v)``. Where the bounds meet, the eccentricity is known without a search
-from ``v``. Sources are those with the greatest upper and the least lower bounds in turn. Takes and Kosters, "Determining
-the diameter of small world networks", CIKM 2011; here 64 sources at a time.
+from ``v``. Sources are those with the greatest upper and the least lower bounds in turn. Takes and Kosters,
+"Determining the diameter of small world networks", CIKM 2011; here 64 sources at a time.
 """
 
 from __future__ import annotations

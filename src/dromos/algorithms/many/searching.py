@@ -108,7 +108,8 @@ def search(
     groups = [sources[here] for here in places]
     fields = session.native(
         "joint", graph,
-        groups=groups, consume=keep, limit=limit, distance=distance, want_seen=want_seen, progress=session.progress,
+        groups=groups, consume=keep, limit=limit, distance=distance, want_seen=want_seen, memory=memory,
+        progress=session.progress,
     )  # fmt: skip
     if fields is None:
         for number, members in enumerate(groups):

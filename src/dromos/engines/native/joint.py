@@ -43,6 +43,7 @@ def joint(
     limit: int | None = None,
     distance: Any = None,
     want_seen: bool = False,
+    memory: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
     threads: int | None = None,
 ) -> Mapping[str, Any]:
@@ -55,6 +56,7 @@ def joint(
         limit: the deepest level to go to.
         distance: the dtype of rows of distances, if they are wanted.
         want_seen: whether the words of all vertices are wanted.
+        memory: bytes that all groups at work may take together.
         progress: told ``(groups done, groups)``.
         threads: of the team.
 
@@ -62,13 +64,15 @@ def joint(
     >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far))
     [6 4]
     >>> [what for _, _, what, _ in told["steps"]]
-    ['group 0: 2 sources, sharing degree 1.14, 0 of 3 levels pulled']
+    ['group 0: 2 sources, sharing degree 1, 3 of 3 levels pulled']
     """
     team = num_threads(threads)
     # rows of distances are written in the order of the vertices, and given away as they are
     renumbered = by_hubs(graph, sum(map(len, groups))) if distance is None else None
     width = width_for(max((len(group) for group in groups), default=1))
-    small = team * group_bytes(graph.num_vertices, width, distance) <= _APART
+    small = team * group_bytes(graph.num_vertices, width, distance) <= (
+        _APART if memory is None else min(_APART, memory)
+    )
     apart = team > 1 and len(groups) >= 2 * team and small
     stop, lock, steps = np.zeros(1, np.int64), threading.Lock(), []
 

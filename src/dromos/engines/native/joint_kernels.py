@@ -357,7 +357,8 @@ def traverse(
     publish(memory, thread, number + 1, _FOUND, instances)
     meet(memory, thread, threads, number + 1)
     if thread == 0:
-        store(report, LEVELS, level - np.int64(size == 0 and level > 0))
+        level -= np.int64(size == 0 and level > 0)  # the last one found nothing
+        store(report, LEVELS, level)
         store(report, PULLED, min(pulls, level))
         store(report, JOINT, joint)
         store(report, INSTANCES, total(memory, threads, number + 1, _FOUND))

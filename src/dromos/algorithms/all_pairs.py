@@ -1,0 +1,167 @@
+"""Distances between all pairs of vertices, streamed to a file.
+
+Writes a Parquet file with a row a source: ``source`` (its label, or id) and ``distance``, a list with the edges on a
+shortest path to every vertex in the order of the ids, -1 where there is no path. Returns a row a group of sources:
+their number, the levels, the sharing degree and the seconds.
+
+Memory is that of one group of sources, whatever the number of vertices: groups are made as large as the budget allows.
+Rows are written as groups are done, in no order of the sources. The file gets its name when it is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of
+from dromos.algorithms.many.searching import search
+from dromos.algorithms.many.sources import vertex_ids
+from dromos.algorithms.verifying import matrix, require
+from dromos.dtypes import Array
+from dromos.engines.native.joint_groups import Found
+from dromos.errors import FieldOverflowError, MissingDependencyError, UnsupportedFormatError
+from dromos.graph import Graph
+from dromos.graph.formats.files import atomic_output
+from dromos.runner import Options, Result, Session
+
+__all__ = ["all_pairs", "verify"]
+
+_CHECKED = 16
+_SLICE = 1 << 24  # bytes of distances that Arrow encodes at once
+_NARROW = np.iinfo(np.int16).max
+
+
+def all_pairs(
+    graph: Graph,
+    to: Path,
+    sources: Iterable[Any] | None = None,
+    depth_limit: int | None = None,
+    memory: int = 1 << 30,
+    wide: bool = False,
+    grouping: str = "auto",
+    **how: Unpack[Options],
+) -> Result:
+    """Distances from all vertices to all, written to a Parquet file.
+
+    Args:
+        graph: along its out-edges; an undirected graph both ways. Weights are not looked at.
+        to: the file to write, with the extension ``.parquet``.
+        sources: only from these vertices, by label (by id where the graph has no labels).
+        depth_limit: the greatest distance to look for.
+        memory: bytes that a group of sources may take.
+        wide: write distances in 32 bits; 16 unless given.
+        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import tempfile, dromos as dr
+    >>> import pyarrow.parquet
+    >>> file = Path(tempfile.mkdtemp()) / "pairs.parquet"
+    >>> dr.all_pairs(dr.generators.path(3), file).rows
+    3
+    >>> sorted(pyarrow.parquet.read_table(file).to_pylist(), key=lambda row: row["source"])[0]
+    {'source': 0, 'distance': [0, 1, 2]}
+    """
+    session = Session("all_pairs", graph, **how)
+    file = Path(to)
+    if file.suffix != ".parquet":
+        raise UnsupportedFormatError(
+            f"the extension {file.suffix!r} is not '.parquet', which is what is written", path=file
+        )
+    ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
+    kind = np.dtype(np.int32 if wide else np.int16)
+    limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
+    with atomic_output(file) as stream:
+        rows = _Rows(stream, graph, ids, kind)
+        try:
+            searched = search(
+                session, graph, ids, rows.write, limit=limit, distance=kind, grouping=grouping, memory=memory
+            )
+        except BaseException:
+            rows.abandon()
+            raise
+        rows.close()
+    table = {name: np.array([getattr(facts, of) for facts in searched.groups]) for name, of in _COLUMNS.items()}
+    return session.result(
+        table,
+        values={"rows": len(ids), "sharing": searched.sharing, "bytes": file.stat().st_size, "file": str(file)},
+        index="group",
+        verifier=lambda result: verify(graph, ids, file, limit),
+    )
+
+
+_COLUMNS = {
+    "group": "group",
+    "sources": "sources",
+    "levels": "levels",
+    "joint": "joint",
+    "group_sharing": "sharing",
+    "group_seconds": "seconds",
+}
+
+
+class _Rows:
+    """A Parquet file that rows of distances are appended to."""
+
+    def __init__(self, stream: Any, graph: Graph, ids: Array, kind: Any) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as parquet
+        except ImportError:
+            raise MissingDependencyError("all_pairs writes Parquet with pyarrow: pip install pyarrow") from None
+        self._pa, self._labels, self._ids = pa, graph.labels, ids
+        strings = graph.labels is not None and graph.labels.kind == "str"
+        self._schema = pa.schema(
+            [("source", pa.string() if strings else pa.int64()), ("distance", pa.list_(pa.from_numpy_dtype(kind)))]
+        )
+        self._writer = parquet.ParquetWriter(stream, self._schema, compression="zstd")
+
+    def write(self, found: Found) -> None:
+        """Append the rows of a group, some at a time."""
+        rows = found.distance
+        assert rows is not None
+        if rows.dtype == np.int16 and found.levels > _NARROW:
+            raise FieldOverflowError(
+                f"a distance of {found.levels:,} does not fit 16 bits; give wide=True to write 32 bits"
+            )
+        pa, n = self._pa, rows.shape[1]
+        step = max(1, _SLICE // max(1, n * rows.itemsize))
+        for begin in range(0, len(rows), step):
+            some = rows[begin : begin + step]
+            ids = self._ids[found.sources[begin : begin + step]]
+            names = ids if self._labels is None else self._labels.values_of(ids)
+            ends = pa.array(np.arange(len(some) + 1) * n, pa.int32())
+            lists = pa.ListArray.from_arrays(ends, pa.array(some.ravel()))
+            columns = [pa.array(names.tolist(), self._schema.field("source").type), lists]
+            self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
+
+    def abandon(self) -> None:
+        """Let the writer go, whatever state it is in: what it wrote is thrown away."""
+        with contextlib.suppress(Exception):
+            self._writer.close()
+        self._writer.is_open = False  # else it tries once more when it is collected
+
+    def close(self) -> None:
+        """Write what stands at the end of the file."""
+        self._writer.close()
+
+
+def verify(graph: Graph, sources: Array, file: Path, limit: int | None) -> None:
+    """The file has a row for every source, and some of them are SciPy's distances."""
+    import pyarrow.parquet as parquet
+    from scipy.sparse.csgraph import shortest_path
+
+    reader = parquet.ParquetFile(file)
+    require(reader.metadata.num_rows == len(sources), f"{file} has not a row for each of {len(sources):,} sources")
+    if not len(sources):
+        return
+    table = next(reader.iter_batches(_CHECKED))
+    given = table["source"].to_pylist()
+    ids = [graph.vertex_id(vertex) for vertex in given]
+    length = shortest_path(matrix(graph.with_weights(None)), unweighted=True, indices=ids)
+    length[~np.isfinite(length) | (length > (np.inf if limit is None else limit))] = -1
+    for vertex, row, expected in zip(given, table["distance"].to_pylist(), length, strict=True):
+        require(np.array_equal(np.asarray(row), expected), f"{file} has other distances from vertex {vertex!r}")
