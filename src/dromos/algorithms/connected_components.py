@@ -18,7 +18,7 @@ from dromos.algorithms.arguments import sources_of_arcs, symmetric
 from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["Components", "connected_components", "verify"]
 
@@ -52,11 +52,11 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     ([0, 1, 1, 3, 1], 3)
     """
     session = Session("connected_components", graph, **how)
-    fields = session.native("components")
+    fields = session.native("components", stays=True)
     if fields is None:
-        fields = session.run(Components(), symmetric(graph)).fields
+        fields = session.run(Components(), symmetric(graph), stays=True).fields
     label = fields["label"]
-    count = int(np.count_nonzero(label == np.arange(len(label), dtype=label.dtype)))
+    count = int(np.count_nonzero(on_host(label) == np.arange(len(label), dtype=label.dtype)))
     return session.result(
         {"label": label},
         values={"count": count},

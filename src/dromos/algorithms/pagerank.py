@@ -215,7 +215,7 @@ def _run(
     if strength is not None:
         params["strength"] = strength
     program = pagerank_program(personal, strength is not None, dtype)(**params)
-    outcome = session.run(program, on, max_iter=limit)
+    outcome = session.run(program, on, max_iter=limit, stays=True)
     if outcome.finished != "converged":
         raise ConvergenceError(
             f"{name}: the ranks still change by {n * tol:g} or more after {limit} iterations; "

@@ -26,7 +26,7 @@ from dromos.engines import Engine, Execution
 from dromos.errors import NegativeCycleError
 from dromos.graph import Graph
 from dromos.plan import Stats
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["sssp", "sssp_program", "verify"]
 
@@ -153,10 +153,10 @@ def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack
         fields = session.run(program, on, watch=_NegativeCycles(graph, root)).fields
         whole = {"distance": _as_float(fields["distance"]), "parent": fields["parent"]}
         return session.result(whole, vertex_fields={"parent"}, verifier=check)
-    distance = session.run(sssp_program(dtype)(source=root), on).fields["distance"]
+    distance = session.run(sssp_program(dtype)(source=root), on, stays=True).fields["distance"]
     columns = {
         "distance": lambda: _as_float(distance),
-        "parent": lambda: _parents(on, root, distance, session.engine),
+        "parent": lambda: _parents(on, root, on_host(distance), session.engine),
     }
     return session.result(columns, vertex_fields={"parent"}, verifier=check)
 

@@ -9,7 +9,7 @@ from dromos.graph import Graph
 from dromos.program import Program
 from dromos.program.types import IdType
 from dromos.runner.devices import DEVICES, engine_for
-from dromos.runner.result import Result
+from dromos.runner.result import Result, on_host
 from dromos.runner.session import Options, Outcome, Session
 from dromos.runner.trace import Trace, TraceRow
 
@@ -24,6 +24,7 @@ __all__ = [
     "TraceRow",
     "compile",
     "engine_for",
+    "on_host",
     "run",
 ]
 
@@ -60,7 +61,7 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
         raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
     ir = program.ir()
     session = Session(ir.name, graph, **how)
-    outcome = session.run(program, max_iter=max_iter)
+    outcome = session.run(program, max_iter=max_iter, stays=True)
     return session.result(
         outcome.fields,
         vertex_fields={spec.name for spec in ir.fields if isinstance(spec.dtype, IdType)},
@@ -92,6 +93,6 @@ def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
     >>> levels().level.tolist(), levels(source=3).level.tolist()
     ([0, 1, 2, 3], [3, 2, 1, 0])
     """
-    how["device"] = engine_for(how.get("device", "auto"), how.get("threads"))  # one engine keeps what it built
+    how["device"] = engine_for(how.get("device", "auto"), how.get("threads"), graph)  # one engine keeps what it built
     run(program, graph, max_iter=0, **how)
     return Runner(program, graph, how)

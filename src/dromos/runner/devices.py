@@ -37,9 +37,7 @@ def _reference(threads: int | None) -> Engine:
 DEVICES: Final[Mapping[str, Callable[[int | None], Engine]]] = {"cpu": _cpu, "cuda": _cuda, "reference": _reference}
 
 
-def engine_for(
-    device: str | Engine = "auto", threads: int | None = None, graph: GraphLike | None = None
-) -> Engine:
+def engine_for(device: str | Engine = "auto", threads: int | None = None, graph: GraphLike | None = None) -> Engine:
     """The engine for ``device``: a name, ``"auto"``, or an engine.
 
     ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits

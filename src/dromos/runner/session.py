@@ -15,7 +15,7 @@ from dromos.plan import Path
 from dromos.program import Program
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
-from dromos.runner.result import Column, Result
+from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 
 __all__ = ["Options", "Outcome", "Session"]
@@ -91,9 +91,18 @@ class Session:
             )
 
     def run(
-        self, program: Program, graph: Graph | None = None, *, max_iter: int | None = None, watch: Watch | None = None
+        self,
+        program: Program,
+        graph: Graph | None = None,
+        *,
+        max_iter: int | None = None,
+        watch: Watch | None = None,
+        stays: bool = False,
     ) -> Outcome:
-        """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given."""
+        """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given.
+
+        ``stays``: the fields may stay on a device, where an engine was told to leave them there.
+        """
         on = self.graph if graph is None else graph
         execution = self.engine.prepare(program, on)
         path = fixed_path(self.path, execution, program, on, self.engine)
@@ -101,9 +110,14 @@ class Session:
         phase = type(program).__name__
         self._rows += [FusedRow.of(phase, row) for row in history]
         self._finished = execution.stats.finished
-        return Outcome(execution.result(), self._finished, execution.stats.superstep)
+        fields = execution.result()
+        if not stays:
+            fields = {name: on_host(values) for name, values in fields.items()}
+        return Outcome(fields, self._finished, execution.stats.superstep)
 
-    def native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
+    def native(
+        self, kernel: str, graph: Graph | None = None, *, stays: bool = False, **options: Any
+    ) -> Mapping[str, Any] | None:
         """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
         found = self.engine.native(kernel) if self.path == "auto" else None
         if found is None:
@@ -111,6 +125,8 @@ class Session:
         begin = time.perf_counter()
         on = self.graph if graph is None else graph
         fields = found(on, **options)
+        if not stays:
+            fields = {name: on_host(values) for name, values in fields.items()}
         if "steps" in fields:  # a kernel that tells its parts apart
             for levels, frontier, said, spent in fields["steps"]:
                 self._rows.append(TraceRow(kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0))
