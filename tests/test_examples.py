@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-@pytest.mark.parametrize("name", ["hello_world", "widest_path"])
+@pytest.mark.parametrize("name", ["hello_world", "many_sources", "widest_path"])
 def test_an_example_runs_as_a_script(name, capsys):
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert "superstep" in capsys.readouterr().out
