@@ -4,6 +4,7 @@
 // A superstep has a slot of counters; of three slots one is filled, one was filled in the superstep before and may still
 // be read, and one is cleared for the next.
 #pragma once
+#include "walking.cuh"
 
 #ifndef BLOCK
 #define BLOCK 256
@@ -13,12 +14,6 @@
 #endif
 #define WARPS (BLOCK / 32)
 #define HELD 128           // vertices that a warp gathers in shared memory before it appends them
-#ifndef BLOCK_ROW
-#define BLOCK_ROW 1024     // arcs of a row that a whole block walks
-#endif
-#ifndef GRID_ROW
-#define GRID_ROW 65536     // arcs of a row that all blocks walk
-#endif
 
 struct Graph {
     const eid* offsets;
@@ -121,18 +116,6 @@ DEVICE Reduced reduce_all(const Work& W, unsigned parity) {
     return block_reduce(R);
 }
 
-DEVICE void clear_bits(unsigned* bits, i64 n) {
-    for (i64 word = thread_in_grid(); word < (n + 31) >> 5; word += threads_in_grid()) bits[word] = 0;
-}
-
-DEVICE void move_bits(unsigned* from, unsigned* to, i64 n) {
-    const i64 words = (n + 31) >> 5;
-    for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) {
-        to[word] = from[word];
-        from[word] = 0;
-    }
-}
-
 // ---- making a frontier ---------------------------------------------------------------------------------------------
 
 // A warp's part of a queue, gathered in shared memory, so that appending costs one atomic for many vertices.
@@ -178,75 +161,16 @@ struct Appender {
     }
 };
 
-DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
-
 // ---- walking -------------------------------------------------------------------------------------------------------
 
-// The arcs of the rows that a warp's lanes hold, dealt out evenly to the lanes: lane by lane a sum of lengths says where
-// a row begins, and a binary search among the lanes finds the row of an arc. All lanes call visit(valid, u, v, arc).
-template <class F>
-DEVICE void walk_rows(const vid* targets, vid u, eid begin, unsigned length, F&& visit) {
-    const unsigned end = warp_inclusive_sum(length), total = __shfl_sync(FULL, end, 31);
-    const eid shift = begin - (eid)(end - length);  // arc = shift + position
-    for (unsigned base = 0; base < total; base += 32) {
-        const unsigned position = base + lane();
-        unsigned owner = 0;
-        for (unsigned step = 16; step > 0; step >>= 1) {
-            const unsigned before = __shfl_sync(FULL, end, owner + step - 1);
-            if (before <= position) owner += step;
-        }
-        const vid source = __shfl_sync(FULL, u, owner & 31);
-        const eid arc = __shfl_sync(FULL, shift, owner & 31) + (eid)position;
-        const bool valid = position < total;
-        visit(valid, source, valid ? __ldg(targets + arc) : (vid)0, arc);
-    }
-}
-
-// Sort the rows of a warp's lanes by what walks them: long ones go to lists, the others are walked at once.
 template <class F>
 DEVICE void walk_or_defer(const Arguments& a, Slot* slot, bool active, vid u, F&& visit) {
-    eid begin = 0;
-    i64 length = 0;
-    if (active) {
-        begin = __ldg(a.G.offsets + u);
-        length = (i64)(__ldg(a.G.offsets + u + 1) - begin);
-    }
-    if (a.G.max_degree >= BLOCK_ROW) {
-        if (length >= GRID_ROW) {
-            a.W.hubs[a.G.n - 1 - atomicAdd(&slot->huge, 1)] = u;
-            length = 0;
-        } else if (length >= BLOCK_ROW) {
-            a.W.hubs[atomicAdd(&slot->big, 1)] = u;
-            length = 0;
-        }
-    }
-    walk_rows(a.G.targets, u, begin, (unsigned)length, visit);
+    walk_or_defer(a.G.offsets, a.G.targets, a.G.n, a.G.max_degree, a.W.hubs, &slot->big, &slot->huge, active, u, visit);
 }
 
-// How many vertices of a frontier a warp takes at a time: fewer where there are not enough for all warps, since what a
-// warp has beyond 32 arcs waits for what it had before.
-DEVICE unsigned share_of(unsigned size) {
-    const unsigned even = (size + warps_in_grid() - 1) / warps_in_grid();
-    return even < 32 ? (even ? even : 1) : 32;
-}
-
-// A row's arcs, dealt to `warps` warps of which this is number `warp`.
-template <class F>
-DEVICE void walk_row(const Graph& G, vid u, unsigned warp, unsigned warps, F&& visit) {
-    const eid begin = __ldg(G.offsets + u), end = __ldg(G.offsets + u + 1);
-    for (i64 base = (i64)begin + 32 * (i64)warp; base < (i64)end; base += 32 * (i64)warps) {
-        const eid arc = (eid)(base + lane());
-        const bool valid = arc < end;
-        visit(valid, u, valid ? __ldg(G.targets + arc) : (vid)0, arc);
-    }
-}
-
-// After a barrier: the rows that were put off.
 template <class F>
 DEVICE void walk_deferred(const Arguments& a, const Slot* slot, F&& visit) {
-    const unsigned huge = slot->huge, big = slot->big;
-    for (unsigned i = 0; i < huge; ++i) walk_row(a.G, a.W.hubs[a.G.n - 1 - i], warp_in_grid(), warps_in_grid(), visit);
-    for (unsigned i = blockIdx.x; i < big; i += gridDim.x) walk_row(a.G, a.W.hubs[i], warp_in_block(), WARPS, visit);
+    walk_deferred(a.G.offsets, a.G.targets, a.G.n, a.W.hubs, slot->big, slot->huge, WARPS, visit);
 }
 
 // ---- the frame of a launch -----------------------------------------------------------------------------------------
@@ -333,18 +257,3 @@ struct Frame {
         return false;
     }
 };
-
-// A queue made from bits: a warp takes 32 words, and sums up how many vertices are before each.
-DEVICE void enqueue_bits(const unsigned* bitmap, i64 n, vid* queue, unsigned* size) {
-    const i64 words = (n + 31) >> 5;
-    for (i64 base = 32 * (i64)warp_in_grid(); base < words; base += 32 * (i64)warps_in_grid()) {
-        const i64 word = base + lane();
-        unsigned bits = word < words ? bitmap[word] : 0;
-        const unsigned end = warp_inclusive_sum(__popc(bits)), total = __shfl_sync(FULL, end, 31);
-        if (total == 0) continue;
-        unsigned place = 0;
-        if (lane() == 31) place = atomicAdd(size, total);
-        place = __shfl_sync(FULL, place, 31) + end - __popc(bits);
-        for (; bits; bits &= bits - 1) queue[place++] = (vid)((word << 5) + __ffs(bits) - 1);
-    }
-}
