@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dromos.algorithms.k_core import k_core
     from dromos.algorithms.label_propagation import label_propagation
     from dromos.algorithms.multi_source_bfs import multi_source_bfs
+    from dromos.algorithms.neighbourhood_function import neighbourhood_function
     from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
     from dromos.algorithms.reachability import ReachabilityIndex, reachability_index
     from dromos.algorithms.spmv import spmv
@@ -125,6 +126,7 @@ __all__ = [
     "maximum",
     "minimum",
     "multi_source_bfs",
+    "neighbourhood_function",
     "pagerank",
     "param",
     "radius",

@@ -15,6 +15,7 @@ from dromos.algorithms.harmonic import harmonic
 from dromos.algorithms.k_core import k_core
 from dromos.algorithms.label_propagation import label_propagation
 from dromos.algorithms.multi_source_bfs import multi_source_bfs
+from dromos.algorithms.neighbourhood_function import neighbourhood_function
 from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
 from dromos.algorithms.spmv import spmv
 from dromos.algorithms.sssp import sssp
@@ -38,6 +39,7 @@ __all__ = [
     "k_core",
     "label_propagation",
     "multi_source_bfs",
+    "neighbourhood_function",
     "pagerank",
     "radius",
     "random_walk_with_restart",
