@@ -148,8 +148,11 @@ class Trace(Sequence[TraceRow]):
     def paths(self) -> dict[str, int]:
         """Supersteps by path, in the order of first use."""
         taken: Counter[str] = Counter()
-        for step in self._whole:
-            taken[step.path] += step.supersteps
+        for step in self._steps:
+            if isinstance(step, FusedRow):
+                taken.update(_paths(step.whole.path, step.levels))
+            else:
+                taken[step.path] += step.supersteps
         return dict(taken)
 
     def columns(self) -> dict[str, list[Any]]:

@@ -17,7 +17,7 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "joint", "triangles")
+NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "triangles")
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 
 
