@@ -21,7 +21,7 @@ from benchmarks.cases import Case, chosen, make_case
 from benchmarks.record import say
 from dromos.algorithms.connected_components import Components
 from dromos.algorithms.pagerank import pagerank_program
-from dromos.errors import IllegalPathError
+from dromos.errors import FieldOverflowError, IllegalPathError
 from dromos.plan.path import PATHS
 
 _ROUNDS, _ROUNDS_OF_SHORT = 3, 7
@@ -133,7 +133,7 @@ def _rows(best: dict[str, float], stopped: dict[str, float]) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     for path, seconds in best.items():
         if path in stopped:
-            rows.append({"path": path, "note": f"stopped after {stopped[path]:.3g} s"})
+            rows.append({"path": path, "note": f"stopped after {stopped[path]:.3g} s, or by an overflow"})
         elif path != "auto":
             rows.append({"path": path, "seconds": seconds, "over_auto": seconds / best["auto"]})
         elif winner in stopped:
@@ -147,7 +147,10 @@ def _rows(best: dict[str, float], stopped: dict[str, float]) -> list[dict[str, A
 
 
 def _limited(program: Callable[[Case, str], Any], case: Case, path: str, limit: float) -> float | None:
-    """Seconds of one run; None if it was stopped at the limit. An engine gives way to a signal as it does to Ctrl-C."""
+    """Seconds of one run; None if it was stopped at the limit, or if the program cannot count that far.
+
+    An engine gives way to a signal as it does to Ctrl-C.
+    """
 
     def ring(*_: Any) -> None:
         raise _TooLong
@@ -158,7 +161,7 @@ def _limited(program: Callable[[Case, str], Any], case: Case, path: str, limit: 
         start = time.perf_counter()
         program(case, path)
         return time.perf_counter() - start
-    except _TooLong:
+    except (_TooLong, FieldOverflowError):
         return None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

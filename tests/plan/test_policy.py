@@ -115,13 +115,6 @@ def test_a_push_is_not_tried_before_the_engines_cost_of_an_arc_says_that_it_wins
     assert choose(stats(3, 300, 3_500), history, caps).predicted == pytest.approx(0.008)
 
 
-def test_an_engine_that_knows_its_costs_pushes_asynchronously_on_graphs_of_high_diameter():
-    caps = Caps(1_000, 4_000, "iterative", PATHS, push_cost=2.5)
-    assert choose(stats(0, 1000, 4000), History(), caps).path == PUSH_DD
-    assert choose(stats(0, 1000, 4000), History(), replace(caps, push_cost=None)).path == PULL_TD
-    assert choose(stats(0, 1000, 4000), History(), replace(caps, num_arcs=8_000)).path == PULL_TD
-
-
 def test_measured_times_replace_older_ones():
     history = drive(KRON, [stats(i, 1, 176_622_425) for i in range(3)], kron_times)
     slow = Row(stats(3, 1, 176_622_425), Decision(PULL_TD, ""), stats(4, 1, 1, seconds=9.0))

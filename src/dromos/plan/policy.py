@@ -112,12 +112,6 @@ def _guess(path: Path, stats: Stats, history: History, caps: Caps) -> float | No
 
 
 def _iterative(stats: Stats, history: History, caps: Caps, available: tuple[Path, ...]) -> Decision:
-    delta, queue = caps.constants.delta, Path("async", "push", "dd")
-    if caps.push_cost is not None and caps.average_degree < delta and queue in available:
-        reason = (
-            f"average degree {caps.average_degree:.3g} is below delta = {delta:g}: what is new goes far in one pass"
-        )
-        return Decision(queue, reason)
     predicted: dict[Path, float] = {}
     for number, path in enumerate(available, 1):
         row = history.latest(path)
