@@ -231,7 +231,8 @@ def _run(
 def _shares(graph: Graph, given: Any, name: str) -> Array:
     """Values by vertex that sum to 1; all alike where none are given."""
     if given is None:
-        return np.full(graph.num_vertices, 1 / max(graph.num_vertices, 1))
+        share = np.float64(1 / max(graph.num_vertices, 1))
+        return np.broadcast_to(share, graph.num_vertices)  # of no size, until somebody writes it out
     values = vertex_values(graph, given, name)
     total = values.sum()
     if not total > 0 or values.min() < 0:
