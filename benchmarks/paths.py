@@ -133,7 +133,7 @@ def _rows(best: dict[str, float], stopped: dict[str, float]) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     for path, seconds in best.items():
         if path in stopped:
-            rows.append({"path": path, "note": f"stopped after {stopped[path]:.3g} s, or by an overflow"})
+            rows.append({"path": path, "note": f"stopped after {stopped[path]:.3g} s"})
         elif path != "auto":
             rows.append({"path": path, "seconds": seconds, "over_auto": seconds / best["auto"]})
         elif winner in stopped:

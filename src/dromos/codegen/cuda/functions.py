@@ -29,6 +29,7 @@ _STORING: Final = ("init", "edge_init", "sent", "update", "edge_update")
 
 
 def define(result: str, name: str, arguments: Sequence[tuple[str, str]], body: Sequence[str]) -> str:
+    """A function of the device, with its result, its typed arguments and its lines."""
     taken = ", ".join(f"{c_type} {argument}" for c_type, argument in arguments)
     return "\n".join([f"DEVICE {result} {name}({taken}) {{", *(f"    {line}" for line in body), "}"])
 
@@ -98,6 +99,7 @@ def store(function: Function, typed: TypedProgram) -> str:
 
 
 def place_of(row: str, size: int | None, index: int) -> str:
+    """The index of a component in the array of a field: rows of a vector field lie one after the other."""
     return row if size is None else f"(i64){row} * {size} + {index}"
 
 

@@ -24,6 +24,7 @@ def _each(count: int, line: Callable[[int], str]) -> list[str]:
 
 
 def merged(monoid: Monoid, dtype: np.dtype[Any], a: str, b: str) -> str:
+    """Two values as one, in the type in which they are merged."""
     if monoid in (MIN, MAX):
         return f"{'lesser' if monoid is MIN else 'greater'}({a}, {b})"
     if monoid is SUM and dtype.kind in "iu":
