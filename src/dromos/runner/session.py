@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
 from dromos.dtypes import Array
-from dromos.engines import Engine, NativeKernel
+from dromos.engines import Engine
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path
@@ -116,19 +116,10 @@ class Session:
         return Outcome(fields, self._finished, execution.stats.superstep)
 
     def native(
-        self,
-        kernel: str,
-        graph: Graph | None = None,
-        *,
-        stays: bool = False,
-        otherwise: NativeKernel | None = None,
-        **options: Any,
+        self, kernel: str, graph: Graph | None = None, *, stays: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
-        """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken.
-
-        ``otherwise``: another engine's kernel, for an engine that has none.
-        """
-        found = (self.engine.native(kernel) or otherwise) if self.path == "auto" else None
+        """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
+        found = self.engine.native(kernel) if self.path == "auto" else None
         if found is None:
             return None
         begin = time.perf_counter()

@@ -13,10 +13,10 @@ static const bool WANTS_ALWAYS = true;
 static const bool HAS_SENT = false;
 static const bool HAS_EDGE_FIELDS = false;
 static const bool HAS_REDUCTIONS = false;
-static const bool HAS_WEIGHTS = true;
 static const bool UPDATE_ALL = false;
 static const bool REVISITS = false;
 static const bool ALWAYS_ACTIVE = false;
+static const bool HAS_WEIGHTS = true;
 static const bool CAN_IMPROVE = false;
 struct init_result { double r0; int r1; };
 DEVICE init_result init(int v_id, i64 p_source) {

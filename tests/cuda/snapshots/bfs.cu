@@ -13,10 +13,10 @@ static const bool WANTS_ALWAYS = false;
 static const bool HAS_SENT = false;
 static const bool HAS_EDGE_FIELDS = false;
 static const bool HAS_REDUCTIONS = false;
-static const bool HAS_WEIGHTS = false;
 static const bool UPDATE_ALL = false;
 static const bool REVISITS = false;
 static const bool ALWAYS_ACTIVE = false;
+static const bool HAS_WEIGHTS = false;
 static const bool CAN_IMPROVE = false;
 struct init_result { int r0; int r1; };
 DEVICE init_result init(int v_id, i64 p_source) {

@@ -13,10 +13,10 @@ static const bool WANTS_ALWAYS = true;
 static const bool HAS_SENT = false;
 static const bool HAS_EDGE_FIELDS = false;
 static const bool HAS_REDUCTIONS = true;
-static const bool HAS_WEIGHTS = false;
 static const bool UPDATE_ALL = true;
 static const bool REVISITS = true;
 static const bool ALWAYS_ACTIVE = true;
+static const bool HAS_WEIGHTS = false;
 static const bool CAN_IMPROVE = false;
 DEVICE double init(i64 num_vertices) {
     return (1.0 / convert<double>(num_vertices));

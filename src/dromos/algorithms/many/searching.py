@@ -11,7 +11,6 @@ from dromos.algorithms.arguments import count_of
 from dromos.algorithms.many.grouping import grouped
 from dromos.algorithms.many.program import search_by_program
 from dromos.dtypes import Array
-from dromos.engines.native import cpu_kernel
 from dromos.engines.native.joint_groups import WIDTHS, Found, group_bytes, width_for
 from dromos.errors import ResourceError
 from dromos.graph import Graph
@@ -107,10 +106,8 @@ def search(
             consume(found._replace(sources=here))
 
     groups = [sources[here] for here in places]
-    # the CUDA engine has no kernel for this yet, and a program a level at a time there is slower than the CPU's kernel
-    otherwise = cpu_kernel("joint") if session.engine.name == "cuda" else None
     fields = session.native(
-        "joint", graph, otherwise=otherwise,
+        "joint", graph,
         groups=groups, consume=keep, limit=limit, distance=distance, want_seen=want_seen, memory=memory,
         progress=session.progress,
     )  # fmt: skip

@@ -14,9 +14,9 @@ from dromos.codegen.cuda.lower import C_NAMES
 from dromos.codegen.cuda.messages import merging
 from dromos.codegen.cuda.state import claiming, keeping, reducing
 from dromos.codegen.cuda.structures import context_members, declare, edge_members, field_members, merged_members
+from dromos.codegen.facts import program_facts
 from dromos.codegen.numba.functions import functions
 from dromos.program import Analysis, TypedProgram
-from dromos.program.expr import TRUE
 
 __all__ = ["hooks_text"]
 
@@ -60,18 +60,8 @@ def _structures(typed: TypedProgram) -> list[str]:
 
 
 def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
-    ir = typed.ir
-    facts = {
-        "VOTE": analysis.vote,
-        "SENDS_ALWAYS": ir.sends is TRUE,
-        "WANTS_ALWAYS": analysis.wants is None,
-        "HAS_SENT": bool(ir.sent),
-        "HAS_EDGE_FIELDS": bool(ir.edge_fields),
-        "HAS_REDUCTIONS": bool(ir.reductions),
+    facts = program_facts(typed, analysis) | {
         "HAS_WEIGHTS": typed.types.weight is not None,
-        "UPDATE_ALL": ir.update_on == "all",
-        "REVISITS": analysis.activity != "changed",
-        "ALWAYS_ACTIVE": analysis.activity == "always" and ir.start is TRUE,
         "CAN_IMPROVE": can_improve(typed, analysis) is not None,
     }
     return [f"static const bool {name} = {str(value).lower()};" for name, value in facts.items()]

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from dromos.codegen.cache import load
+from dromos.codegen.facts import program_facts
 from dromos.codegen.numba import functions, look_up, render
 from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
 from dromos.program import Analysis, GraphTypes, TypedProgram
-from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.expr import Expr, reads
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
@@ -56,20 +57,9 @@ def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
 
 
 def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
-    ir = typed.ir
-    facts: dict[str, Any] = {
-        "VOTE": analysis.vote,
-        "SENDS_ALWAYS": ir.sends is TRUE,
-        "WANTS_ALWAYS": analysis.wants is None,
-        "HAS_SENT": bool(ir.sent),
-        "HAS_EDGE_FIELDS": bool(ir.edge_fields),
-        "HAS_REDUCTIONS": bool(ir.reductions),
-        "UPDATE_ALL": ir.update_on == "all",
-        "REVISITS": analysis.activity != "changed",
-        "ALWAYS_ACTIVE": analysis.activity == "always" and ir.start is TRUE,
-        # what a vertex will offer can be told as soon as it is updated
-        "OFFERS_EARLY": not reads(ir.message, "superstep", "reduction"),
-    }
+    # what a vertex will offer can be told as soon as it is updated
+    early = not reads(typed.ir.message, "superstep", "reduction")
+    facts = program_facts(typed, analysis) | {"OFFERS_EARLY": early}
     return ["\n".join(f"{name} = {value!r}" for name, value in facts.items())]
 
 

@@ -14,9 +14,10 @@ from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
-from dromos.engines.cpu.offers import Offers, is_offered, is_offered_in_place
-from dromos.engines.cpu.ordering import Ordering, is_ordered
+from dromos.engines.cpu.offers import Offers
+from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.topology import NO_VALUES, topology
+from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal

@@ -9,26 +9,12 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.memory import reused_empty
-from dromos.program import Analysis, ProgramIR
-from dromos.program.expr import TRUE, reads
-from dromos.program.monoid import ANY
+from dromos.program.expr import reads
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
 
-__all__ = ["Offers", "is_offered", "is_offered_in_place"]
-
-
-def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
-    """Whether messages can be made once a vertex, and the identity offered where there is none."""
-    harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
-    return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
-
-
-def is_offered_in_place(ir: ProgramIR, analysis: Analysis) -> bool:
-    """Whether an offer may be renewed while others gather: one field moves one way, by messages of one word."""
-    early = not reads(ir.message, "superstep", "reduction")
-    return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and early
+__all__ = ["Offers"]
 
 
 class Offers:

@@ -8,30 +8,16 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
-from dromos.program import Analysis, ProgramIR
-from dromos.program.expr import TRUE, Expr
 from dromos.program.monoid import MIN
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
 
-__all__ = ["Ordering", "is_ordered"]
+__all__ = ["Ordering"]
 
 _ENTRIES, _FILTER, _BINS = 64, 256, 16  # as in the skeleton
 _MOST_BINS = 1 << 14
 _SAMPLE = 1 << 16
-
-
-def is_ordered(ir: ProgramIR, analysis: Analysis) -> bool:
-    """Whether a program lowers one scalar field by a minimum, wants that field's order, and is active when it falls."""
-    if analysis.priority is None or ir.combine is not MIN or analysis.monotone != analysis.priority[0]:
-        return False
-    name = analysis.priority[0]
-    if ir.field(name).size is not None or ir.sends is not TRUE or analysis.wants is not None:
-        return False
-    old, new = (Expr("field", attr=(role, name, 0)) for role in ("old", "new"))
-    falls = (Expr("ne", (old, new)), Expr("ne", (new, old)), Expr("lt", (new, old)), Expr("gt", (old, new)))
-    return ir.active in falls
 
 
 class Ordering:

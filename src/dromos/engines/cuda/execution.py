@@ -11,13 +11,13 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
-from dromos.engines.cpu.ordering import is_ordered
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
 from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.forms import is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse
@@ -80,12 +80,12 @@ class CudaExecution:
         """Up to ``horizon`` supersteps on ``path`` (None: to the end)."""
         require_legal(path, self.analysis, self.ir.name)
         kernel = kernel_for(path, self.typed, self.analysis, claimed=self._claimed)
-        return self._run(kernel, _PULL if path.direction == "pull" else _PUSH, path.driven == "td", horizon)
+        return self._run(kernel, _PULL if path.direction == "pull" else _PUSH, horizon)
 
     def roam(self, horizon: int | None = None) -> Stats:
         """Up to ``horizon`` supersteps, with the direction switched on the device by the planner's own rule."""
         policy = _PUSH if self.caps.average_degree < self.caps.constants.delta else _SWITCH
-        return self._run(Kernel("claiming"), policy, False, horizon)
+        return self._run(Kernel("claiming"), policy, horizon)
 
     # ---- launches --------------------------------------------------------------------------------------------------
 
@@ -106,11 +106,11 @@ class CudaExecution:
         self.buffers.report[head["untouched"][1] : head["untouched"][1] + 8].view(np.float64)[:] = untouched
         return self._statistics(control, 0.0, 0)
 
-    def _run(self, kernel: Kernel, policy: int, topology: bool, horizon: int | None) -> Stats:
+    def _run(self, kernel: Kernel, policy: int, horizon: int | None) -> Stats:
         begin = time.perf_counter()
         left = _FOREVER if horizon is None else horizon
         step = self._arguments["step"][0]
-        step["policy"], step["topology"] = policy, topology
+        step["policy"] = policy
         parts, messages = [], 0
         while True:
             control = self._launch(kernel, "run", 1 if self.options.fusion == "none" else left)

@@ -44,7 +44,7 @@ _STEP: Final = np.dtype(
     [
         ("horizon", _I),
         ("nanoseconds", _I),
-        *((name, np.int32) for name in ("topology", "policy", "selective")),
+        *((name, np.int32) for name in ("policy", "selective")),
         *((name, _D) for name in ("alpha", "beta", "delta", "widest")),
     ],
     align=True,

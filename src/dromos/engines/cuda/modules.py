@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dromos.codegen.cuda import hooks_text
-from dromos.engines.cpu.ordering import is_ordered
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.device_graph import DeviceGraph, type_defines
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.forms import is_offered, is_ordered
 from dromos.plan import Path
 from dromos.program import Analysis, TypedProgram
-from dromos.program.expr import TRUE
-from dromos.program.monoid import ANY
 
-__all__ = ["Kernel", "by_source", "kernel_for", "kernels_of", "module_of", "source_text"]
+__all__ = ["Kernel", "kernel_for", "kernels_of", "module_of", "source_text"]
 
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 _ORDERED = Path("async", "push", "dd")
@@ -44,13 +42,6 @@ class Kernel:
         return tuple(f"{name}={int(value)}" for name, value in flags.items())
 
 
-def by_source(typed: TypedProgram, analysis: Analysis) -> bool:
-    """Whether messages can be made once a vertex, and the identity offered where there is none."""
-    ir = typed.ir
-    harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
-    return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
-
-
 def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: bool = False) -> Kernel:
     """The kernel that runs a program on ``path``; ``claimed``: its frontier lets vertices be taken by one bit."""
     axes = path.axes
@@ -61,7 +52,7 @@ def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: 
         return Kernel("ordered")
     if axes.sync == "async":
         return Kernel("asynchronous", pull, topology and not pull)
-    if pull and by_source(typed, analysis):
+    if pull and is_offered(typed.ir, analysis):
         return Kernel("supersteps", pull=True, by_source=True)
     return Kernel("supersteps", pull, topology)
 

@@ -64,7 +64,6 @@ struct Work {
 struct Step {
     i64 horizon;
     i64 nanoseconds;       // to stay in one launch, so that the host can be asked to stop
-    int topology;          // pass over all vertices instead of the queue
     int policy;            // 0: push, 1: pull, 2: as Algorithm 2 says
     int selective;         // leave the kernel where the direction changes
     double alpha, beta;

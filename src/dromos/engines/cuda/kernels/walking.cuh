@@ -38,18 +38,6 @@ DEVICE void enqueue_bits(const unsigned* bitmap, i64 n, vid* queue, unsigned* si
     }
 }
 
-// Append what a warp holds in shared memory to a queue, with one atomic; 0, for what it holds then.
-DEVICE unsigned flush_held(const vid* held, unsigned count, vid* queue, unsigned* size) {
-    if (count == 0) return 0;
-    __syncwarp();
-    unsigned base = 0;
-    if (lane() == 0) base = atomicAdd(size, count);
-    base = __shfl_sync(FULL, base, 0);
-    for (unsigned i = lane(); i < count; i += 32) queue[base + i] = held[i];
-    __syncwarp();
-    return 0;
-}
-
 // How many vertices of a frontier a warp takes at a time: fewer where there are not enough for all warps, since what a
 // warp has beyond 32 arcs waits for what it had before.
 DEVICE unsigned share_of(unsigned size) {

@@ -1,0 +1,36 @@
+"""What kernels on every device are told about a program at compile time, by the names that they know."""
+
+from __future__ import annotations
+
+from dromos.program import Analysis, TypedProgram
+from dromos.program.expr import TRUE
+
+__all__ = ["program_facts"]
+
+
+def program_facts(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
+    """The truths that a kernel's branches are cut by.
+
+    >>> import dromos.program as dr
+    >>> class Labels(dr.Program):
+    ...     label = dr.field(dr.ID)
+    ...     combine = dr.MIN
+    ...     def init(self, v): return v.id
+    ...     def compute(self, u, edge, v): return u.label
+    ...     def update(self, v, message): return dr.minimum(v.label, message)
+    >>> typed = Labels.typed(dr.GraphTypes())
+    >>> [name for name, value in program_facts(typed, dr.analyse(typed)).items() if value]
+    ['SENDS_ALWAYS', 'WANTS_ALWAYS']
+    """
+    ir = typed.ir
+    return {
+        "VOTE": analysis.vote,
+        "SENDS_ALWAYS": ir.sends is TRUE,
+        "WANTS_ALWAYS": analysis.wants is None,
+        "HAS_SENT": bool(ir.sent),
+        "HAS_EDGE_FIELDS": bool(ir.edge_fields),
+        "HAS_REDUCTIONS": bool(ir.reductions),
+        "UPDATE_ALL": ir.update_on == "all",
+        "REVISITS": analysis.activity != "changed",
+        "ALWAYS_ACTIVE": analysis.activity == "always" and ir.start is TRUE,
+    }

@@ -1,0 +1,33 @@
+"""Forms of a program that allow an engine a shorter way, found from its text and its analysis."""
+
+from __future__ import annotations
+
+from dromos.program import Analysis, ProgramIR
+from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.monoid import ANY, MIN
+
+__all__ = ["is_offered", "is_offered_in_place", "is_ordered"]
+
+
+def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether messages can be made once a vertex, and the identity offered where there is none."""
+    harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
+    return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
+
+
+def is_offered_in_place(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether an offer may be renewed while others gather: one field moves one way, by messages of one word."""
+    early = not reads(ir.message, "superstep", "reduction")
+    return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and early
+
+
+def is_ordered(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether a program lowers one scalar field by a minimum, wants that field's order, and is active when it falls."""
+    if analysis.priority is None or ir.combine is not MIN or analysis.monotone != analysis.priority[0]:
+        return False
+    name = analysis.priority[0]
+    if ir.field(name).size is not None or ir.sends is not TRUE or analysis.wants is not None:
+        return False
+    old, new = (Expr("field", attr=(role, name, 0)) for role in ("old", "new"))
+    falls = (Expr("ne", (old, new)), Expr("ne", (new, old)), Expr("lt", (new, old)), Expr("gt", (old, new)))
+    return ir.active in falls

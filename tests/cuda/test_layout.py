@@ -1,0 +1,56 @@
+"""The host's records and the kernels' structures are the same bytes: the compiler itself is asked, without a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dromos.engines.cuda.compiler import compile_cubin
+from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type, control_type, row_type
+from dromos.engines.cuda.modules import Kernel, source_text
+from dromos.program import TypedProgram, analyse
+from tests.cuda.every_program import typed_programs
+
+pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
+
+
+def claims(structure: str, record: np.dtype[Any], within: str = "", base: int = 0) -> Iterator[str]:
+    """A static assertion for the place of every member, those of inner structures too."""
+    for name, (dtype, offset, *_) in (record.fields or {}).items():
+        member = f"{within}{name}"
+        yield f'static_assert(__builtin_offsetof({structure}, {member}) == {base + offset}, "{member}");'
+        if dtype.fields and name != "nothing":
+            yield from claims(structure, dtype, f"{member}.", base + offset)
+
+
+def layout_text(typed: TypedProgram) -> str:
+    control = control_type(typed)
+    records = {"Arguments": arguments_type(typed), "Control": control, "Row": row_type}
+    lines = [f'static_assert(sizeof({name}) == {record.itemsize}, "{name}");' for name, record in records.items()]
+    for name, record in records.items():
+        lines += claims(name, record)
+    assert control.fields is not None
+    assert control.fields["supersteps"][1] >= HEAD_BYTES, "what is cleared before a launch ends before what stays"
+    return "\n".join(lines)
+
+
+def compiled(typed: TypedProgram, text: str) -> bytes:
+    kernel = Kernel("supersteps")
+    source = source_text(typed, analyse(typed), kernel) + text
+    return compile_cubin(source, typed.ir.name, arch="sm_90", defines=(*kernel.defines, "RENAMED=1"))
+
+
+@pytest.mark.parametrize("number", range(0, len(typed_programs()), 3))
+def test_host_and_device_agree_on_every_member(number: int) -> None:
+    typed = typed_programs()[number]
+    assert compiled(typed, layout_text(typed))
+
+
+def test_a_record_that_is_off_by_a_member_is_found() -> None:
+    typed = typed_programs()[0]
+    wrong = layout_text(typed).replace("(Arguments, step.policy) == ", "(Arguments, step.policy) == 8 + ")
+    with pytest.raises(Exception, match="does not compile"):
+        compiled(typed, wrong)
