@@ -70,4 +70,4 @@ def require_device() -> None:
     """Raise the error that says why there is no GPU to run on."""
     if reason := why_unavailable():
         error = MissingDependencyError if "not installed" in reason else DeviceError
-        raise error(f"device='cuda': {reason}; or use device='cpu'")
+        raise error(f"device='cuda': {reason}. Mend that, or use device='cpu'")
