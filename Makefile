@@ -73,7 +73,7 @@ test-gpu: SHELL := /bin/bash -o pipefail
 test-gpu: $(GPU_RESULTS)
 	@$(STAMP)
 	$(ON_GPU) $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -m gpu tests $(LOGGED)
-	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) tests/algorithms $(LOGGED)
+	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) tests/algorithms tests/many $(LOGGED)
 
 bench-gpu:
 	$(ON_GPU) $(PYTHON) -m benchmarks --gpu

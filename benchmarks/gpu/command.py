@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from benchmarks import record
-from benchmarks.gpu import ablations, algorithms, small
+from benchmarks.gpu import ablations, algorithms, many_sources, small
 from benchmarks.gpu.device import compile_less, describe
 
 __all__ = ["main"]
@@ -27,6 +27,7 @@ class Benchmark(NamedTuple):
 BENCHMARKS: dict[str, Benchmark] = {
     "small": Benchmark(small.run, small.KEY),
     "algorithms": Benchmark(algorithms.run, algorithms.KEY, algorithms.order),
+    "many_sources": Benchmark(many_sources.run, many_sources.KEY),
     **{name: Benchmark(run, ablations.KEY) for name, run in ablations.RUNS.items()},
 }
 

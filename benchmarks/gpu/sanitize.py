@@ -33,6 +33,11 @@ def _beliefs(graph: dr.Graph, how: dict[str, Any]) -> Any:
     return dr.belief_propagation(graph, prior, coupling, tol=1e-9, **how)
 
 
+def _many(graph: dr.Graph) -> range:
+    """More sources than one group takes, where there are so many vertices."""
+    return range(min(graph.num_vertices, 600))
+
+
 CALLS: dict[str, Call] = {
     "bfs": lambda bare, weighted, how: dr.bfs(bare, 1, **how),
     "sssp": lambda bare, weighted, how: dr.sssp(weighted, 1, **how),
@@ -50,8 +55,10 @@ CALLS: dict[str, Call] = {
     "belief_propagation": lambda bare, weighted, how: _beliefs(bare, how),
     "label_propagation": lambda bare, weighted, how: dr.label_propagation(bare, **how),
     "triangles": lambda bare, weighted, how: dr.triangles(bare, **how),
+    "multi_source_bfs": lambda bare, weighted, how: dr.multi_source_bfs(bare, _many(bare), **how),
+    "distances": lambda bare, weighted, how: dr.distances(bare, _many(bare)[::2], **how),
 }
-NO_PATHS = ("label_propagation", "triangles")
+NO_PATHS = ("label_propagation", "triangles", "multi_source_bfs", "distances")
 
 
 def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:

@@ -11,6 +11,8 @@ import pytest
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type, control_type, row_type
 from dromos.engines.cuda.modules import Kernel, source_text
+from dromos.engines.cuda.native import joint
+from dromos.engines.cuda.native.launching import text_of
 from dromos.program import TypedProgram, analyse
 from tests.cuda.every_program import typed_programs
 
@@ -47,6 +49,16 @@ def compiled(typed: TypedProgram, text: str) -> bytes:
 def test_host_and_device_agree_on_every_member(number: int) -> None:
     typed = typed_programs()[number]
     assert compiled(typed, layout_text(typed))
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_host_and_device_agree_on_the_joint_search(width: int) -> None:
+    records = {"Joint": joint.argument_type, "Control": joint.control_type(width)}
+    lines = [f'static_assert(sizeof({name}) == {record.itemsize}, "{name}");' for name, record in records.items()]
+    for name, record in records.items():
+        lines += claims(name, record)
+    text = text_of("native_joint") + "\n" + "\n".join(lines)
+    assert compile_cubin(text, "joint", arch="sm_90", defines=(f"WORDS={width}", "DISTANCE=int"))
 
 
 def test_a_record_that_is_off_by_a_member_is_found() -> None:

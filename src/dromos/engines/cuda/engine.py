@@ -12,16 +12,13 @@ from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
-from dromos.engines.native import cpu_kernel
 from dromos.errors import DeviceError
 from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "triangles")
+NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "joint", "triangles")
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
-_ON_HOST: Final = ("joint",)
-"""Of these there is none for the device yet, and the CPU's beats a program that goes a level at a time there."""
 
 
 class CudaEngine:
@@ -56,8 +53,6 @@ class CudaEngine:
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel called ``name``; it takes the host's graph."""
-        if name in _ON_HOST:
-            return cpu_kernel(name)
         return partial(self._native, name) if name in NATIVE else None
 
     def _native(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:

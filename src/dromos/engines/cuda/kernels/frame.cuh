@@ -13,7 +13,6 @@
 #define RESIDENT 1         // blocks that a multiprocessor must be able to hold at once
 #endif
 #define WARPS (BLOCK / 32)
-#define HELD 128           // vertices that a warp gathers in shared memory before it appends them
 
 struct Graph {
     const eid* offsets;
@@ -117,42 +116,26 @@ DEVICE Reduced reduce_all(const Work& W, unsigned parity) {
 
 // ---- making a frontier ---------------------------------------------------------------------------------------------
 
-// A warp's part of a queue, gathered in shared memory, so that appending costs one atomic for many vertices.
+// A warp's part of a queue, with the degrees of what is appended.
 struct Appender {
-    vid* held;
-    unsigned count;
-    vid* queue;
-    unsigned* size;
-    const Graph* G;        // whose degrees are summed up over what is appended; may be null
+    Held part;
+    const Graph* G;        // whose degrees are summed up; may be null
     u64 out, in;
 
     DEVICE Appender make(vid* shared, vid* queue, unsigned* size, const Graph* G = nullptr) {
-        return Appender{shared + warp_in_block() * HELD, 0, queue, size, G, 0, 0};
+        return Appender{Held::make(shared, queue, size), G, 0, 0};
     }
-    // All 32 lanes call this.
+    __device__ __forceinline__ void sum_up(vid v) {
+        if (!G) return;
+        out += degree(G->offsets, v);
+        if (G->in_offsets && G->in_offsets != G->offsets) in += degree(G->in_offsets, v);
+    }
+    // All 32 lanes call these.
     __device__ __forceinline__ void add(bool take, vid v) {
-        const unsigned takers = __ballot_sync(FULL, take);
-        if (takers == 0) return;
-        if (take) held[count + __popc(takers & lanes_below())] = v;
-        count += __popc(takers);
-        if (count > HELD - 32) flush();
+        part.add(take, v, [this](vid w) { sum_up(w); });
     }
     __device__ __forceinline__ void flush() {
-        if (count == 0) return;
-        __syncwarp();
-        unsigned base = 0;
-        if (lane() == 0) base = atomicAdd(size, count);
-        base = __shfl_sync(FULL, base, 0);
-        for (unsigned i = lane(); i < count; i += 32) {
-            const vid v = held[i];
-            queue[base + i] = v;
-            if (G) {
-                out += degree(G->offsets, v);
-                if (G->in_offsets && G->in_offsets != G->offsets) in += degree(G->in_offsets, v);
-            }
-        }
-        __syncwarp();
-        count = 0;
+        part.flush([this](vid w) { sum_up(w); });
     }
     __device__ __forceinline__ void hand_in(Slot* slot) {
         add_to_slot(&slot->out, out);

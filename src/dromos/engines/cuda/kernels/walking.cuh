@@ -38,6 +38,43 @@ DEVICE void enqueue_bits(const unsigned* bitmap, i64 n, vid* queue, unsigned* si
     }
 }
 
+#define HELD 128  // vertices that a warp gathers before it appends them
+
+// A warp's part of a queue, gathered in shared memory, so that appending costs one atomic for many vertices.
+struct Held {
+    vid* held;
+    unsigned count;
+    vid* queue;
+    unsigned* size;
+
+    // `shared` has HELD places for each warp of the block.
+    DEVICE Held make(vid* shared, vid* queue, unsigned* size) { return Held{shared + warp_in_block() * HELD, 0, queue, size}; }
+    // All 32 lanes call this; each(v) is called once for every vertex that is appended, by some lane.
+    template <class F>
+    __device__ __forceinline__ void add(bool take, vid v, F&& each) {
+        const unsigned takers = __ballot_sync(FULL, take);
+        if (takers == 0) return;
+        if (take) held[count + __popc(takers & lanes_below())] = v;
+        count += __popc(takers);
+        if (count > HELD - 32) flush(each);
+    }
+    template <class F>
+    __device__ __forceinline__ void flush(F&& each) {
+        if (count == 0) return;
+        __syncwarp();
+        unsigned base = 0;
+        if (lane() == 0) base = atomicAdd(size, count);
+        base = __shfl_sync(FULL, base, 0);
+        for (unsigned i = lane(); i < count; i += 32) {
+            const vid v = held[i];
+            queue[base + i] = v;
+            each(v);
+        }
+        __syncwarp();
+        count = 0;
+    }
+};
+
 // How many vertices of a frontier a warp takes at a time: fewer where there are not enough for all warps, since what a
 // warp has beyond 32 arcs waits for what it had before.
 DEVICE unsigned share_of(unsigned size) {

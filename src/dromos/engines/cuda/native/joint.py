@@ -1,0 +1,186 @@
+"""Breadth-first searches from many sources at once, on a GPU.
+
+As on the CPU (``dromos/engines/native/joint.py``): a bit a search, 64 to 512 of them in the words of a vertex; a group
+is searched in one kernel from its first level to its last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cuda.device_graph import DeviceGraph
+from dromos.engines.cuda.memory import address
+from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, text_of
+from dromos.engines.native.joint_groups import Found, step_of, width_for
+from dromos.errors import DeviceError
+
+__all__ = ["argument_type", "control_type", "joint", "sources"]
+
+_NAME: Final = "native_joint"
+_THREADS: Final = 512
+_NANOSECONDS: Final = 100_000_000
+"""After so long a kernel hands back to the host, which starts it again if nobody wants it to stop."""
+_U, _L, _I = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.int64)
+_SLOT: Final = np.dtype(
+    [*((name, _U) for name in ("size", "listed", "queued", "big", "huge", "stop")), ("out", _L), ("closed", _L)],
+    align=True,
+)
+_DISTANCES: Final = {1: "signed char", 2: "short", 4: "int", 8: "long long"}
+
+
+def joint(
+    graph: DeviceGraph,
+    *,
+    groups: Sequence[Array],
+    consume: Callable[[Found], Any],
+    limit: int | None = None,
+    distance: Any = None,
+    want_seen: bool = False,
+    memory: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Mapping[str, Any]:
+    """Traverse from each group of sources (given ids), and hand what it found to ``consume``, one group at a time."""
+    import cupy
+
+    del memory  # the groups were sized by it
+    width = width_for(max((len(group) for group in groups), default=1))
+    try:
+        search = Search(graph, width, limit, distance)
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        cupy.get_default_memory_pool().free_all_blocks()
+        free, total = cupy.cuda.runtime.memGetInfo()
+        raise DeviceError(
+            f"a group of {64 * width} searches does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are "
+            f"free of {total / 2**30:.2f} GiB ({error}); give a memory= that makes groups smaller, or use device='cpu'"
+        ) from None
+    steps = []
+    for number, group in enumerate(groups):
+        found = search.run(number, np.asarray(group, np.int64), want_seen)
+        consume(found)
+        steps.append(step_of(found))
+        if progress is not None:
+            progress(number + 1, len(groups))
+    return {"steps": steps}
+
+
+class Search:
+    """What the device needs to search from one group after the other."""
+
+    def __init__(self, graph: DeviceGraph, width: int, limit: int | None = None, distance: Any = None) -> None:
+        import cupy
+
+        n = graph.num_vertices
+        self.graph, self.width = graph, width
+        self.limit = np.iinfo(np.int64).max if limit is None else limit
+        dtype = np.dtype(np.int32 if distance is None else distance)
+        self.tables = cupy.empty((3, n, width), cupy.uint64)
+        self.queues = cupy.empty((3, n), graph.out.targets.dtype)
+        self.listed = cupy.zeros((n + 31) // 32, cupy.uint32)
+        self.distance = None if distance is None else cupy.empty((64 * width, n), dtype)
+        self.rows = None if distance is None else np.empty((64 * width, n), dtype)
+        self.control_type = control_type(width)
+        self.control = cupy.zeros(self.control_type.itemsize, cupy.uint8)
+        self.module = module_of(_NAME, graph, f"WORDS={width}", f"DISTANCE={_DISTANCES[dtype.itemsize]}")
+        self.arguments = self._arguments()
+
+    def run(self, number: int, group: Array, want_seen: bool = False) -> Found:
+        """What the group finds."""
+        begin = time.perf_counter()
+        control = np.zeros(1, self.control_type)
+        if self.graph.num_vertices:
+            self.place(group)
+            control = self.traverse()
+        count, told = len(group), control[0]
+        reached, far, depth = (told[name][:count].astype(np.int64) for name in ("reached", "far", "depth"))
+        seen = self.graph.to_given_order(self.tables[0]).get() if want_seen else None
+        rows = None
+        if self.distance is not None and self.rows is not None:
+            rows = self.rows[:count]
+            self.distance[:count].get(out=rows)
+        return Found(
+            number, group, reached, far, told["near"][:count].copy(), depth, rows, seen, int(told["level"]),
+            int(told["pulled"]), int(told["joint"]), time.perf_counter() - begin,
+        )  # fmt: skip
+
+    def place(self, group: Array) -> None:
+        """Begin anew: the sources' bits in empty tables."""
+        import cupy
+
+        self.tables.fill(0)
+        self.control.fill(0)
+        if self.distance is not None:
+            self.distance.fill(-1)
+        self.module.launch("place", 1, _THREADS, self.arguments, cupy.asarray(group), np.int32(len(group)))
+
+    def launch(self) -> None:
+        """Start the kernel from where the searches are."""
+        blocks = self.module.cooperative_grid("traverse", _THREADS)
+        self.module.launch("traverse", blocks, _THREADS, self.arguments, together=True)
+
+    def traverse(self) -> Array:
+        """Go through all levels, and say how the searches ended."""
+        fields = self.control_type.fields
+        assert fields is not None
+        head = fields["size"][1]  # cleared before every launch
+        control: Array = self.control.get().view(self.control_type)
+        while control[0]["level"] < self.limit and not control[0]["finished"]:
+            self.control[:head] = 0
+            self.launch()
+            control = self.control.get().view(self.control_type)
+        return control
+
+    def _arguments(self) -> Array:
+        graph, record = self.graph, np.zeros(1, argument_type)
+        arrays = {
+            "offsets": graph.out.offsets, "targets": graph.out.targets, "in_offsets": graph.into.offsets,
+            "sources": graph.into.targets, "ids": graph.ids, "rank": graph.rank, "seen": self.tables[0],
+            "hubs": self.queues[2], "listed": self.listed, "distance": self.distance, "control": self.control,
+        }  # fmt: skip
+        for name, array in arrays.items():
+            record[name] = address(array)
+        record["table"] = [address(self.tables[1]), address(self.tables[2])]
+        record["queue"] = [address(self.queues[0]), address(self.queues[1])]
+        record["n"], record["arcs"], record["max_degree"] = graph.num_vertices, graph.num_arcs, graph.max_out_degree
+        record["limit"], record["nanoseconds"], record["classes"] = self.limit, _NANOSECONDS, graph.classes
+        return record
+
+
+def control_type(width: int) -> np.dtype[Any]:
+    """The structure ``Control`` of the kernel for ``width`` words a vertex."""
+    searches = 64 * width
+    words = ("size", "flipped", "level", "finished", "pulled", "in_queue")
+    return np.dtype(
+        [
+            ("arrivals", _U), ("unused", _U), ("slots", _SLOT, (3,)), ("counts", _U, (3, searches)),
+            *((name, _U) for name in words), ("out", _L), ("open", _L), ("joint", _L), ("live", _L, (width,)),
+            *((name, _L, (searches,)) for name in ("reached", "far", "depth")), ("near", np.float64, (searches,)),
+        ],
+        align=True,
+    )  # fmt: skip
+
+
+argument_type: Final = np.dtype(
+    [
+        *((name, _L) for name in ("offsets", "targets", "in_offsets", "sources", "ids", "rank")),
+        *((name, _I) for name in ("n", "arcs", "max_degree", "limit", "nanoseconds")),
+        ("classes", _I, (8,)), ("seen", _L), ("table", _L, (2,)), ("queue", _L, (2,)),
+        *((name, _L) for name in ("hubs", "listed", "distance", "control")),
+    ],
+    align=True,
+)  # fmt: skip
+"""The structure ``Joint`` of the kernel."""
+
+
+def sources() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Variants of the kernel with every type and every width: name, text, definitions."""
+    shapes = [(1, "int"), (2, "int"), (4, "int"), (8, "int"), (1, "signed char")]
+    return [
+        (_NAME, text_of(_NAME), (*variant, f"WORDS={width}", f"DISTANCE={kind}"))
+        for variant in ID_VARIANTS
+        for width, kind in (shapes if variant == ID_VARIANTS[0] else shapes[:1])
+    ]
