@@ -81,8 +81,8 @@ bench-gpu:
 sanitize-gpu: SHELL := /bin/bash -o pipefail
 sanitize-gpu: $(GPU_RESULTS)
 	@$(STAMP)
-	$(ON_GPU) compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m benchmarks.gpu.sanitize $(LOGGED)
-	$(ON_GPU) compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m benchmarks.gpu.sanitize $(LOGGED)
+	export $(ON_GPU); for tool in memcheck racecheck; do $(PYTHON) -m benchmarks.gpu.sanitize --list | xargs -d '\n' -P 14 -I{} \
+		compute-sanitizer --tool $$tool --error-exitcode 1 $(PYTHON) -m benchmarks.gpu.sanitize {} || exit 1; done $(LOGGED)
 
 # A log begins with where and when, and of which commit.
 STAMP = (date -u +"%Y-%m-%d %H:%M UTC"; nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; \

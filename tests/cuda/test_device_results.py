@@ -10,6 +10,7 @@ import pytest
 
 import dromos as dr
 from dromos.engines.cuda import CudaEngine
+from dromos.engines.cuda.transfers import to_host
 from dromos.errors import DeviceError
 
 pytestmark = pytest.mark.gpu
@@ -40,6 +41,19 @@ def test_other_algorithms_leave_theirs_too(call: Any) -> None:
     result.verify()
     first = next(iter(result))
     np.testing.assert_allclose(result.to_host()[first], call(g, device="cpu")[first], rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [0, 10, 5_000_001, (3, 2_000_003)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_arrays_of_all_sizes_are_copied_as_they_are(shape: Any, dtype: type) -> None:
+    import cupy
+
+    there = (cupy.arange(np.prod(shape)) % 251).astype(dtype).reshape(shape)
+    np.testing.assert_array_equal(to_host(there), there.get())
+    place = np.zeros_like(there.get())
+    assert to_host(there, place) is place
+    np.testing.assert_array_equal(place, there.get())
+    np.testing.assert_array_equal(to_host(there[::2]), there.get()[::2])
 
 
 def test_torch_takes_a_field_without_a_copy() -> None:

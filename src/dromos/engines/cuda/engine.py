@@ -12,6 +12,7 @@ from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.transfers import to_host
 from dromos.errors import DeviceError
 from dromos.program import Program
 
@@ -65,4 +66,4 @@ class CudaEngine:
         if not getattr(values, "ndim", 0):
             return values
         fields = copy.to_given_order(values)
-        return fields if self.options.on_device else fields.get()
+        return fields if self.options.on_device else to_host(fields)

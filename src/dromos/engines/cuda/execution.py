@@ -17,6 +17,7 @@ from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
 from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.transfers import to_host
 from dromos.engines.forms import is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
@@ -74,7 +75,7 @@ class CudaExecution:
         """The fields and edge fields in the given order: on the host, or left on the device if the options say so."""
         give = self.on_device.to_given_order
         fields = {name: give(values) for name, values in self.memory.fields.items()} | self.memory.edge_fields
-        return fields if self.options.on_device else {name: values.get() for name, values in fields.items()}
+        return fields if self.options.on_device else {name: to_host(values) for name, values in fields.items()}
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """Up to ``horizon`` supersteps on ``path`` (None: to the end)."""
@@ -252,8 +253,7 @@ class _Fields(Mapping[str, Array]):
         self._run = run
 
     def __getitem__(self, name: str) -> Array:
-        values: Array = self._run.on_device.to_given_order(self._run.memory.fields[name]).get()
-        return values
+        return to_host(self._run.on_device.to_given_order(self._run.memory.fields[name]))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._run.memory.fields)

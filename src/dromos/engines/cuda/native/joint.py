@@ -16,6 +16,7 @@ from dromos.dtypes import Array
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, text_of
+from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.joint_groups import Found, step_of, width_for
 from dromos.errors import DeviceError
 
@@ -97,11 +98,10 @@ class Search:
             control = self.traverse()
         count, told = len(group), control[0]
         reached, far, depth = (told[name][:count].astype(np.int64) for name in ("reached", "far", "depth"))
-        seen = self.graph.to_given_order(self.tables[0]).get() if want_seen else None
+        seen = to_host(self.graph.to_given_order(self.tables[0])) if want_seen else None
         rows = None
         if self.distance is not None and self.rows is not None:
-            rows = self.rows[:count]
-            self.distance[:count].get(out=rows)
+            rows = to_host(self.distance[:count], self.rows[:count])
         return Found(
             number, group, reached, far, told["near"][:count].copy(), depth, rows, seen, int(told["level"]),
             int(told["pulled"]), int(told["joint"]), time.perf_counter() - begin,
