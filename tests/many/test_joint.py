@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,11 +12,24 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.many.program import joint_program
-from dromos.engines.native.joint import joint
+from dromos.engines.native import joint as native
+from dromos.engines.native.joint import Rules, joint
 from tests.algorithms.support import examples, graphs, legal_paths, on_every_device
 
 DATA = Path(__file__).parent.parent / "data"
 REAL = ["wiki-Vote.txt.gz", "ego-Facebook.txt.gz", "PGPgiantcompo.graph.gz", "p2p-Gnutella31.e.gz"]
+
+ALWAYS, NEVER = 1 << 40, 0
+# each way to find a level, taken at every level
+WAYS = {
+    "by a list": Rules(many=NEVER, listing=NEVER),
+    "by ranges of targets": Rules(many=NEVER, listing=ALWAYS, short=0),
+    "by atomics": Rules(many=NEVER, listing=ALWAYS, short=ALWAYS),
+    "from below": Rules(many=ALWAYS, few=ALWAYS, listing=ALWAYS),
+    "light ones by ranges": Rules(many=ALWAYS, few=2, worth=0, listing=ALWAYS, short=0),
+    "light ones by atomics": Rules(many=ALWAYS, few=2, worth=0, listing=ALWAYS, short=ALWAYS),
+    "mixed": Rules(many=2, few=4, worth=1, listing=4, short=1),
+}
 
 
 def single(graph, source, limit=None):
@@ -76,6 +90,38 @@ def test_groups_of_every_width_on_one_and_on_two_threads(count):
         frontiers = sum(np.count_nonzero((rows[0] == level).any(axis=0)) for level in range(rows[0].max() + 1))
         assert found.joint == frontiers
         assert found.sharing == pytest.approx(instances / frontiers)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@examples(10)
+@given(graphs(low=2, high=40))
+def test_every_way_to_find_a_level_finds_the_same(way, threads, graph):
+    sources = np.arange(graph.num_vertices)
+    with patch.multiple(native, _SMALL=0, _RULES=WAYS[way]):
+        rows, founds = collected(graph, [sources], distance=np.int32, threads=threads)
+    for source in range(graph.num_vertices):
+        level = dr.bfs(graph, source).level
+        assert np.array_equal(rows[0][source], level)
+        assert (founds[0].reached[source], founds[0].depth[source]) == (np.count_nonzero(level > 0), level.max())
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [64, 130, 500])
+def test_every_way_on_a_graph_with_hubs_and_rows_in_any_order(way, count):
+    ordered = dr.generators.rmat(10, seed=5)
+    rng = np.random.default_rng(2)
+    shuffled = ordered.targets.copy()
+    for begin, end in zip(ordered.offsets[:-1], ordered.offsets[1:], strict=True):
+        rng.shuffle(shuffled[begin:end])
+    sources = rng.choice(ordered.num_vertices, count, replace=False)
+    expected = [single(ordered, int(source)) for source in sources[::9]]
+    for graph in (ordered, dr.Graph.from_csr(ordered.offsets, shuffled)):
+        with patch.multiple(native, _SMALL=0, _RULES=WAYS[way]):
+            rows, founds = collected(graph, [sources, sources[::-1]], distance=np.int32, threads=2)
+        assert np.array_equal(rows[0][::9], expected)
+        assert np.array_equal(rows[0], rows[1][::-1])
+        assert (founds[0].joint, founds[0].levels) == (founds[1].joint, founds[1].levels)
 
 
 def test_many_groups_are_spread_over_the_threads_of_a_small_graph():

@@ -14,12 +14,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.cpu.memory import reused_zeros
+from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.native.joint_groups import Found, group_bytes, step_of, width_for
 from dromos.engines.native.joint_order import by_hubs
 from dromos.graph import Graph
@@ -33,6 +33,24 @@ __all__ = ["joint"]
 _NO_LIMIT: Final = np.iinfo(np.int64).max
 _SMALL: Final = 1 << 15
 _APART: Final = 64 << 20
+
+
+class Rules(NamedTuple):
+    """When a level is found in which way."""
+
+    many: int = 3
+    """A frontier with more arcs than one in so many of the open vertices' is pulled from."""
+    few: int = 4096
+    """A search that came to less than one in so many vertices is pushed nevertheless."""
+    worth: int = 3
+    """... unless those that such searches came to have more arcs than one in so many of the open vertices'."""
+    listing: int = 8
+    """A frontier with no more arcs than one in so many vertices is pushed from with a list. At least ``many``."""
+    short: int = 8
+    """Arcs of a row for each thread, on average, from which on threads take ranges of targets."""
+
+
+_RULES: Final = Rules()
 
 
 def joint(
@@ -121,6 +139,7 @@ class _Worker:
         want_seen: bool,
     ) -> None:
         from dromos.engines.native import joint_kernels as kernels
+        from dromos.engines.native.joint_push_kernels import BUFFER
         from dromos.jit import LINE
 
         self._new_ids = None if renumbered is None else renumbered.new_ids
@@ -129,16 +148,16 @@ class _Worker:
         self._kernels, self._team, self._width, self._n = kernels, team, width, n
         self._limit = _NO_LIMIT if limit is None else limit
         self._graph = (graph.offsets, graph.targets, back.offsets, back.targets)
-        self._tables = tuple(reused_zeros(n * width, np.uint64) for _ in range(3))
-        self._listed = reused_zeros((n + 63) >> 6, np.uint64)
-        self._orders = (reused_zeros(n, ids), reused_zeros(n, ids))
+        self._in_order = team == 1 or graph.sorted
+        self._tables = tuple(reused_empty(n * width, np.uint64) for _ in range(3))
+        self._listed = reused_empty((n + 63) >> 6, np.uint64)
+        self._orders = (reused_empty(n, ids), reused_empty(n, ids))
         self._counts = np.zeros(2 * team * 64 * width, np.int64)
-        self._distance = np.empty(0, np.int32) if distance is None else reused_zeros(64 * width * n, distance)
+        self._distance = np.empty(0, np.int32) if distance is None else reused_empty(64 * width * n, distance)
         self._want_seen = want_seen
-        self._buffer = np.zeros(team * kernels.BUFFER, ids)
+        self._buffer = np.zeros(team * BUFFER, ids)
         self._scratch = np.zeros(team * LINE, np.uint64)
         self._cursors = np.zeros(kernels.CURSORS * LINE, np.int64)
-        self._used = False
 
     def search(self, number: int, sources: Array, stop: Array, *, together: bool) -> Found | None:
         """What the group ``sources`` finds; None if it was stopped."""
@@ -146,7 +165,11 @@ class _Worker:
 
         kernels, count = self._kernels, len(sources)
         begin = time.perf_counter()
-        first = self._place(sources if self._new_ids is None else self._new_ids[sources])
+        starts = np.asarray(sources if self._new_ids is None else self._new_ids[sources], np.int64)
+        if self._distance.size:
+            rows = self._distance.reshape(-1, self._n)[:count]
+            rows[:] = -1
+            rows[np.arange(count), starts] = 0
         bits = np.zeros(64 * self._width, bool)
         bits[:count] = True
         like = tuple(np.packbits(bits, bitorder="little").view(np.uint64))
@@ -154,8 +177,9 @@ class _Worker:
         sums = tuple(np.zeros(64 * self._width, dtype) for dtype in (kind, kind, np.float64, kind))
         report = np.zeros(kernels.REPORT, np.int64)
         arguments = (
-            like, len(first), self._limit, self._graph, self._tables, self._listed, *self._orders, self._counts, sums,
-            self._distance, self._buffer, self._scratch, self._cursors, team_memory(self._team), stop, report,
+            like, starts, self._limit, tuple(_RULES), self._graph, self._in_order, self._tables, self._listed,
+            *self._orders, self._counts, sums, self._distance, self._buffer, self._scratch, self._cursors,
+            team_memory(self._team), stop, report,
         )  # fmt: skip
         if together:
             run_team(kernels.traverse, *arguments, threads=self._team, stop=stop)
@@ -168,30 +192,10 @@ class _Worker:
             number, sources, reached, far, near, depth,
             self._distance.reshape(-1, self._n)[:count] if self._distance.size else None,
             self._seen() if self._want_seen else None,
-            int(report[kernels.LEVELS]), int(report[kernels.PULLED]), int(report[kernels.JOINT]) + len(first),
+            int(report[kernels.LEVELS]), int(report[kernels.PULLED]), int(report[kernels.JOINT]),
             time.perf_counter() - begin,
         )  # fmt: skip
 
     def _seen(self) -> Array:
         words: Array = self._tables[0].reshape(self._n, self._width)
         return words if self._new_ids is None else words[self._new_ids]
-
-    def _place(self, sources: Array) -> Array:
-        """Put the sources' bits into empty tables, and each vertex among them into the queue."""
-        n, width = self._n, self._width
-        if self._used:
-            for table in self._tables:
-                table[:] = 0
-        self._used = True
-        seen, front = (table.reshape(n, width) for table in self._tables[:2])
-        places = np.arange(len(sources))
-        bit = np.left_shift(np.uint64(1), (places % 64).astype(np.uint64))
-        for table in (seen, front):
-            np.bitwise_or.at(table, (sources, places // 64), bit)
-        if self._distance.size:
-            rows = self._distance.reshape(-1, n)[: len(sources)]
-            rows[:] = -1
-            rows[places, sources] = 0
-        first = np.unique(sources)
-        self._orders[0][: len(first)] = first
-        return first

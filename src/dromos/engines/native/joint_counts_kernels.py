@@ -117,3 +117,11 @@ def write_distances(vertices, begin, end, rows, width, level, distance, n):
                 source = 64 * word + np.int64(trailing_zeros(bits))
                 store(distance, source * n + v, level)
                 bits &= bits - _ONE
+
+
+@inline
+def consume(vertices, begin, end, rows, width, level, counts, base, distance, n):
+    """Hand what a level found at some vertices to those who want it: the counts, and the distances if asked for."""
+    count_rows(vertices, begin, end, rows, width, counts, base)
+    if distance.size:
+        write_distances(vertices, begin, end, rows, width, level, distance, n)

@@ -89,6 +89,7 @@ def _componentwise(operate):
     return intrinsic(typing)
 
 
+row_and = _componentwise(lambda builder, a, b: builder.and_(a, b))
 row_or = _componentwise(lambda builder, a, b: builder.or_(a, b))
 row_without = _componentwise(lambda builder, a, b: builder.and_(a, builder.not_(b)))
 

@@ -1,0 +1,203 @@
+"""The half of a joint traversal's level that goes from above: the frontier's rows go to its out-neighbours.
+
+A frontier of few arcs is pushed from with a list: rows of ``following`` grow by atomics, a vertex is queued by the
+thread that set its bit of ``listed``, and what is queued is settled afterwards. One of many arcs is pushed from without
+a test and without a list: rows are merged into ``following``, and a pass over all vertices, which a pull needs anyhow,
+finds what is new. Where out-neighbours are sorted, each thread then takes a *range of targets* of every row, so that
+no row of the table is written by two threads: no atomics, and each core has its own part of the table in its cache.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.native.joint_counts_kernels import MOST, consume
+from dromos.engines.native.joint_rows import load_row, merge_row, row_and, row_any, row_or, row_without, store_row
+from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store, store_relaxed
+from dromos.jit import inline
+
+BUFFER = MOST  # vertices that a thread settles, counts and queues at once; whole words of bits
+_AHEAD = 8  # places of the queue that are looked ahead
+_LINES = 3  # of a row's arcs
+_SHARES = 2  # ranges of targets for each thread, at most
+_PART = 16  # arcs of a row that a share of the targets should have on average
+_ONE = np.uint64(1)
+
+
+@inline
+def chunk_of(size, threads):
+    """How many places of a queue a thread takes at once."""
+    return max(np.int64(1), min(np.int64(BUFFER), size // (8 * threads)))
+
+
+@inline
+def flush(order, cursors, tail, buffer, base, filled):
+    """Put a thread's buffer at the end of the queue ``order``."""
+    at = atomic_add(cursors, tail, filled)
+    for k in range(filled):
+        store(order, at + k, load(buffer, base + k))
+
+
+@inline
+def _look_ahead(order, at, size, offsets, targets, front, width):
+    """Ask for what the queue's next vertices need: first the ends of a row, later its arcs."""
+    far = np.int64(load(order, min(at + 2 * _AHEAD, size - 1)))
+    prefetch(offsets, far)
+    prefetch(front, far * width)
+    begin = np.int64(load(offsets, np.int64(load(order, min(at + _AHEAD, size - 1)))))
+    for line in range(_LINES):
+        prefetch(targets, begin + 16 * line)
+
+
+@inline
+def push_listed(size, cursor, threads, like, offsets, targets, seen, front, following, listed, order, after, buffer,
+                base, cursors, tail):  # fmt: skip
+    """Let the frontier's vertices give their bits to neighbours that lack them; these are queued in ``after``."""
+    width = len(like)
+    filled = np.int64(0)
+    chunk = chunk_of(size, threads)
+    while True:
+        first = atomic_add(cursors, cursor, chunk)
+        if first >= size:
+            break
+        for at in range(first, min(first + chunk, size)):
+            _look_ahead(order, at, size, offsets, targets, front, width)
+            u = np.int64(load(order, at))
+            row = load_row(front, u * width, like)
+            begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+            for arc in range(begin, end):
+                soon = np.int64(load(targets, min(arc + 8, end - 1))) * width
+                prefetch(seen, soon)
+                prefetch(following, soon)
+                v = np.int64(load(targets, arc))
+                lacking = row_without(row, load_row(seen, v * width, like))
+                if row_any(lacking):
+                    lacking = row_without(lacking, load_row(following, v * width, like))
+                    if row_any(lacking):
+                        merge_row(following, v * width, lacking)
+                        bit = _ONE << np.uint64(v & 63)
+                        if load_relaxed(listed, v >> 6) & bit == 0 and atomic_or(listed, v >> 6, bit) & bit == 0:
+                            store(buffer, base + filled, v)
+                            filled += 1
+                            if filled == BUFFER:
+                                flush(after, cursors, tail, buffer, base, filled)
+                                filled = np.int64(0)
+    if filled:
+        flush(after, cursors, tail, buffer, base, filled)
+
+
+@inline
+def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, following, listed, after, counts,
+           counts_base, distance, n, cursors):  # fmt: skip
+    """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into those without lack)``."""
+    width = len(like)
+    bits, arcs, closed = row_without(like, like), np.int64(0), np.int64(0)
+    chunk = chunk_of(size, threads)
+    while True:
+        first = atomic_add(cursors, cursor, chunk)
+        if first >= size:
+            break
+        last = min(first + chunk, size)
+        for at in range(first, last):
+            v = np.int64(load(after, at))
+            known = load_row(seen, v * width, like)
+            fresh = row_without(load_row(following, v * width, like), known)
+            known = row_or(known, fresh)
+            store_row(following, v * width, fresh)
+            store_row(seen, v * width, known)
+            bits = row_or(bits, fresh)
+            arcs += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+            if not row_any(row_without(live, known)):
+                closed += np.int64(load(in_offsets, v + 1)) - np.int64(load(in_offsets, v))
+            store_relaxed(listed, v >> 6, np.uint64(0))
+        consume(after, first, last, following, width, level, counts, counts_base, distance, n)
+    return bits, arcs, closed
+
+
+@inline
+def pick(light, size, thread, threads, like, offsets, front, order, picked, buffer, base, cursors, tail):
+    """Queue the vertices of the frontier that searches of ``light`` came to. Returns the sum of their arcs."""
+    width, filled, arcs = len(like), np.int64(0), np.int64(0)
+    for at in range(size * thread // threads, size * (thread + 1) // threads):
+        u = np.int64(load(order, at))
+        if row_any(row_and(light, load_row(front, u * width, like))):
+            arcs += np.int64(load(offsets, u + 1)) - np.int64(load(offsets, u))
+            store(buffer, base + filled, u)
+            filled += 1
+            if filled == BUFFER:
+                flush(picked, cursors, tail, buffer, base, filled)
+                filled = np.int64(0)
+    if filled:
+        flush(picked, cursors, tail, buffer, base, filled)
+    return arcs
+
+
+@inline
+def first_from(keys, begin, end, key):
+    """The first place of the ascending ``keys[begin:end]`` that holds ``key`` or more."""
+    left = end - begin
+    while left > 0:
+        half = left >> 1
+        if np.int64(load(keys, begin + half)) < key:
+            begin += half + 1
+            left -= half + 1
+        else:
+            left = half
+    return begin
+
+
+@inline
+def _merge_arcs(begin, end, row, like, targets, following):
+    width = len(like)
+    for arc in range(begin, end):
+        if width >= 4:
+            prefetch(following, np.int64(load(targets, min(arc + 12, end - 1))) * width)
+        place = np.int64(load(targets, arc)) * width
+        store_row(following, place, row_or(row, load_row(following, place, like)))
+
+
+@inline
+def push_shares(light, size, arcs, cursor, threads, like, offsets, targets, in_offsets, front, following, order,
+                cursors):  # fmt: skip
+    """Merge the bits of ``light`` of the queued vertices into their out-neighbours' rows, by ranges of targets.
+
+    Rows of ``targets`` are sorted, unless there is one thread and so one range.
+    """
+    width, n, total = len(like), in_offsets.size - 1, np.int64(load(in_offsets, in_offsets.size - 1))
+    shares = np.int64(1) if threads == 1 else min(max(arcs // (size * _PART), threads), _SHARES * threads)
+    while True:
+        share = atomic_add(cursors, cursor, np.int64(1))
+        if share >= shares:
+            break
+        low = first_from(in_offsets, np.int64(0), n, total * share // shares) if share else np.int64(0)
+        high = first_from(in_offsets, np.int64(0), n, total * (share + 1) // shares) if share + 1 < shares else n
+        for at in range(size):
+            _look_ahead(order, at, size, offsets, targets, front, width)
+            u = np.int64(load(order, at))
+            begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
+            if low > 0:
+                begin = first_from(targets, begin, end, low)
+            if high < n:
+                end = first_from(targets, begin, end, high)
+            _merge_arcs(begin, end, row_and(light, load_row(front, u * width, like)), like, targets, following)
+
+
+@inline
+def push_merging(light, size, cursor, threads, like, offsets, targets, front, following, order, cursors):
+    """As :func:`push_shares`, by ranges of the queue and with atomics."""
+    width = len(like)
+    chunk = chunk_of(size, threads)
+    while True:
+        first = atomic_add(cursors, cursor, chunk)
+        if first >= size:
+            break
+        for at in range(first, min(first + chunk, size)):
+            _look_ahead(order, at, size, offsets, targets, front, width)
+            u = np.int64(load(order, at))
+            row = row_and(light, load_row(front, u * width, like))
+            end = np.int64(load(offsets, u + 1))
+            for arc in range(np.int64(load(offsets, u)), end):
+                prefetch(following, np.int64(load(targets, min(arc + 8, end - 1))) * width)
+                place = np.int64(load(targets, arc)) * width
+                merge_row(following, place, row_without(row, load_row(following, place, like)))
