@@ -21,6 +21,8 @@ import numpy as np
 
 import dromos as dr
 from benchmarks.gpu.graphs import make
+from dromos.engines.cuda.compiler import Module
+from dromos.engines.cuda.native import brandes
 from dromos.errors import IllegalPathError
 from dromos.plan.path import PATHS
 
@@ -50,6 +52,7 @@ CALLS: dict[str, Call] = {
     "pagerank": lambda bare, weighted, how: dr.pagerank(bare, tol=1e-3, **how),
     "pagerank in float32": lambda bare, weighted, how: dr.pagerank(bare, tol=1e-3, dtype=np.float32, **how),
     "betweenness": lambda bare, weighted, how: dr.betweenness(bare, sources=[1, 2], **how),
+    "betweenness of all": lambda bare, weighted, how: dr.betweenness(bare, **how),
     "connected_components": lambda bare, weighted, how: dr.connected_components(bare, **how),
     "strongly_connected_components": lambda bare, weighted, how: dr.strongly_connected_components(bare, **how),
     "core_numbers": lambda bare, weighted, how: dr.core_numbers(bare, **how),
@@ -61,7 +64,8 @@ CALLS: dict[str, Call] = {
     "multi_source_bfs": lambda bare, weighted, how: dr.multi_source_bfs(bare, _many(bare), **how),
     "distances": lambda bare, weighted, how: dr.distances(bare, _many(bare)[::2], **how),
 }
-NO_PATHS = ("label_propagation", "triangles", "multi_source_bfs", "distances")
+_BLOCKS = 8
+NO_PATHS = ("betweenness of all", "label_propagation", "triangles", "multi_source_bfs", "distances")
 
 
 def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
@@ -77,6 +81,17 @@ def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
     yield "star", star, dr.Graph.from_csr(offsets, targets, weights, directed=False)
 
 
+def _limit_grids(most: int) -> None:
+    """No more blocks than that for kernels that fill the device: more of them show nothing more, and cost minutes."""
+    brandes._FEWEST_BLOCKS = most  # type: ignore[misc]
+    whole = Module.cooperative_grid
+
+    def few(self: Module, *given: Any, **named: Any) -> int:
+        return min(most, whole(self, *given, **named))
+
+    Module.cooperative_grid = few  # type: ignore[method-assign]
+
+
 def main(wanted: Sequence[str] = ()) -> int:
     """Run everything (or the algorithms named); 1 if an answer is wrong."""
     if list(wanted) == ["--list"]:
@@ -85,6 +100,7 @@ def main(wanted: Sequence[str] = ()) -> int:
     import cupy as cp
 
     cp.cuda.set_allocator(None)
+    _limit_grids(_BLOCKS)
     return watched(small_graphs(), wanted)
 
 

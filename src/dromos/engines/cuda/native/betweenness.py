@@ -2,7 +2,8 @@
 
 Programs say it too, and run where a path is asked for. They cost more: sums by atomics, and a test for everyone whether
 all behind it have sent. Here a search finds the levels; then every vertex gathers path counts from the level before it,
-and dependencies from the level behind it, in an order that is the same in every run.
+and dependencies from the level behind it, in an order that is the same in every run. Many sources on a small graph are
+taken a block each (``brandes.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.device_graph import CLASS_DEGREES, DeviceGraph, type_defines
 from dromos.engines.cuda.execution import CudaExecution
+from dromos.engines.cuda.native import brandes
 from dromos.engines.cuda.native.searching import Levels
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.resident import ResidentGraph
@@ -37,9 +39,13 @@ def betweenness(
     """The sum of the dependencies of ``sources`` (given ids) on each vertex of a graph without parallel edges."""
     import cupy
 
-    total = cupy.zeros(graph.num_vertices, cupy.float64)
+    blocks = brandes.blocks_for(graph, len(sources))
+    if blocks:
+        total, left = brandes.by_blocks(graph, sources, blocks, endpoints, progress)
+    else:
+        total, left = cupy.zeros(graph.num_vertices, cupy.float64), list(sources)
     stand_in = ResidentGraph(graph)
-    for done, source in enumerate(sources, 1):
+    for done, source in enumerate(left, len(sources) - len(left) + 1):
         _Sweep(graph, _levels(stand_in, int(source)), total, endpoints).run(wide=False)
         if progress is not None:
             progress(done, len(sources))
@@ -129,7 +135,7 @@ def _module(graph: DeviceGraph, wide: bool, bytewise: bool) -> Module:
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
     """Every variant of the kernels: name, text, definitions."""
-    return [
+    return brandes.sources() + [
         ("sweep", _text(), (f"VID={vid}", f"EID={eid}", f"WIDE={wide}", f"LEVEL={level}"))
         for vid, eid in (("int", "unsigned"), ("int", "long long"), ("long long", "long long"))
         for wide in (0, 1)

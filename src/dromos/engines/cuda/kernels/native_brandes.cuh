@@ -1,0 +1,165 @@
+// Dependencies of many sources, a block a source (Brandes, "A faster algorithm for betweenness centrality", 2001). Each
+// block has a search of its own, with levels, path counts and sums in memory of its own, so nothing waits for the grid;
+// it pays where one search is too little for the whole device.
+#pragma once
+#define GRID_ROW (1 << 30)  // no row is for more than a block
+#include "walking.cuh"
+
+#define BLOCK 512
+#define WARPS (BLOCK / 32)
+#define LANES 8        // of a row that is gathered
+#define MOST 0x1p900   // paths; beyond, a dependency divided by them may leave the range of normal floats
+
+struct Batch {
+    const eid* offsets;
+    const vid* targets;
+    const vid* sources;
+    i64 n, max_degree, count;
+    double on_path;  // what the ends of a path count
+    // n of each for every block
+    int* level;       // -1 everywhere between searches
+    double* paths;    // 0 everywhere between searches
+    double* spread;   // (1 + dependency) / paths
+    double* sum;      // of the dependencies of this block's sources
+    vid* order;       // the vertices by level
+    vid* hubs;
+    unsigned* bounds; // n + 2: where each level begins in the order
+    unsigned* failed; // a source each: more paths than can be counted
+};
+
+struct Block {
+    int* level;
+    double *paths, *spread, *sum;
+    vid *order, *hubs;
+    unsigned* bounds;
+};
+
+// From the vertices of level `depth`, which are begin..end of the order, to those behind them.
+DEVICE void forward(const Batch& b, const Block& m, int depth, unsigned begin, unsigned end, unsigned* size, unsigned* big,
+                    unsigned* huge, vid* held) {
+    Held found = Held::make(held, m.order, size);
+    const auto nothing_more = [](vid) {};
+    const auto visit = [&](bool valid, vid u, vid v, eid) {
+        bool first = false;
+        if (valid) {
+            int there = m.level[v];
+            if (there < 0) {
+                there = atomicCAS(m.level + v, -1, depth + 1);
+                first = there < 0;
+            }
+            if (first || there == depth + 1) atomicAdd(m.paths + v, m.paths[u]);
+        }
+        __syncwarp();
+        found.add(first, v, nothing_more);
+    };
+    const unsigned even = (end - begin + WARPS - 1) / WARPS, share = even < 32 ? even : 32;
+    for (unsigned base = begin + share * warp_in_block(); base < end; base += share * WARPS) {
+        const unsigned i = base + lane();
+        const bool take = lane() < share && i < end;
+        walk_or_defer(b.offsets, b.targets, b.n, b.max_degree, m.hubs, big, huge, take, take ? m.order[i] : (vid)0, visit);
+    }
+    __syncthreads();
+    const unsigned deferred = *big;
+    for (unsigned i = 0; i < deferred; ++i) walk_row(b.offsets, b.targets, m.hubs[i], warp_in_block(), WARPS, visit);
+    found.flush(nothing_more);
+    __syncthreads();
+    if (threadIdx.x == 0) *big = 0;
+}
+
+// What the vertices behind `u` have to give, at arcs arc, arc + step, ...
+DEVICE double gather(const Batch& b, const Block& m, i64 arc, i64 last, unsigned step, int behind) {
+    double all = 0.0;
+    for (; arc < last; arc += step) {
+        const vid v = __ldg(b.targets + arc);
+        if (m.level[v] == behind) all += m.spread[v];
+    }
+    return all;
+}
+
+DEVICE void settle(const Batch& b, const Block& m, vid u, double gathered) {
+    const double paths = m.paths[u], dependency = paths * gathered;
+    m.spread[u] = (1.0 + dependency) / paths;
+    m.sum[u] += dependency + b.on_path;
+}
+
+DEVICE void backward(const Batch& b, const Block& m, int depth, unsigned begin, unsigned end, unsigned* big, double* parts) {
+    const unsigned rows = 32 / LANES;
+    for (unsigned base = begin + rows * warp_in_block(); base < end; base += rows * WARPS) {
+        const unsigned i = base + lane() / LANES;
+        double all = 0.0;
+        bool mine = false;
+        vid u = 0;
+        if (i < end) {
+            u = m.order[i];
+            const i64 first = b.offsets[u], last = b.offsets[u + 1];
+            mine = last - first < BLOCK_ROW;
+            if (mine)
+                all = gather(b, m, first + lane() % LANES, last, LANES, depth + 1);
+            else if (lane() % LANES == 0)
+                m.hubs[atomicAdd(big, 1)] = u;
+        }
+        __syncwarp();
+        for (unsigned step = LANES / 2; step > 0; step >>= 1) all += __shfl_xor_sync(FULL, all, step);
+        if (mine && lane() % LANES == 0) settle(b, m, u, all);
+    }
+    __syncthreads();
+    const unsigned deferred = *big;
+    for (unsigned i = 0; i < deferred; ++i) {
+        const vid u = m.hubs[i];
+        const double all = warp_sum(gather(b, m, (i64)b.offsets[u] + threadIdx.x, b.offsets[u + 1], BLOCK, depth + 1));
+        if (lane() == 0) parts[warp_in_block()] = all;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            double gathered = 0.0;
+            for (int w = 0; w < WARPS; ++w) gathered += parts[w];
+            settle(b, m, u, gathered);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *big = 0;
+    __syncthreads();
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) by_blocks(const Batch b) {
+    __shared__ vid held[WARPS * HELD];
+    __shared__ double parts[WARPS];
+    __shared__ unsigned size, big, huge, overflow;
+    const i64 at = (i64)blockIdx.x * b.n;
+    const Block m = {b.level + at,  b.paths + at, b.spread + at,                b.sum + at,
+                     b.order + at, b.hubs + at,  b.bounds + at + 2 * blockIdx.x};
+    if (threadIdx.x == 0) big = huge = 0;
+    for (i64 s = blockIdx.x; s < b.count; s += gridDim.x) {
+        const vid source = b.sources[s];
+        if (threadIdx.x == 0) {
+            m.order[0] = source;
+            m.level[source] = 0;
+            m.paths[source] = 1.0;
+            m.bounds[0] = 0;
+            m.bounds[1] = size = 1;
+            overflow = 0;
+        }
+        __syncthreads();
+        int depth = 0;
+        for (unsigned begin = 0, end = 1; begin < end && !overflow; ++depth) {
+            forward(b, m, depth, begin, end, &size, &big, &huge, held);
+            begin = end;
+            end = size;
+            if (threadIdx.x == 0) m.bounds[depth + 2] = end;
+            for (unsigned i = begin + threadIdx.x; i < end; i += BLOCK)
+                if (m.paths[m.order[i]] > MOST) overflow = 1;
+            __syncthreads();
+        }
+        if (overflow) {
+            if (threadIdx.x == 0) b.failed[s] = 1;
+        } else {
+            for (int d = depth - 1; d > 0; --d) backward(b, m, d, m.bounds[d], m.bounds[d + 1], &big, parts);
+            if (threadIdx.x == 0) m.sum[source] += b.on_path * (size - 1);
+        }
+        __syncthreads();
+        for (unsigned i = threadIdx.x; i < size; i += BLOCK) {
+            m.level[m.order[i]] = -1;
+            m.paths[m.order[i]] = 0.0;
+        }
+        __syncthreads();
+    }
+}

@@ -1,0 +1,89 @@
+"""Dependencies of many sources at once, where a search from one of them does not fill the device: a block a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cuda.device_graph import DeviceGraph
+from dromos.engines.cuda.memory import address
+from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, slices, text_of
+
+__all__ = ["batch_type", "blocks_for", "by_blocks", "sources"]
+
+_NAME: Final = "native_brandes"
+_THREADS: Final = 512
+_MOST_ARCS: Final = 1 << 23
+"""Beyond, one search after the other with the whole device on each is as quick."""
+_FEWEST_BLOCKS: Final = 64
+_ARCS_A_LAUNCH: Final = 1 << 22
+"""Of one block, about 20 ms."""
+_L, _I, _D = np.dtype(np.uint64), np.dtype(np.int64), np.dtype(np.float64)
+_ARRAYS: Final = ("level", "paths", "spread", "sum", "order", "hubs", "bounds")
+batch_type: Final = np.dtype(
+    [
+        *((name, _L) for name in ("offsets", "targets", "sources")),
+        *((name, _I) for name in ("n", "max_degree", "count")),
+        ("on_path", _D),
+        *((name, _L) for name in (*_ARRAYS, "failed")),
+    ],
+    align=True,
+)
+"""The structure ``Batch`` of the kernel."""
+
+
+def blocks_for(graph: DeviceGraph, sources: int) -> int:
+    """How many blocks to give a source each; 0 where it does not pay."""
+    import cupy
+
+    if sources < _FEWEST_BLOCKS or graph.num_arcs > _MOST_ARCS:
+        return 0
+    each = graph.num_vertices * (4 + 3 * 8 + 2 * graph.out.targets.dtype.itemsize + 4) + 8
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    most = module_of(_NAME, graph).cooperative_grid("by_blocks", _THREADS)
+    blocks = int(min(sources, most, free // 2 // each))
+    return blocks if blocks >= _FEWEST_BLOCKS else 0
+
+
+def by_blocks(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    blocks: int,
+    endpoints: bool,
+    progress: Callable[[int, int], Any] | None,
+) -> tuple[Any, list[int]]:
+    """The sum of the dependencies of ``sources`` (given ids), and the sources from which there are too many paths."""
+    import cupy
+
+    n, ids = graph.num_vertices, graph.out.targets.dtype
+    chosen = cupy.asarray(np.asarray(sources, np.int64))
+    starts = (chosen if graph.rank is None else graph.rank[chosen]).astype(ids)
+    arrays = {
+        "level": cupy.full(blocks * n, -1, cupy.int32), "order": cupy.empty(blocks * n, ids),
+        "paths": cupy.zeros(blocks * n), "spread": cupy.empty(blocks * n), "sum": cupy.zeros((blocks, n)),
+        "hubs": cupy.empty(blocks * n, ids), "bounds": cupy.empty(blocks * (n + 2), cupy.uint32),
+    }  # fmt: skip
+    failed = cupy.zeros(len(starts), cupy.uint32)
+    record: Array = np.zeros(1, batch_type)
+    for name, array in arrays.items():
+        record[name] = address(array)
+    record["offsets"], record["targets"] = address(graph.out.offsets), address(graph.out.targets)
+    record["n"], record["max_degree"], record["on_path"] = n, graph.max_out_degree, float(endpoints)
+    module = module_of(_NAME, graph)
+    for begin, end in slices(len(starts), blocks * max(1, _ARCS_A_LAUNCH // max(graph.num_arcs, 1))):
+        record["count"] = end - begin
+        record["sources"], record["failed"] = address(starts[begin:]), address(failed[begin:])
+        module.launch("by_blocks", blocks, _THREADS, record)
+        cupy.cuda.get_current_stream().synchronize()  # where Ctrl-C is heard
+        if progress is not None:
+            progress(end, len(starts))
+    lost = np.flatnonzero(failed.get()).tolist()
+    return arrays["sum"].sum(axis=0), [int(sources[place]) for place in lost]
+
+
+def sources() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Every variant of the kernel: name, text, definitions."""
+    return [(_NAME, text_of(_NAME), variant) for variant in ID_VARIANTS]
