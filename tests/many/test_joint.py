@@ -163,6 +163,25 @@ def test_hubs_first_gives_the_same(monkeypatch):
             assert words[1][number].far[place] == level[level > 0].sum()
 
 
+@pytest.mark.parametrize("length", [13, 14, 15, 16, 17, 40])
+@pytest.mark.parametrize("hubs_first", [False, True])
+def test_distances_of_any_number_of_digits(monkeypatch, length, hubs_first):
+    from dromos.engines.native import joint_order
+
+    monkeypatch.setattr(joint_order, "_LARGE", 1 if hubs_first else 1 << 40)
+    path, leaves = np.arange(length), np.arange(length, length + 700)  # a hub at the end of a path, and one apart
+    graph = dr.Graph.from_edges(
+        np.concatenate([path, np.full(700, length)]), np.concatenate([path + 1, leaves + 1]),
+        num_vertices=length + 702, directed=False,
+    )  # fmt: skip
+    sources = np.random.default_rng(3).permutation(graph.num_vertices)[:200]
+    rows, _ = collected(graph, [sources], distance=np.int16)
+    assert (joint_order.by_hubs(graph, 0) is not None) == hubs_first
+    assert rows[0].shape == (200, graph.num_vertices)
+    for place, source in enumerate(sources):
+        assert np.array_equal(rows[0][place], single(graph, int(source)))
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_real_graphs(name):
     graph = dr.read(DATA / name)

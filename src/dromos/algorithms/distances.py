@@ -55,13 +55,20 @@ def distances(
     ids = vertex_ids(graph, sources, "sources")
     ends = None if targets is None else vertex_ids(graph, targets, "targets")
     limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
-    rows = np.empty((len(ids), graph.num_vertices if ends is None else len(ends)), dtype=np.int32)
+    rows: Array | None = None
 
     def keep(found: Found) -> None:
+        nonlocal rows
         assert found.distance is not None
+        if ends is None and np.array_equal(found.sources, np.arange(len(ids))):
+            rows = found.distance  # one group has all: no other will overwrite them
+            return
+        if rows is None:
+            rows = np.empty((len(ids), graph.num_vertices if ends is None else len(ends)), dtype=np.int32)
         rows[found.sources] = found.distance if ends is None else found.distance[:, ends]
 
     searched = search(session, graph, ids, keep, limit=limit, distance=np.int32, memory=memory)
+    assert rows is not None, "there is at least one source, and so a group"
     return session.result(
         {"source": ids, "distance": rows},
         values=sharing_values(searched),

@@ -38,11 +38,11 @@ _APART: Final = 64 << 20
 class Rules(NamedTuple):
     """When a level is found in which way."""
 
-    many: int = 3
+    many: int = 2
     """A frontier with more arcs than one in so many of the open vertices' is pulled from."""
     few: int = 4096
     """A search that came to less than one in so many vertices is pushed nevertheless."""
-    worth: int = 3
+    worth: int = 2
     """... unless those that such searches came to have more arcs than one in so many of the open vertices'."""
     listing: int = 8
     """A frontier with no more arcs than one in so many vertices is pushed from with a list. At least ``many``."""
@@ -85,9 +85,9 @@ def joint(
     ['group 0: 2 sources, sharing degree 1, 3 of 3 levels pulled']
     """
     team = num_threads(threads)
-    # rows of distances are written in the order of the vertices, and given away as they are
-    renumbered = by_hubs(graph, sum(map(len, groups))) if distance is None else None
-    width = width_for(max((len(group) for group in groups), default=1))
+    renumbered = by_hubs(graph, sum(map(len, groups)))
+    largest = max((len(group) for group in groups), default=1)
+    width = width_for(largest)
     small = team * group_bytes(graph.num_vertices, width, distance) <= (
         _APART if memory is None else min(_APART, memory)
     )
@@ -105,7 +105,7 @@ def joint(
                 progress(len(steps), len(groups))
 
     if apart:
-        workers = [_Worker(graph, renumbered, 1, width, limit, distance, want_seen) for _ in range(team)]
+        workers = [_Worker(graph, renumbered, 1, largest, limit, distance, want_seen) for _ in range(team)]
 
         def each_its_own(thread: int, threads: int) -> None:
             for number in range(thread, len(groups), threads):
@@ -119,7 +119,8 @@ def joint(
 
         run_team(each_its_own, threads=team, stop=stop)
     else:
-        worker = _Worker(graph, renumbered, 1 if graph.num_arcs < _SMALL else team, width, limit, distance, want_seen)
+        alone = graph.num_arcs < _SMALL
+        worker = _Worker(graph, renumbered, 1 if alone else team, largest, limit, distance, want_seen)
         for number in range(len(groups)):
             deliver(worker, number, together=True)
     return {"steps": steps}
@@ -133,18 +134,20 @@ class _Worker:
         graph: Graph,
         renumbered: Relabelled | None,
         team: int,
-        width: int,
+        largest: int,
         limit: int | None,
         distance: Any,
         want_seen: bool,
     ) -> None:
         from dromos.engines.native import joint_kernels as kernels
+        from dromos.engines.native.joint_distance_kernels import DIGITS, LANES
         from dromos.engines.native.joint_push_kernels import BUFFER
         from dromos.jit import LINE
 
         self._new_ids = None if renumbered is None else renumbered.new_ids
         graph = graph if renumbered is None else renumbered.graph
         n, ids, back = graph.num_vertices, graph.targets.dtype, graph.transpose
+        width = width_for(largest)
         self._kernels, self._team, self._width, self._n = kernels, team, width, n
         self._limit = _NO_LIMIT if limit is None else limit
         self._graph = (graph.offsets, graph.targets, back.offsets, back.targets)
@@ -153,9 +156,17 @@ class _Worker:
         self._listed = reused_empty((n + 63) >> 6, np.uint64)
         self._orders = (reused_empty(n, ids), reused_empty(n, ids))
         self._counts = np.zeros(2 * team * 64 * width, np.int64)
-        self._distance = np.empty(0, np.int32) if distance is None else reused_empty(64 * width * n, distance)
+        nothing = np.empty(0, ids)
+        self._into: tuple[Array, ...]
+        if distance is None:
+            self._into = (np.empty(0, np.int32), np.empty(0, np.uint64), nothing, nothing)
+        else:
+            old = (nothing, nothing) if renumbered is None else (renumbered.new_ids, renumbered.old_ids)
+            digits = reused_empty(DIGITS * n * width, np.uint64)
+            self._into = (reused_empty(largest * n, distance), digits, *(np.asarray(column, ids) for column in old))
         self._want_seen = want_seen
         self._buffer = np.zeros(team * BUFFER, ids)
+        self._lanes = (np.zeros(team * LANES, np.uint64), np.zeros(team * LANES, np.uint8))
         self._scratch = np.zeros(team * LINE, np.uint64)
         self._cursors = np.zeros(kernels.CURSORS * LINE, np.int64)
 
@@ -166,10 +177,6 @@ class _Worker:
         kernels, count = self._kernels, len(sources)
         begin = time.perf_counter()
         starts = np.asarray(sources if self._new_ids is None else self._new_ids[sources], np.int64)
-        if self._distance.size:
-            rows = self._distance.reshape(-1, self._n)[:count]
-            rows[:] = -1
-            rows[np.arange(count), starts] = 0
         bits = np.zeros(64 * self._width, bool)
         bits[:count] = True
         like = tuple(np.packbits(bits, bitorder="little").view(np.uint64))
@@ -178,7 +185,7 @@ class _Worker:
         report = np.zeros(kernels.REPORT, np.int64)
         arguments = (
             like, starts, self._limit, tuple(_RULES), self._graph, self._in_order, self._tables, self._listed,
-            *self._orders, self._counts, sums, self._distance, self._buffer, self._scratch, self._cursors,
+            *self._orders, self._counts, sums, self._into, self._buffer, *self._lanes, self._scratch, self._cursors,
             team_memory(self._team), stop, report,
         )  # fmt: skip
         if together:
@@ -190,7 +197,7 @@ class _Worker:
         reached, far, near, depth = (column[:count] for column in sums)
         return Found(
             number, sources, reached, far, near, depth,
-            self._distance.reshape(-1, self._n)[:count] if self._distance.size else None,
+            self._into[0].reshape(-1, self._n)[:count] if self._into[0].size else None,
             self._seen() if self._want_seen else None,
             int(report[kernels.LEVELS]), int(report[kernels.PULLED]), int(report[kernels.JOINT]),
             time.perf_counter() - begin,

@@ -1,4 +1,4 @@
-"""What a level of a joint traversal found, source by source: how many vertices, and their distances.
+"""What a level of a joint traversal found, source by source: how many vertices.
 
 A level's rows have a bit for each source, and wanted is the number of set bits in each *column*. Popping bits costs an
 addition for each. Where rows are many, eight of them are added at once instead by carry-save adders, 64 columns at a
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.native.joint_distance_kernels import DEEPEST, note_level, write_level
 from dromos.intrinsics import load, store, trailing_zeros
 from dromos.jit import inline
 
@@ -107,21 +108,12 @@ def count_rows(vertices, begin, end, rows, width, counts, base):
 
 
 @inline
-def write_distances(vertices, begin, end, rows, width, level, distance, n):
-    """``distance[s * n + v] = level`` for every bit ``s`` in the row of every ``v`` of ``vertices[begin:end]``."""
-    for at in range(begin, end):
-        v = np.int64(load(vertices, at))
-        for word in range(width):
-            bits = load(rows, v * width + word)
-            while bits:
-                source = 64 * word + np.int64(trailing_zeros(bits))
-                store(distance, source * n + v, level)
-                bits &= bits - _ONE
-
-
-@inline
-def consume(vertices, begin, end, rows, width, level, counts, base, distance, n):
+def consume(vertices, begin, end, rows, width, level, counts, base, into, n):
     """Hand what a level found at some vertices to those who want it: the counts, and the distances if asked for."""
+    distance, digits, _, old_ids = into
     count_rows(vertices, begin, end, rows, width, counts, base)
     if distance.size:
-        write_distances(vertices, begin, end, rows, width, level, distance, n)
+        if level <= DEEPEST:
+            note_level(vertices, begin, end, rows, width, level, digits)
+        else:
+            write_level(vertices, begin, end, rows, width, level, distance, n, old_ids)

@@ -60,7 +60,7 @@ def group_bytes(num_vertices: int, width: int, distance: Any = None) -> int:
     >>> group_bytes(1 << 20, 1) >> 20
     32
     """
-    rows = 0 if distance is None else 64 * width * np.dtype(distance).itemsize
+    rows = 0 if distance is None else 64 * width * np.dtype(distance).itemsize + 32 * width  # and their digits
     return int(num_vertices * (3 * 8 * width + 8 + rows) + num_vertices // 8)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.native.joint_distance_kernels import DEEPEST, write_all
 from dromos.engines.native.joint_pull_kernels import pull
 from dromos.engines.native.joint_push_kernels import (
     BUFFER,
@@ -73,19 +74,17 @@ def _bits_of_all(memory, thread, threads, number, scratch, like):
 
 
 @inline
-def _start(sources, memory, cursors, thread, threads, like, offsets, tables, listed, order):
+def _start(sources, memory, cursors, thread, threads, like, offsets, tables, digits, listed, order):
     """Clear the tables; then one thread puts the sources' bits in and queues their vertices. ``(queued, arcs)``."""
     width = len(like)
-    for rows in tables:
-        for word in range(rows.size * thread // threads, rows.size * (thread + 1) // threads):
-            store(rows, word, np.uint64(0))
-    for word in range(listed.size * thread // threads, listed.size * (thread + 1) // threads):
-        store(listed, word, np.uint64(0))
+    seen, front, following = tables
+    for table in (seen, front, following, digits, listed):
+        for word in range(table.size * thread // threads, table.size * (thread + 1) // threads):
+            store(table, word, np.uint64(0))
     if thread == 0:
         for cursor in range(CURSORS):
             store_relaxed(cursors, cursor * LINE, 0)
     meet(memory, thread, threads, 1)
-    seen, front, _ = tables
     queued, arcs = np.int64(0), np.int64(0)
     if thread == 0:
         for at in range(sources.size):
@@ -136,20 +135,32 @@ def _sum_up(level, thread, threads, sources, counts, copy, reached, far, near, d
     return everything
 
 
+@inline
+def _write(memory, cursors, thread, threads, number, count, like, seen, into, n, words, lanes):
+    """Turn the digits that there are into distances, and wait for all."""
+    distance, digits, new_ids, _ = into
+    cursor = (number & 1) * LINE
+    write_all(cursor, thread, count, like, seen, digits, new_ids, distance, n, words, lanes, cursors)
+    _meet(memory, cursors, thread, threads, number + 1)
+
+
 @lean_kernel
 def traverse(
-    thread, threads, like, starts, limit, rules, graph, in_order, tables, listed, order, after, counts, sums, distance,
-    buffer, scratch, cursors, memory, stop, report,
+    thread, threads, like, starts, limit, rules, graph, in_order, tables, listed, order, after, counts, sums, into,
+    buffer, words, lanes, scratch, cursors, memory, stop, report,
 ):  # fmt: skip
     """Search from the vertices ``starts``, a bit each, for at most ``limit`` levels.
 
     ``like`` is a row with the bits of all of them; ``rules`` are those of ``joint.Rules``; ``in_order`` tells that all
-    rows of targets are sorted. ``sums`` are all zeros; in the other arrays may be anything. ``report`` gets the number
-    of levels, of pulled ones, and the sizes of the joint frontier and of all instances', summed.
+    rows of targets are sorted. ``into`` are the rows of distances, their digits, and the new and old ids of a
+    renumbered graph: arrays without entries for what is not wanted. ``sums`` are all zeros; in the others may be
+    anything. ``report`` gets the number of levels, of pulled ones, and the sizes of the joint frontier and of all
+    instances', summed.
     """
     many, few, worth, listing, short = rules
     offsets, targets, in_offsets, in_targets = graph
     seen, even, odd = tables
+    distance, digits, _, _ = into
     reached, far, near, depth = sums
     n, width = offsets.size - 1, len(like)
     sources = 64 * width
@@ -158,7 +169,7 @@ def traverse(
     none = row_without(like, like)
     pulls, instances, open_arcs, stopped = np.int64(0), np.int64(0), np.int64(targets.size), False
     used = first_from(in_offsets, np.int64(0), n, np.int64(load(in_offsets, n)))  # no arc leads to those after
-    size, arcs = _start(starts, memory, cursors, thread, threads, like, offsets, tables, listed, order)
+    size, arcs = _start(starts, memory, cursors, thread, threads, like, offsets, tables, digits, listed, order)
     joint = size
     while size > 0 and level < limit and not stopped:
         level += 1
@@ -192,7 +203,7 @@ def traverse(
             size_after = load_relaxed(cursors, tail)
             bits, reach, change = settle(
                 size_after, (number & 1) * LINE, threads, level, like, live, offsets, in_offsets, seen, following,
-                listed, after, counts, counts_base, distance, n, cursors,
+                listed, after, counts, counts_base, into, n, cursors,
             )  # fmt: skip
             number += 1
             _finish(memory, cursors, stop, thread, threads, number, 0, reach, change, bits, scratch)
@@ -215,7 +226,7 @@ def traverse(
                 store_relaxed(cursors, _PICKED, 0)
             found, bits, reach, change = pull(
                 (number & 1) * LINE, heavy, queued > 0, level, like, live, offsets, in_offsets, in_targets, seen,
-                front, following, after, counts, counts_base, distance, used, n, buffer, base, cursors, tail,
+                front, following, after, counts, counts_base, into, used, n, buffer, base, cursors, tail,
             )  # fmt: skip
             number += 1
             _finish(memory, cursors, stop, thread, threads, number, found, reach, change, bits, scratch)
@@ -231,6 +242,12 @@ def traverse(
         order, after = after, order
         joint += size_after
         size = size_after
+        if distance.size and level == DEEPEST:
+            _write(memory, cursors, thread, threads, number, starts.size, like, seen, into, n, words, lanes)
+            number += 1
+    if distance.size and level < DEEPEST:
+        _write(memory, cursors, thread, threads, number, starts.size, like, seen, into, n, words, lanes)
+        number += 1
     publish(memory, thread, number + 1, _FOUND, instances)
     meet(memory, thread, threads, number + 1)
     if thread == 0:

@@ -18,6 +18,7 @@ from dromos.intrinsics import atomic_add, load, prefetch, store
 from dromos.jit import inline
 
 _AHEAD = 16  # arcs; the next vertex's where the row ends
+_NEXT = 4  # arcs of the next vertex, for where rows are left early
 _WIDE = 4  # shorter rows are several to a line of the cache, and the processor looks ahead by itself
 
 
@@ -37,7 +38,7 @@ def _gather(front, in_targets, begin, end, lacking, like):
 
 @inline
 def pull(cursor, heavy, merged, level, like, live, offsets, in_offsets, in_targets, seen, front, following, after,
-         counts, counts_base, distance, used, n, buffer, base, cursors, tail):  # fmt: skip
+         counts, counts_base, into, used, n, buffer, base, cursors, tail):  # fmt: skip
     """Find what is new at every vertex. ``(found, bits, their arcs, arcs into vertices that still lack bits)``.
 
     Bits of ``heavy`` are gathered; if ``merged``, bits that were pushed are in ``following``.
@@ -60,6 +61,9 @@ def pull(cursor, heavy, merged, level, like, live, offsets, in_offsets, in_targe
                     fresh = row_and(missing, load_row(following, v * width, like))
                 lacking = row_and(missing, heavy)
                 if row_any(lacking):
+                    if width >= _WIDE:
+                        for arc in range(end, min(end + _NEXT, in_targets.size)):
+                            prefetch(front, np.int64(load(in_targets, arc)) * width)
                     fresh = row_or(fresh, _gather(front, in_targets, begin, end, lacking, like))
                 if row_any(fresh):
                     store_row(seen, v * width, row_or(known, fresh))
@@ -71,7 +75,7 @@ def pull(cursor, heavy, merged, level, like, live, offsets, in_offsets, in_targe
                 if row_any(row_without(missing, fresh)):
                     unfilled += end - begin
         if filled:
-            consume(buffer, base, base + filled, following, width, level, counts, counts_base, distance, n)
+            consume(buffer, base, base + filled, following, width, level, counts, counts_base, into, n)
             flush(after, cursors, tail, buffer, base, filled)
             found += filled
     return found, bits, arcs, unfilled

@@ -89,7 +89,7 @@ def push_listed(size, cursor, threads, like, offsets, targets, seen, front, foll
 
 @inline
 def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, following, listed, after, counts,
-           counts_base, distance, n, cursors):  # fmt: skip
+           counts_base, into, n, cursors):  # fmt: skip
     """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into those without lack)``."""
     width = len(like)
     bits, arcs, closed = row_without(like, like), np.int64(0), np.int64(0)
@@ -111,7 +111,7 @@ def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, 
             if not row_any(row_without(live, known)):
                 closed += np.int64(load(in_offsets, v + 1)) - np.int64(load(in_offsets, v))
             store_relaxed(listed, v >> 6, np.uint64(0))
-        consume(after, first, last, following, width, level, counts, counts_base, distance, n)
+        consume(after, first, last, following, width, level, counts, counts_base, into, n)
     return bits, arcs, closed
 
 
