@@ -22,7 +22,6 @@ import numpy as np
 import dromos as dr
 from benchmarks.gpu.graphs import make
 from dromos.engines.cuda.compiler import Module
-from dromos.engines.cuda.native import brandes
 from dromos.errors import IllegalPathError
 from dromos.plan.path import PATHS
 
@@ -83,7 +82,6 @@ def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
 
 def _limit_grids(most: int) -> None:
     """No more blocks than that for kernels that fill the device: more of them show nothing more, and cost minutes."""
-    brandes._FEWEST_BLOCKS = most  # type: ignore[misc]
     whole = Module.cooperative_grid
 
     def few(self: Module, *given: Any, **named: Any) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 
-__all__ = ["MAX_THREADS", "THREADS_VARIABLE", "num_threads", "run_team"]
+__all__ = ["MAX_THREADS", "THREADS_VARIABLE", "in_blocks", "num_threads", "run_team"]
 
 THREADS_VARIABLE = "DROMOS_NUM_THREADS"
 MAX_THREADS = 512
@@ -47,6 +47,27 @@ def num_threads(threads: int | None = None) -> int:
     if not 1 <= count <= MAX_THREADS:
         raise InvalidArgumentError(f"{origin}={count} is outside 1..{MAX_THREADS}")
     return count
+
+
+def in_blocks(work: Callable[[int, int], Any], size: int, block: int = 1 << 16) -> None:
+    """Call ``work(begin, end)`` for each block of ``range(size)``, on all threads where there are several blocks.
+
+    For NumPy's functions, which let go of the GIL: blocks that fit the cache make several passes cost one.
+
+    >>> out = [0] * 10
+    >>> in_blocks(lambda begin, end: out.__setitem__(slice(begin, end), range(begin, end)), 10, block=4)
+    >>> out
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+
+    def part(thread: int, threads: int) -> None:
+        for begin in range(thread * block, size, threads * block):
+            work(begin, min(begin + block, size))
+
+    if size <= block:
+        part(0, 1)
+    else:
+        run_team(part, threads=min(num_threads(), -(-size // block)))
 
 
 def run_team(

@@ -72,7 +72,9 @@ def test_few_sources_and_large_graphs_take_the_whole_device() -> None:
     from dromos.engines.cuda.native.brandes import blocks_for
 
     small = device_graph(GRAPHS["rmat"]())
-    assert blocks_for(small, 2) == 0
+    assert blocks_for(small, 1) == 0
     assert blocks_for(small, 100) == 100
+    small.num_arcs = 1 << 24
+    assert (blocks_for(small, 20), blocks_for(small, 40)) == (0, 40)
     small.num_arcs = 1 << 40
     assert blocks_for(small, 100) == 0

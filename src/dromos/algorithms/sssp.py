@@ -25,6 +25,7 @@ from dromos.dtypes import Array
 from dromos.engines import Engine, Execution
 from dromos.errors import NegativeCycleError
 from dromos.graph import Graph
+from dromos.parallel import in_blocks
 from dromos.plan import Stats
 from dromos.runner import Options, Result, Session, on_host
 
@@ -170,10 +171,22 @@ def _distance_type(graph: Graph, low: float, high: float) -> np.dtype[Any]:
 
 
 def _as_float(distance: Array) -> Array:
+    """Floats, infinite where no path leads; an array of a device stays there."""
     if distance.dtype.kind == "f":
         return distance
-    out = distance.astype(np.float64)
-    out[distance == np.iinfo(distance.dtype).max] = np.inf
+    far = np.iinfo(distance.dtype).max
+    if hasattr(distance, "__cuda_array_interface__"):
+        there = distance.astype(np.float64)
+        there[distance == far] = np.inf
+        return there
+    out = np.empty(len(distance))
+
+    def part(begin: int, end: int) -> None:
+        here = distance[begin:end]
+        np.copyto(out[begin:end], here)
+        np.copyto(out[begin:end], np.inf, where=here == far)
+
+    in_blocks(part, len(distance))
     return out
 
 

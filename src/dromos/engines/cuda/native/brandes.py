@@ -16,9 +16,9 @@ __all__ = ["batch_type", "blocks_for", "by_blocks", "sources"]
 
 _NAME: Final = "native_brandes"
 _THREADS: Final = 512
-_MOST_ARCS: Final = 1 << 23
-"""Beyond, one search after the other with the whole device on each is as quick."""
-_FEWEST_BLOCKS: Final = 64
+_MOST_ARCS: Final = 1 << 26
+_ARCS_A_BLOCK: Final = 1 << 19
+"""A block walks about so many in the time that the whole device takes for a search; all blocks have to gain by it."""
 _ARCS_A_LAUNCH: Final = 1 << 22
 """Of one block, about 20 ms."""
 _L, _I, _D = np.dtype(np.uint64), np.dtype(np.int64), np.dtype(np.float64)
@@ -39,13 +39,14 @@ def blocks_for(graph: DeviceGraph, sources: int) -> int:
     """How many blocks to give a source each; 0 where it does not pay."""
     import cupy
 
-    if sources < _FEWEST_BLOCKS or graph.num_arcs > _MOST_ARCS:
+    needed = max(2, graph.num_arcs // _ARCS_A_BLOCK)
+    if sources < needed or graph.num_arcs > _MOST_ARCS:
         return 0
     each = graph.num_vertices * (4 + 3 * 8 + 2 * graph.out.targets.dtype.itemsize + 4) + 8
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     most = module_of(_NAME, graph).cooperative_grid("by_blocks", _THREADS)
     blocks = int(min(sources, most, free // 2 // each))
-    return blocks if blocks >= _FEWEST_BLOCKS else 0
+    return blocks if blocks >= needed else 0
 
 
 def by_blocks(
