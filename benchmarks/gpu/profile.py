@@ -1,7 +1,7 @@
 """One run of each algorithm for Nsight Compute to watch; what it sees of a run's kernels is summed up into a table.
 
-    ncu --profile-from-start off --nvtx --csv --page raw --metrics $(python -m benchmarks.gpu.profile --metrics) \\
-        --log-file ncu.csv python -m benchmarks.gpu.profile [GRAPH …]
+    ncu --profile-from-start off --nvtx --csv --page raw --print-units base --log-file ncu.csv \\
+        --metrics $(python -m benchmarks.gpu.profile --metrics) python -m benchmarks.gpu.profile [GRAPH …]
     python -m benchmarks.gpu.profile --table ncu.csv
 
 Every kernel is run several times over, with its memory put back in between, so its time here is that of a device which
@@ -11,6 +11,7 @@ does nothing else, without the host's part.
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -35,6 +36,7 @@ METRICS = {
 }
 _ADDED_UP = {"ms": 1e-6, "GB of memory": 1e-9, "M L2 sectors": 1e-6}  # from nanoseconds, bytes and sectors
 _GRAPHS = ("kron22", "urand22", "grid3000")
+_LABEL = re.compile(r"<default domain>:([^:]+)")
 _SHORT = 0.02  # of a run's time: kernels below are copies and fills
 
 
@@ -45,8 +47,10 @@ def main(arguments: Sequence[str]) -> int:
     elif arguments[:1] == ["--table"]:
         with open(arguments[1], newline="") as file:
             lines = [line for line in file if not line.startswith("==")]
+        print("| run | kernels | " + " | ".join(METRICS.values()) + " |")
+        print("| --- " * (2 + len(METRICS)) + "|")
         for row in rows_of(csv.DictReader(lines)):
-            print("| " + " | ".join(str(value) for value in row.values()) + " |", flush=True)
+            print("| " + " | ".join(str(value) for value in row.values()) + " |")
     else:
         _watch(arguments or _GRAPHS)
     return 0
@@ -88,18 +92,19 @@ def _calls(engine: Any, case: Resident) -> Iterator[tuple[str, Any]]:
 def rows_of(kernels: Iterable[dict[str, str]]) -> Iterator[dict[str, Any]]:
     """A row for each run: what was counted is added up over its kernels, shares are weighed by their times.
 
-    >>> one = {"Kernel Name": "run", "push_range": "bfs on kron22", "gpu__time_duration.sum": "2000000"}
+    >>> one = {"Ranges": '7 "<default domain>:bfs on kron22:none"', "gpu__time_duration.sum": "2000000"}
     >>> two = {**one, "gpu__time_duration.sum": "1000000", "dram__bytes.sum": "3,000,000,000"}
     >>> [(row["run"], row["kernels"], row["ms"], row["GB of memory"]) for row in rows_of([one, two])]
     [('bfs on kron22', 2, 3.0, 3.0)]
     """
     runs: dict[str, list[dict[str, float]]] = {}
     for kernel in kernels:
-        label = next((text for key, text in kernel.items() if "range" in key.lower() and text), "")
-        if not kernel.get("Kernel Name"):
+        ranges = next((text for key, text in kernel.items() if "range" in key.lower() and text), "")
+        label = _LABEL.search(ranges)
+        if label is None:
             continue  # the line of units
         found = {said: float(kernel.get(metric, "0").replace(",", "") or 0) for metric, said in METRICS.items()}
-        runs.setdefault(label.strip('"<>'), []).append(found)
+        runs.setdefault(label[1], []).append(found)
     for label, found in runs.items():
         longest = max(kernel["ms"] for kernel in found)
         found = [kernel for kernel in found if kernel["ms"] >= _SHORT * longest]
