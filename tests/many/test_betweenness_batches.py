@@ -45,7 +45,9 @@ def test_batches_give_the_sums_of_single_sweeps(graph, endpoints, width, threads
     sources = data.draw(st.permutations(range(graph.num_vertices)))
     sources = sources[: data.draw(st.integers(0, len(sources)))]
     expected = dependency(simple, sources, endpoints=endpoints, batch=0)
-    given = dependency(simple, sources, endpoints=endpoints, batch=width, threads=threads)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "_SHARED", 0)  # none is given up
+        given = dependency(simple, sources, endpoints=endpoints, batch=width, threads=threads)
     np.testing.assert_allclose(given, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -56,6 +58,7 @@ def test_batches_give_the_numbers_of_networkx(graph, endpoints, normalized):
     expected = row(nx.betweenness_centrality(as_networkx(graph), **options), graph.num_vertices, 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "_WORK", 0)
+        patch.setattr(batches, "_SHARED", 0)
         result = dr.betweenness(graph, **options)
     np.testing.assert_allclose(result.centrality, expected, rtol=1e-12, atol=1e-12)
     result.verify()

@@ -23,196 +23,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.native.betweenness_rows import add_rows, ask_for_row, lanes_of, put_row, turn_row
-from dromos.engines.native.path_counts import LARGE
-from dromos.intrinsics import (
-    atomic_add,
-    atomic_or,
-    count_bits,
-    load,
-    load_relaxed,
-    prefetch,
-    store,
-    store_relaxed,
-    trailing_zeros,
+from dromos.engines.native.betweenness_batch_levels import (
+    BUFFER,
+    CURSORS,
+    PIECE,
+    TAIL,
+    ask_ahead,
+    chunk_of,
+    degree,
+    gather,
+    pull,
+    push,
+    ready,
+    settle,
+    wipe,
 )
+from dromos.engines.native.betweenness_rows import lanes_of, turn_row
+from dromos.engines.native.path_counts import LARGE
+from dromos.intrinsics import atomic_add, count_bits, load, load_relaxed, prefetch, store, store_relaxed, trailing_zeros
 from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
 
-BUFFER = 1024  # vertices that a thread finds before it lists them
-PIECE = 512  # arcs that are sifted at once
+__all__ = ["BUFFER", "CURSORS", "PIECE", "sweep_batch"]
+
 PULL = 6  # a level with more arcs than one in so many of the open vertices' is pulled from
 FEW = 4  # rows with less than one in so many lanes are turned lane by lane: division is slow
-SHARED = 2  # sources that must come to a vertex together, on average, once as many as all vertices are listed
-CURSORS = 3  # two for chunks, one for the tail of the list
-_TAIL = 2 * LINE
+DEEP = 32  # levels after which it is seen whether sources share; or when as many as all vertices are listed
 _ONE = np.uint64(1)
 # what threads tell each other at a barrier
 _FOUND, _ARCS, _CLOSED, _MARKS, _INSTANCES, _LARGE, _STOP = 0, 1, 2, 3, 4, 5, 6
-# what the caller is told
-STOPPED, GIVEN_UP, JOINT, INSTANCES, REPORT = 0, 1, 2, 3, 4
-
-
-@inline
-def _chunk(size, threads):
-    return max(np.int64(1), min(np.int64(BUFFER), size // (8 * threads)))
-
-
-@inline
-def _degree(offsets, v):
-    return np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
-
-
-@inline
-def _ready(memory, cursors, thread, threads, number):
-    """Meet at barrier ``number``, and make the cursor ready that is used after the next one."""
-    meet(memory, thread, threads, number)
-    if thread == 0:
-        store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)
-
-
-@inline
-def _ask_ahead(order, at, last, offsets, targets, table, marks):
-    """Prefetch what is needed of vertices soon to come."""
-    prefetch(offsets, np.int64(load(order, min(at + 16, last))))
-    soon = np.int64(load(order, min(at + 8, last)))
-    row = np.int64(load(offsets, soon))
-    prefetch(targets, row)
-    prefetch(targets, row + 16)
-    ask_for_row(table, soon, marks)
-
-
-@inline
-def _gather(table, targets, begin, end, marks, wanted, mine):
-    """Sum the rows of a vertex's neighbours in the lanes ``marks & wanted``; the lanes that any of them has.
-
-    The sums are the thread's own; they are not touched where there are none.
-    """
-    ids, ids_base, sums, sums_base, powers = mine
-    found, fresh = np.uint64(0), True
-    while begin < end:
-        last = min(begin + PIECE, end)
-        passed = ids_base
-        for arc in range(begin, last):
-            u = load(targets, arc)
-            here = np.uint64(load(marks, np.int64(u))) & wanted
-            store(ids, passed, u)
-            found |= here
-            passed += np.int64(here != 0)
-        if passed > ids_base:
-            add_rows(table, marks, wanted, ids, ids_base, passed, sums, sums_base, fresh, powers)
-            fresh = False
-        begin = last
-    return found
-
-
-@inline
-def _list(order, marks_of, marks, cursors, buffer, base, filled):
-    """Append the vertices in the buffer, with the marks that they have by now."""
-    at = atomic_add(cursors, _TAIL, filled)
-    for k in range(filled):
-        v = load(buffer, base + k)
-        store(order, at + k, v)
-        store(marks_of, at + k, load(marks, np.int64(v)))
-
-
-@inline
-def _wipe(order, begin, end, thread, threads, marks):
-    size = end - begin
-    for at in range(begin + size * thread // threads, begin + size * (thread + 1) // threads):
-        store(marks, np.int64(load(order, at)), 0)
-
-
-@inline
-def _push(begin, end, cursor, threads, offsets, targets, seen, fresh, order, marks_of, buffer, base, cursors):
-    """Let a level's vertices mark neighbours that lack their lanes. The number that this thread listed."""
-    found, filled = np.int64(0), np.int64(0)
-    chunk = _chunk(end - begin, threads)
-    while True:
-        first = begin + atomic_add(cursors, cursor, chunk)
-        if first >= end:
-            break
-        for at in range(first, min(first + chunk, end)):
-            u, bits = np.int64(load(order, at)), np.uint64(load(marks_of, at))
-            for arc in range(np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))):
-                w = np.int64(load(targets, arc))
-                lacking = bits & ~np.uint64(load(seen, w))
-                if lacking & ~np.uint64(load_relaxed(fresh, w)) and atomic_or(fresh, w, lacking) == 0:
-                    store(buffer, base + filled, w)
-                    filled += 1
-                    found += 1
-                    if filled == BUFFER:
-                        _list(order, marks_of, fresh, cursors, buffer, base, filled)
-                        filled = np.int64(0)
-    if filled:
-        _list(order, marks_of, fresh, cursors, buffer, base, filled)
-    return found
-
-
-@inline
-def _settle(
-    begin, end, cursor, threads, live, offsets, in_offsets, in_targets, table, seen, front, fresh, order, marks_of,
-    mine, cursors,
-):  # fmt: skip
-    """After a push: count the paths to what it listed. ``(marks, arcs, arcs into closed ones, instances, largest)``."""
-    bits, arcs, closed, instances, high = np.uint64(0), np.int64(0), np.int64(0), np.int64(0), 0.0
-    chunk = _chunk(end - begin, threads)
-    while True:
-        first = begin + atomic_add(cursors, cursor, chunk)
-        if first >= end:
-            break
-        for at in range(first, min(first + chunk, end)):
-            _ask_ahead(order, at, end - 1, in_offsets, in_targets, table, seen)
-            v = np.int64(load(order, at))
-            new = np.uint64(load(fresh, v))
-            store(marks_of, at, new)  # by now it has all of them
-            known = np.uint64(load(seen, v)) | new
-            store(seen, v, known)
-            row, after = np.int64(load(in_offsets, v)), np.int64(load(in_offsets, v + 1))
-            _gather(table, in_targets, row, after, front, new, mine)
-            high = max(high, put_row(table, v, seen, new, mine[2], mine[3]))
-            bits |= new
-            instances += np.int64(count_bits(new))
-            arcs += _degree(offsets, v)
-            if live & ~known == 0:
-                closed += after - row
-    return bits, arcs, closed, instances, high
-
-
-@inline
-def _pull(
-    cursor, live, offsets, in_offsets, in_targets, table, seen, front, fresh, order, marks_of, mine, buffer, base,
-    cursors,
-):  # fmt: skip
-    """Let the vertices that lack lanes look for them, and count. ``(found, ...)`` and the rest as of _settle."""
-    n = offsets.size - 1
-    found, bits, arcs, closed, instances, high = np.int64(0), np.uint64(0), np.int64(0), np.int64(0), np.int64(0), 0.0
-    while True:
-        first = atomic_add(cursors, cursor, BUFFER)
-        if first >= n:
-            break
-        filled = np.int64(0)
-        for v in range(first, min(first + BUFFER, n)):
-            known = np.uint64(load(seen, v))
-            row, after = np.int64(load(in_offsets, v)), np.int64(load(in_offsets, v + 1))
-            if live & ~known:
-                ask_for_row(table, v, seen)
-                new = _gather(table, in_targets, row, after, front, live & ~known, mine)
-                if new:
-                    known |= new
-                    store(seen, v, known)
-                    store(fresh, v, new)
-                    high = max(high, put_row(table, v, seen, new, mine[2], mine[3]))
-                    bits |= new
-                    instances += np.int64(count_bits(new))
-                    arcs += _degree(offsets, v)
-                    store(buffer, base + filled, v)
-                    filled += 1
-            if live & ~known == 0:
-                closed += after - row
-        if filled:
-            _list(order, marks_of, fresh, cursors, buffer, base, filled)
-            found += filled
-    return found, bits, arcs, closed, instances, high
 
 
 @inline
@@ -268,18 +106,18 @@ def _back(
 ):  # fmt: skip
     """The dependencies on a level's vertices, from those of the level after it, whose marks are in ``later``."""
     sums, sums_base = mine[2], mine[3]
-    chunk = _chunk(end - begin, threads)
+    chunk = chunk_of(end - begin, threads)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
         if first >= end:
             return
         for at in range(first, min(first + chunk, end)):
-            _ask_ahead(order, at, end - 1, offsets, targets, table, own)
+            ask_ahead(order, at, end - 1, offsets, targets, table, own)
             prefetch(score, np.int64(load(order, min(at + 4, end - 1))))
             v, bits = np.int64(load(order, at)), np.uint64(load(marks_of, at))
             store(own, v, bits)
             row, after = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
-            if _gather(table, targets, row, after, later, bits, mine) == 0:
+            if gather(table, targets, row, after, later, bits, mine) == 0:
                 for lane in range(lanes_of(own)):
                     store(sums, sums_base + lane, 0.0)
             worth = _turn(table, v, own, bits, sums, sums_base)
@@ -309,7 +147,7 @@ def _clean(thread, threads, n, listed, order, seen, a, b, c):
     """Make all marks zeros again."""
     if listed < n // 8:
         for marks in (seen, a, b, c):
-            _wipe(order, np.int64(0), listed, thread, threads, marks)
+            wipe(order, np.int64(0), listed, thread, threads, marks)
     else:
         for marks in (seen, a, b, c):
             for v in range(n * thread // threads, n * (thread + 1) // threads):
@@ -318,13 +156,14 @@ def _clean(thread, threads, n, listed, order, seen, a, b, c):
 
 @lean_kernel
 def sweep_batch(
-    thread, threads, sources, extra, graph, table, marks, order, marks_of, starts, score, reached, ids, sums, powers,
-    buffer, cursors, memory, stop, report,
+    thread, threads, sources, extra, shared, graph, table, marks, order, marks_of, starts, score, reached, ids, sums,
+    powers, buffer, cursors, memory, stop, outcome,
 ):  # fmt: skip
     """Add the dependencies of all ``sources`` to ``score``, and ``extra`` for either end of each path.
 
     ``marks`` are all zeros, and are again in the end. The batch is given up, with nothing added, where a count of paths
-    is too large for its dependencies to be told in floats alone, or where the sources hardly share a vertex.
+    is too large for its dependencies to be told in floats alone, or where less than ``shared`` sources come to a vertex
+    together, on average; ``outcome[0]`` is 1 then.
     """
     offsets, targets, in_offsets, in_targets = graph
     seen, front, fresh, old = marks
@@ -335,46 +174,47 @@ def sweep_batch(
     arcs, open_arcs = np.int64(0), np.int64(targets.size)
     for lane in range(sources.size):
         live |= _ONE << np.uint64(lane)
-        arcs += _degree(offsets, np.int64(load(sources, lane)))
+        arcs += degree(offsets, np.int64(load(sources, lane)))
     if thread == 0:
         size = _place_sources(sources, lanes, table, seen, front, order, marks_of)
         store(starts, 0, 0)
         store(starts, 1, size)
         store_relaxed(cursors, 0, 0)
         store_relaxed(cursors, LINE, 0)
-        store_relaxed(cursors, _TAIL, size)
+        store_relaxed(cursors, TAIL, size)
     meet(memory, thread, threads, number)
     before, begin, end = np.int64(0), np.int64(0), np.int64(load(starts, 1))
     instances, stopped, given_up = np.int64(sources.size), False, False
     while True:
-        _wipe(order, before, begin, thread, threads, old)
+        wipe(order, before, begin, thread, threads, old)
         if arcs * PULL > open_arcs + n:
-            found, bits, reach, closed, here, high = _pull(
+            found, bits, reach, closed, here, high = pull(
                 (number & 1) * LINE, live, offsets, in_offsets, in_targets, table, seen, front, fresh, order, marks_of,
                 mine, buffer, base, cursors,
             )  # fmt: skip
             open_arcs = np.int64(targets.size)
         else:
-            found = _push(
+            found = push(
                 begin, end, (number & 1) * LINE, threads, offsets, targets, seen, fresh, order, marks_of, buffer, base,
                 cursors,
             )  # fmt: skip
             number += 1
             publish(memory, thread, number, _FOUND, found)
-            _ready(memory, cursors, thread, threads, number)
-            bits, reach, closed, here, high = _settle(
+            ready(memory, cursors, thread, threads, number)
+            bits, reach, closed, here, high = settle(
                 end, end + total(memory, threads, number, _FOUND), (number & 1) * LINE, threads, live, offsets,
                 in_offsets, in_targets, table, seen, front, fresh, order, marks_of, mine, cursors,
             )  # fmt: skip
         number += 1
         _tell(memory, stop, thread, number, found, bits, reach, closed, here, high)
-        _ready(memory, cursors, thread, threads, number)
+        ready(memory, cursors, thread, threads, number)
         after = end + total(memory, threads, number, _FOUND)
         open_arcs -= total(memory, threads, number, _CLOSED)
         arcs = total(memory, threads, number, _ARCS)
         instances += total(memory, threads, number, _INSTANCES)
         stopped = total(memory, threads, number, _STOP) > 0
-        given_up = total(memory, threads, number, _LARGE) > 0 or (after > n and instances < SHARED * after)
+        apart = instances < shared * after and (after > n or d >= DEEP)
+        given_up = total(memory, threads, number, _LARGE) > 0 or apart
         live = np.uint64(0)
         for other in range(threads):
             live |= np.uint64(published(memory, other, number, _MARKS))
@@ -387,11 +227,11 @@ def sweep_batch(
             store(starts, d + 1, end)
     last, listed = d, after
     number += 1
-    _ready(memory, cursors, thread, threads, number)
+    ready(memory, cursors, thread, threads, number)
     own, later, spare = front, old, fresh
     while d > 0 and not stopped and not given_up:
         if d + 2 <= last:
-            _wipe(order, load(starts, d + 2), load(starts, d + 3), thread, threads, spare)
+            wipe(order, load(starts, d + 2), load(starts, d + 3), thread, threads, spare)
         _back(
             load(starts, d), load(starts, d + 1), (number & 1) * LINE, threads, extra, offsets, targets, table, later,
             own, order, marks_of, score, reached, thread * stride, mine, cursors,
@@ -400,13 +240,10 @@ def sweep_batch(
         d -= 1
         number += 1
         publish(memory, thread, number, _STOP, np.int64(load_relaxed(stop, 0)) if thread == 0 else np.int64(0))
-        _ready(memory, cursors, thread, threads, number)
+        ready(memory, cursors, thread, threads, number)
         stopped = total(memory, threads, number, _STOP) > 0
     _clean(thread, threads, n, listed, order, seen, front, fresh, old)
     if thread == 0:
         if extra != 0.0 and not stopped and not given_up:
             _credit_sources(sources, extra, threads, stride, reached, score)
-        store(report, STOPPED, np.int64(stopped))
-        store(report, GIVEN_UP, np.int64(given_up))
-        store(report, JOINT, listed)
-        store(report, INSTANCES, instances)
+        store(outcome, 0, np.int64(given_up))

@@ -24,6 +24,7 @@ _FEWEST: Final = 4  # sources that are worth a batch
 _WORK: Final = 1 << 24  # arcs times sources: less is done before a batch has begun
 _MEMORY: Final = 1 << 30
 _APART: Final = 16 << 20  # beyond, threads drive each other's rows out of the cache
+_SHARED: Final = 2  # sources that must come to a vertex together, on average
 _ROUND_SECONDS: Final = 0.2
 _MARKS: Final = {8: np.uint8, 16: np.uint16}
 
@@ -63,11 +64,11 @@ def add_batches(
     ``progress`` is told how many are done.
 
     >>> import dromos as dr
-    >>> stop = np.zeros(1, np.int64)
-    >>> score, left = add_batches(dr.generators.path(4), [0, 1], 8, endpoints=False, progress=print, team=1, stop=stop)
-    2
-    >>> score.tolist(), left
-    ([0.0, 2.0, 2.0, 0.0], [])
+    >>> star, stop = dr.generators.star(16), np.zeros(1, np.int64)
+    >>> score, left = add_batches(star, range(1, 17), 16, endpoints=False, progress=print, team=1, stop=stop)
+    16
+    >>> score[:3].tolist(), left
+    ([240.0, 0.0, 0.0], [])
     """
     batches = _batches(graph, sources, width)
     apart = team > 1 and len(batches) >= 2 * team and team * batch_bytes(graph, width) <= _APART
@@ -142,16 +143,16 @@ class _Worker:
 
         kernels = self._kernels
         kernel: Callable[..., Any] = kernels.sweep_batch
-        report = np.zeros(kernels.REPORT, np.int64)
+        given_up = np.zeros(1, np.int64)
         arguments = (
-            sources, self._extra, self._graph, *self._arrays, *self._of_threads, self._cursors,
-            team_memory(self._team), stop, report,
+            sources, self._extra, _SHARED, self._graph, *self._arrays, *self._of_threads, self._cursors,
+            team_memory(self._team), stop, given_up,
         )  # fmt: skip
         if together:
             run_team(kernel, *arguments, threads=self._team, stop=stop)
         else:
             kernel(0, 1, *arguments)
-        return not report[kernels.GIVEN_UP]
+        return not given_up[0]
 
 
 def _rows(n: int, width: int) -> Array:
