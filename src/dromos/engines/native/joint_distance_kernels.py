@@ -11,9 +11,12 @@ of the matrix is written then, once, those without a path too. Deeper levels are
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from dromos.intrinsics import atomic_add, load, store, trailing_zeros
-from dromos.jit import inline
+from dromos.jit import inline, lean_kernel
 
 DIGITS = 4  # words for the distances of 64 sources from a vertex
 DEEPEST = (1 << DIGITS) - 1
@@ -59,22 +62,44 @@ def _take(word, width, first, size, seen, digits, new_ids, words, base):
         store(words, base + DIGITS * _BLOCK + k, load(seen, place))
 
 
+@intrinsic
+def _number(typingctx, lane, seen, ones, twos, fours, eights):
+    """One more than the number with these digits in ``lane``, a byte with one bit; 0 where ``seen`` has not that bit.
+
+    All in bytes: Numba would compute in words of 64 bits, an eighth as many to a vector.
+    """
+
+    def generate(context, builder, sig, args):
+        byte = ir.IntType(8)
+
+        def value(bits, worth):
+            there = builder.icmp_unsigned("!=", builder.and_(bits, args[0]), byte(0))
+            return builder.select(there, byte(worth), byte(0))
+
+        low = builder.or_(value(args[2], 1), value(args[3], 2))
+        high = builder.or_(value(args[4], 4), value(args[5], 8))
+        return builder.add(value(args[1], 1), builder.or_(low, high))
+
+    return types.uint8(*[types.uint8] * 6), generate
+
+
 @inline
 def _spread(lane, size, lanes, base, distance, place):
-    """Turn bit ``lane`` of the block's bytes of digits into the numbers of one source."""
-    shift = np.uint8(lane)
-    one = np.uint8(1)
-    result = base + (DIGITS + 1) * _BLOCK
+    """Turn one bit of each of the block's bytes into the distances from one source."""
+    bit = np.uint8(1 << lane)
+    ones, twos, fours, eights = base, base + _BLOCK, base + 2 * _BLOCK, base + 3 * _BLOCK
+    seen, result = base + 4 * _BLOCK, base + 5 * _BLOCK
+    for k in range(_BLOCK):
+        number = _number(
+            bit, load(lanes, seen + k), load(lanes, ones + k), load(lanes, twos + k), load(lanes, fours + k),
+            load(lanes, eights + k),
+        )  # fmt: skip
+        store(lanes, result + k, number)
     for k in range(size):
-        number = (load(lanes, base + DIGITS * _BLOCK + k) >> shift) & one
-        for digit in range(DIGITS):
-            number += ((load(lanes, base + digit * _BLOCK + k) >> shift) & one) << np.uint8(digit)
-        store(lanes, result + k, np.uint8(number))
-    for k in range(size):
-        store(distance, place + k, np.int64(load(lanes, result + k)) - 1)
+        store(distance, place + k, np.int32(load(lanes, result + k)) - np.int32(1))
 
 
-@inline
+@lean_kernel
 def write_all(cursor, thread, count, like, seen, digits, new_ids, distance, n, words, lanes, cursors):
     """Write the distances from ``count`` sources to all vertices; -1 to those that were not seen."""
     width = len(like)
