@@ -1,0 +1,128 @@
+"""Betweenness from many sources: batches against sweeps one at a time, and against NetworKit.
+
+A row is a graph and a number of sources, ``all`` or drawn ones; ``ours_s`` is ``dr.betweenness``, which takes batches
+where its rule says so (``width``: sources in a batch, 0 where it does not). ``first_s`` is its first call on a graph,
+which may renumber it; what was renumbered is kept, and ``ours_s`` is without. ``ratio`` is the peer's time over ours:
+above 1 we are faster. Where one at a time takes long, 16 sources are timed and counted up (``timed``). NetworKit's
+estimate draws its own sources; some are timed, and counted up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.cases import GRAPHS, chosen
+from benchmarks.record import say
+from dromos.algorithms.arguments import simple
+from dromos.engines.native.betweenness import betweenness
+from dromos.engines.native.betweenness_batches import width_for
+
+KEY = ("graph", "row", "peer")
+_ROUNDS = 2
+_LONG = 1 << 28  # arcs times sources
+_SOME = 16
+_PEER_ARCS = 1 << 27  # arcs times sources that NetworKit is given
+_DATA = Path(__file__).parent.parent / "tests" / "data"
+_REAL: dict[str, tuple[str, dict[str, Any]]] = {
+    "votes": ("wiki-Vote.txt.gz", {}),
+    "friends": ("ego-Facebook.txt.gz", {"directed": False}),
+    "trust": ("PGPgiantcompo.graph.gz", {}),
+    "mail": ("email-Enron.txt.gz", {}),
+    "mesh": ("4elt.graph.gz", {}),
+}
+
+
+def run(
+    scale: int = 20, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """A row for each graph, number of sources and peer, as soon as it is there."""
+    scale = min(scale, 12) if quick else scale
+    _compile()
+    for name, (make, counts) in _cases(scale).items():
+        if chosen(name, graphs):
+            graph = simple(make())
+            say(f"{name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
+            for count in counts[:1] if quick else counts:
+                row = "all sources" if count is None else f"{count} sources"
+                if chosen(row, rows):
+                    for found in _measure(graph, count):
+                        yield {"graph": name, "row": row, **found}
+
+
+def _cases(scale: int) -> dict[str, tuple[Callable[[], dr.Graph], tuple[int | None, ...]]]:
+    made: dict[str, tuple[Callable[[], dr.Graph], tuple[int | None, ...]]] = {}
+    for kind, size, counts in (
+        ("kron", scale - 4, (16, 64, 1000)), ("kron", scale - 2, (16, 64)), ("kron", scale, (4, 16, 64)),
+        ("urand", scale, (16, 64)),
+    ):  # fmt: skip
+        made[f"{kind}{size}"] = partial(GRAPHS[kind], size), counts
+    for side, counts in ((300, (16, 64)), (1000, (16,))):
+        made[f"grid{side}"] = partial(dr.generators.grid, side, side), counts
+    for name, (file, options) in _REAL.items():
+        made[name] = partial(dr.read, _DATA / file, **options), (64, None)
+    return made
+
+
+def _compile() -> None:
+    for directed in (False, True):
+        edges = dr.generators.rmat(10, 8, dedupe=True, drop_self_loops=True).edges()
+        graph = dr.Graph.from_edges(edges.src, edges.dst, directed=directed)
+        graph.relabel_by_degree()
+        for batch in (0, 8, 16):
+            betweenness(graph, sources=range(64), batch=batch)
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def _measure(graph: dr.Graph, count: int | None) -> Iterator[dict[str, Any]]:
+    n = graph.num_vertices
+    sources = range(n) if count is None else _draw(graph, count)
+    some = sources if len(sources) * graph.num_arcs <= _LONG else sources[:_SOME]
+    fresh = dr.Graph.from_csr(graph.offsets, graph.targets, directed=graph.directed)
+    first = _seconds(lambda: betweenness(fresh, sources=sources))
+    singly = betweenness(graph, sources=some, batch=0)["dependency"]
+    together = betweenness(graph, sources=some, batch=16)["dependency"]
+    betweenness(graph, sources=sources)
+    pairs = [
+        (
+            _seconds(lambda: betweenness(graph, sources=sources)),
+            _seconds(lambda: betweenness(graph, sources=some, batch=0)),
+        )
+        for _ in range(_ROUNDS)
+    ]
+    ours = min(pair[0] for pair in pairs)
+    one = min(pair[1] for pair in pairs) * len(sources) / len(some)
+    yield {
+        "peer": "one at a time", "width": width_for(graph, len(sources)), "ours_s": ours, "peer_s": one,
+        "ratio": one / ours, "first_s": first, "timed": len(some),
+        "differs": not np.allclose(singly, together, rtol=1e-9),
+    }  # fmt: skip
+    try:
+        import networkit as nk
+    except ImportError:
+        say("  without NetworKit")
+        return
+    edges = graph.edges()
+    ends = (edges.src.astype(np.uint64), edges.dst.astype(np.uint64))
+    other = nk.GraphFromCoo(ends, n=n, weighted=False, directed=graph.directed)
+    samples = max(4, min(len(sources), _PEER_ARCS // graph.num_arcs))
+    estimate = nk.centrality.EstimateBetweenness(other, samples, normalized=False, parallel=True)
+    theirs = _seconds(estimate.run) * len(sources) / samples
+    yield {"peer": "NetworKit", "ours_s": ours, "peer_s": theirs, "ratio": theirs / ours, "timed": samples}
+
+
+def _draw(graph: dr.Graph, count: int) -> list[int]:
+    connected = np.flatnonzero(graph.out_degree)
+    drawn: list[int] = np.random.default_rng(27).choice(connected, min(count, len(connected)), replace=False).tolist()
+    return drawn
