@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -15,9 +14,6 @@ from dromos.algorithms.many.program import joint_program
 from dromos.engines.native import joint as native
 from dromos.engines.native.joint import Rules, joint
 from tests.algorithms.support import examples, graphs, legal_paths, on_every_device
-
-DATA = Path(__file__).parent.parent / "data"
-REAL = ["wiki-Vote.txt.gz", "ego-Facebook.txt.gz", "PGPgiantcompo.graph.gz", "p2p-Gnutella31.e.gz"]
 
 ALWAYS, NEVER = 1 << 40, 0
 # each way to find a level, taken at every level
@@ -180,15 +176,6 @@ def test_distances_of_any_number_of_digits(monkeypatch, length, hubs_first):
     assert rows[0].shape == (200, graph.num_vertices)
     for place, source in enumerate(sources):
         assert np.array_equal(rows[0][place], single(graph, int(source)))
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_graphs(name):
-    graph = dr.read(DATA / name)
-    sources = np.random.default_rng(0).choice(graph.num_vertices, 70, replace=False)
-    rows, _ = collected(graph, [sources], distance=np.int32)
-    for place in range(0, 70, 7):
-        assert np.array_equal(rows[0][place], single(graph, int(sources[place])))
 
 
 def test_a_lattice_is_searched_from_above_and_a_dense_graph_from_below():
