@@ -4,10 +4,10 @@ Programs say it too, and run where a path is asked for. They cost more: levels a
 again by another, with a test of levels on every arc and a sum by atomics; here a row is a plain sum, and path counts
 may leave the range of a float (``path_counts``).
 
-Many sources are swept from in batches where that wins (``betweenness_batches``), on a graph with hubs after renumbering
-it. The others are taken one at a time: all threads share one, level by level; or, on small graphs, each has sources of
-its own and waits for nobody. That takes 60 bytes a vertex, once or for each thread. The order of sums depends on the
-number of threads, and on whether the graph has been renumbered by then.
+Many sources are swept from in batches where that wins (``betweenness_batches``), from 64 on with the hubs of a graph
+numbered first. The others are taken one at a time: all threads share one, level by level; or, on small graphs, each has
+sources of its own and waits for nobody. That takes 60 bytes a vertex, once or for each thread. The order of sums
+depends on the number of threads alone.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _BYTES_A_VERTEX = 60
 _APART = 64 << 20
 _BATCH_SECONDS = 0.2
 _SWEEPS = 2  # from a source, forth and back, each at least as long as a search
+_RENUMBERED = 64  # sources; never by what was asked before, so that the same call gives the same digits
 
 
 def betweenness(
@@ -54,7 +55,7 @@ def betweenness(
     """
     team, stop = num_threads(threads), np.zeros(1, np.int64)
     width = width_for(graph, len(sources)) if batch is None else batch if sources else 0
-    renumbered = by_hubs(graph, _SWEEPS * len(sources)) if width else None
+    renumbered = by_hubs(graph, _SWEEPS * len(sources)) if width and len(sources) >= _RENUMBERED else None
     if renumbered is not None:
         graph, sources = renumbered.graph, renumbered.new_ids[np.asarray(sources)].tolist()
 
