@@ -1,7 +1,7 @@
 """Betweenness from many sources: batches against sweeps one at a time, and against NetworKit.
 
-A row is a graph and a number of sources, ``all`` or drawn ones; ``ours_s`` is the kernel of ``dr.betweenness``, which takes
-batches where its rule says so (``width``: sources in a batch, 0 where it does not). ``first_s`` is its first call
+A row is a graph and a number of sources, ``all`` or drawn ones; ``ours_s`` is the kernel of ``dr.betweenness``, which
+takes batches where its rule says so (``width``: sources in a batch, 0 where it does not). ``first_s`` is its first call
 on a graph, which may renumber it; what was renumbered is kept, and ``ours_s`` is without. ``ratio`` is the peer's time
 over ours: above 1 we are faster. NetworKit's estimate draws its own sources; as many as ``timed`` says are timed, and
 counted up.
