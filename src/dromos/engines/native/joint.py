@@ -82,7 +82,7 @@ def joint(
     >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far))
     [6 4]
     >>> [what for _, _, what, _ in told["steps"]]
-    ['group 0: 2 sources, sharing degree 1, 3 of 3 levels pulled']
+    ['group 0: 2 sources, sharing degree 1, 2 of 3 levels pulled']
     """
     team = num_threads(threads)
     renumbered = by_hubs(graph, sum(map(len, groups)))
