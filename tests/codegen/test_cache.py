@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -78,3 +79,25 @@ def test_where_the_folder_is(monkeypatch, variable, value, expected):
     monkeypatch.delenv("DROMOS_CACHE_DIR", raising=False)
     monkeypatch.setenv(variable, value)
     assert cache_folder() == Path(expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_loads_what_another_thread_was_loading_when_it_was_forked(tmp_path):
+    script = f"""
+import os, sys, threading, time
+from pathlib import Path
+from dromos.codegen import load
+sys.slow = True
+text = "import sys, time\\nif sys.slow: time.sleep(20)\\nanswer = 42\\n"
+threading.Thread(target=load, args=(text, "slow", Path({str(tmp_path)!r})), daemon=True).start()
+while not any(name.startswith("dromos_generated_slow") for name in sys.modules):
+    time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    sys.slow = False
+    os._exit(load(text, "slow", Path({str(tmp_path)!r})).answer)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os._exit(0)
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "42"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from dromos.engines.cpu.skeletons import hooks
 from dromos.errors import FieldOverflowError, IllegalPathError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
-from dromos.program import GraphTypes, Program, analyse
+from dromos.program import MAX, GraphTypes, Program, analyse, field, maximum
 from tests.program import programs
 from tests.program.running import graphs, run
 from tests.sizes import examples
@@ -96,6 +97,29 @@ def test_an_overflow_is_an_error() -> None:
     execution = CpuEngine(threads=1).prepare(Narrow(), generators.path(3))
     with pytest.raises(FieldOverflowError, match="wider type"):
         execution.step(Path.parse("sync-push-dd"))
+
+
+class Widest(Program):
+    """A vector with more components than Python makes a tuple of without a list."""
+
+    best = field(np.int64, size=34)
+    combine = MAX
+
+    def init(self, v: Any) -> Any:
+        return [v.id * 3 % 7 + i for i in range(34)]
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.best
+
+    def update(self, v: Any, message: Any) -> Any:
+        return [maximum(v.best[i], message[i]) for i in range(34)]
+
+
+@pytest.mark.parametrize("path", ["sync-push-dd", "sync-pull-td", "async-pull-dd"])
+def test_vectors_may_be_longer_than_tuples_that_python_makes_at_once(path: str) -> None:
+    expected, _ = run(Widest(), generators.path(6), "sync-push-dd")
+    found, _ = run(Widest(), generators.path(6), path, engine=CpuEngine(threads=2))
+    np.testing.assert_array_equal(found["best"], expected["best"])
 
 
 def test_hooks_have_the_names_that_skeletons_import() -> None:

@@ -22,6 +22,7 @@ __all__ = ["CACHE_VARIABLE", "cache_folder", "load", "write"]
 
 CACHE_VARIABLE: Final = "DROMOS_CACHE_DIR"
 _lock = threading.Lock()
+_loading: set[str] = set()
 
 
 def cache_folder() -> Path:
@@ -82,13 +83,29 @@ def load(text: str, stem: str = "module", folder: Path | None = None) -> ModuleT
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
+        _loading.add(name)
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
         except BaseException:
             del sys.modules[name]
             raise
+        finally:
+            _loading.discard(name)
     return module
+
+
+def _after_fork() -> None:
+    """In a child there is nobody who would go on with what another thread was loading, nor open its lock."""
+    global _lock
+    _lock = threading.Lock()
+    for name in _loading:
+        sys.modules.pop(name, None)
+    _loading.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _identifier(stem: str) -> str:

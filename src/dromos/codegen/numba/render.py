@@ -15,7 +15,7 @@ from dromos.codegen.numba.functions import Function, argument_name, functions
 from dromos.codegen.numba.lower import lower
 from dromos.program import Expr, TypedProgram
 
-__all__ = ["CONTEXT", "look_up", "render"]
+__all__ = ["CONTEXT", "look_up", "render", "returned"]
 
 CONTEXT: Final = ("superstep", "num_vertices", "num_arcs", "out_degree", "in_degree")
 """What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared.
@@ -32,6 +32,7 @@ _ADDRESSES: Final = {
     "converged": ("K",),
 }
 _REDUCE: Final = ("O", "S", "K", "v")
+_LONGEST_DISPLAY: Final = 30
 
 _HEADER: Final = '''"""Program {hash} for ids {id} and weights {weight}. Written by Dromos; changes are lost.
 
@@ -98,13 +99,26 @@ def _define(name: str, arguments: Sequence[str], body: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _returned(results: Sequence[str]) -> str:
-    return f"return {results[0]}" if len(results) == 1 else f"return ({', '.join(results)})"
+def returned(results: Sequence[str]) -> list[str]:
+    """Statements that return one value, or a tuple of them.
+
+    Python makes a tuple of more than 30 values by way of a list, which Numba follows only where nothing branches in
+    between; so these are computed first.
+
+    >>> returned(["a", "b"])
+    ['return (a, b)']
+    """
+    if len(results) == 1:
+        return [f"return {results[0]}"]
+    if len(results) <= _LONGEST_DISPLAY:
+        return [f"return ({', '.join(results)})"]
+    named = [f"result_{i}" for i in range(len(results))]
+    return [*(f"{name} = {value}" for name, value in zip(named, results, strict=True)), f"return ({', '.join(named)})"]
 
 
 def _scalar(function: Function, typed: TypedProgram) -> str:
     statements, results = lower(function.roots, function.results, typed.typing, lambda leaf: argument_name(leaf, typed))
-    return _define(function.name, [a.name for a in function.arguments], [*statements, _returned(results)])
+    return _define(function.name, [a.name for a in function.arguments], [*statements, *returned(results)])
 
 
 def _addresses(function: Function) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dromos.codegen.cache import load
 from dromos.codegen.facts import program_facts
-from dromos.codegen.numba import functions, look_up, render
+from dromos.codegen.numba import functions, look_up, render, returned
 from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
 from dromos.program import Analysis, GraphTypes, TypedProgram
@@ -103,7 +103,7 @@ def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
     operator = _OPERATORS[monoid.name]
     if len(dtypes) == 1:
         return [f"return {operator.format(a='a', b='b')}"]
-    return ["return " + _joined([f"({operator.format(a=f'a[{i}]', b=f'b[{i}]')})" for i in range(len(dtypes))])]
+    return returned([f"({operator.format(a=f'a[{i}]', b=f'b[{i}]')})" for i in range(len(dtypes))])
 
 
 def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
