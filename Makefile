@@ -46,7 +46,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 test-deep: $(VENV)/.installed-dev
-	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/engines tests/program
+	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/engines tests/many tests/program
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -73,7 +73,9 @@ test-gpu: SHELL := /bin/bash -o pipefail
 test-gpu: $(GPU_RESULTS)
 	@$(STAMP)
 	$(ON_GPU) $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -m gpu tests $(LOGGED)
-	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) tests/algorithms tests/many $(LOGGED)
+	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k cuda tests/algorithms $(LOGGED)
+	$(ON_GPU) DROMOS_TEST_DEVICES=cuda DROMOS_TEST_EXAMPLES=200 \
+		$(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k cuda tests/many $(LOGGED)
 
 bench-gpu:
 	$(ON_GPU) $(PYTHON) -m benchmarks --gpu

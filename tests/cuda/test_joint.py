@@ -12,6 +12,9 @@ import pytest
 
 import dromos as dr
 from dromos.dtypes import Array
+from dromos.engines.cuda.device_graph import DeviceGraph
+from dromos.engines.cuda.native.joint import joint
+from dromos.engines.native.joint import joint as joint_on_cpu
 from dromos.engines.native.joint_groups import Found
 
 pytestmark = pytest.mark.gpu
@@ -39,9 +42,6 @@ GRAPHS: dict[str, Callable[[], dr.Graph]] = {
 
 
 def _search(graph: dr.Graph, groups: list[Array], **options: Any) -> list[Found]:
-    from dromos.engines.cuda.device_graph import DeviceGraph
-    from dromos.engines.cuda.native.joint import joint
-
     renumber = options.pop("renumber", True)
     founds: list[Found] = []
 
@@ -123,8 +123,7 @@ def test_a_kernel_that_ran_out_of_time_goes_on_where_it_was(monkeypatch: pytest.
 def test_wide_ids_and_offsets_give_the_same(targets: type, offsets: type) -> None:
     import cupy
 
-    from dromos.engines.cuda.device_graph import DeviceGraph, Rows
-    from dromos.engines.cuda.native.joint import joint
+    from dromos.engines.cuda.device_graph import Rows
 
     graph, founds = GRAPHS["rmat"](), []
     rows = Rows(cupy.asarray(graph.offsets.astype(offsets)), cupy.asarray(graph.targets.astype(targets)))
@@ -132,13 +131,44 @@ def test_wide_ids_and_offsets_give_the_same(targets: type, offsets: type) -> Non
     _check(graph, founds[0])
 
 
+def _check_against_the_cpu(graph: dr.Graph, sources: Array) -> None:
+    """All distances and sums; the CPU's are held against single searches in ``tests/many``."""
+    groups = [sources[begin : begin + 512] for begin in range(0, len(sources), 512)]
+    seen = 0
+
+    def compare(found: Found) -> None:
+        nonlocal seen
+        wanted: list[Found] = []
+        joint_on_cpu(graph, groups=[found.sources], consume=wanted.append, distance=np.int16)
+        assert wanted[0].distance is not None
+        assert found.distance is not None
+        np.testing.assert_array_equal(found.distance, wanted[0].distance)
+        for name in ("reached", "far", "depth"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(wanted[0], name))
+        np.testing.assert_allclose(found.near, wanted[0].near)
+        assert found.joint == wanted[0].joint
+        seen += len(found.sources)
+
+    joint(DeviceGraph.from_host(graph), groups=groups, consume=compare, distance=np.int16)
+    assert seen == len(sources)
+
+
+@pytest.mark.parametrize("count", [60, 100, 200, 512])
+def test_searches_that_lag_behind_the_others(count: int) -> None:
+    graph = dr.generators.rmat(16, 16, seed=3, symmetrize=True)
+    degree = np.diff(graph.offsets)
+    sources = np.concatenate([np.flatnonzero(degree == 1)[: count // 2], np.argsort(-degree)[: count - count // 2]])
+    _check_against_the_cpu(graph, sources)
+
+
 @pytest.mark.parametrize(
-    "name", ["wiki-Vote.txt.gz", "ego-Facebook.txt.gz", "PGPgiantcompo.graph.gz", "p2p-Gnutella31.e.gz"]
-)
-def test_real_graphs(name: str) -> None:
+    "name",
+    ["4elt.graph.gz", "PGPgiantcompo.graph.gz", "ego-Facebook.txt.gz", "email-Enron.txt.gz", "p2p-Gnutella31.e.gz",
+     "wiki-Vote.txt.gz"],
+)  # fmt: skip
+def test_every_source_of_real_graphs(name: str) -> None:
     graph = dr.read(DATA / name)
-    sources = np.random.default_rng(0).choice(graph.num_vertices, 512, replace=False)
-    _check(graph, *_search(graph, [sources], distance=np.int32))
+    _check_against_the_cpu(graph, np.arange(graph.num_vertices))
 
 
 def test_a_group_that_does_not_fit_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
