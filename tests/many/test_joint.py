@@ -15,7 +15,7 @@ from dromos.engines.native import joint as native
 from dromos.engines.native.joint import Rules, joint
 from tests.algorithms.support import examples, graphs, legal_paths, on_every_device
 
-ALWAYS, NEVER = 1 << 40, 0
+ALWAYS, NEVER = 1 << 36, 0
 # each way to find a level, taken at every level
 WAYS = {
     "by a list": Rules(many=NEVER, listing=NEVER),
@@ -24,7 +24,7 @@ WAYS = {
     "from below": Rules(many=ALWAYS, few=ALWAYS, listing=ALWAYS),
     "light ones by ranges": Rules(many=ALWAYS, few=2, worth=0, listing=ALWAYS, short=0),
     "light ones by atomics": Rules(many=ALWAYS, few=2, worth=0, listing=ALWAYS, short=ALWAYS),
-    "mixed": Rules(many=2, few=4, worth=1, listing=4, short=1),
+    "mixed": Rules(many=1, few=4, worth=1, listing=4, short=1),
 }
 
 

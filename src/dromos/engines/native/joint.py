@@ -39,13 +39,15 @@ class Rules(NamedTuple):
     """When a level is found in which way."""
 
     many: int = 2
-    """A frontier with more arcs than one in so many of the open vertices' is pulled from."""
+    """A frontier with more arcs than one in so many of the open vertices' is pulled from; where a push takes
+    atomics, than a third of that."""
     few: int = 4096
     """A search that came to less than one in so many vertices is pushed nevertheless."""
     worth: int = 2
     """... unless those that such searches came to have more arcs than one in so many of the open vertices'."""
     listing: int = 8
-    """A frontier with no more arcs than one in so many vertices is pushed from with a list. At least ``many``."""
+    """A frontier with no more arcs than one in so many vertices is pushed from with a list. At least
+    three times ``many``."""
     short: int = 8
     """Arcs of a row for each thread, on average, from which on threads take ranges of targets."""
 

@@ -35,6 +35,7 @@ from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, tota
 CURSORS = 5  # two for chunks, by the phase's parity; two for the tails of the queues, by the level's; one for picks
 _TAIL, _PICKED = 2 * LINE, 4 * LINE
 _ONE = np.uint64(1)
+_ATOMICS = 3  # so many times an arc costs that is pushed with them
 # what threads tell each other at a barrier; after these, the bits that were found
 _FOUND, _ARCS, _OPEN, _STOP, _BITS = 0, 1, 2, 3, 4
 # what the caller is told
@@ -179,7 +180,8 @@ def traverse(
         for source in range(sources):
             store(counts, counts_base + source, 0)
         light, heavy, queue, queued, pushed = like, none, order, size, arcs
-        if arcs * many > open_arcs + n:
+        in_ranges = threads == 1 or (in_order and arcs >= short * threads * size)
+        if arcs * (many if in_ranges else _ATOMICS * many) > open_arcs + n:
             light, heavy, queued = none, live, np.int64(0)
             apart = row_and(live, _light(counts, 1 - copy, few, thread, threads, used, scratch, like))
             if level > 1 and row_any(apart) and row_any(row_without(live, apart)):
