@@ -3,9 +3,8 @@
 //
 // `seen` has the bits of all searches that have been at a vertex; of two tables one holds the bits that came in the last
 // level and one those of the next. A push merges by atomic or; a pull belongs to the vertex, needs no atomics and stops when
-// nothing is missing. Searches that found nothing in a level are not waited for any more; nor, in a pull, are those that came
-// to few vertices, since nearly everyone would wait in vain: their bits are pushed in the same level. Bits that are new
-// are counted search by search while they are at hand.
+// nothing is missing. Bits of searches that found nothing in a level are not waited for any more. Bits that are new are
+// counted search by search while they are at hand.
 //
 // The words of a vertex are cut into parts of one vector load each. Lanes hold parts: part p of a vertex is in a lane whose
 // number leaves p when divided by PARTS, so that neighbouring lanes load neighbouring words.
@@ -20,9 +19,6 @@
 #define AHEAD 4      // arcs of a row that a lane looks up before it asks whether it has enough
 #define RESIDENT 2   // blocks on a multiprocessor that registers are to suffice for
 #define PUSH_COST 4  // an arc that is pushed costs so many times one that is pulled
-#ifndef FEW
-#define FEW 4096     // a search that came to fewer than one in so many vertices is pushed
-#endif
 
 struct alignas(8 * PART_WORDS) Bits {
     u64 word[PART_WORDS];
@@ -30,7 +26,7 @@ struct alignas(8 * PART_WORDS) Bits {
 
 struct Slot {
     unsigned size, listed, queued, big, huge, stop;
-    u64 out, open;
+    u64 out, closed;
 };
 
 struct Control {
@@ -39,7 +35,7 @@ struct Control {
     unsigned counts[3][SEARCHES];  // up to here cleared before every launch
     unsigned size, flipped, level, finished, pulled, in_queue;
     u64 out, open, joint;
-    u64 live[WORDS], slow[WORDS];
+    u64 live[WORDS];
     u64 reached[SEARCHES], far[SEARCHES], depth[SEARCHES];
     double near[SEARCHES];
 };
@@ -112,7 +108,7 @@ DEVICE Bits merged(Bits a, unsigned width) {
 struct Tally {
     unsigned searches[2 * WORDS];
     unsigned size;
-    u64 out, open;
+    u64 out, closed;
 };
 
 // Of 32 words in 32 lanes, lane l gets the l-th bits: halves of ever smaller squares change places.
@@ -165,20 +161,22 @@ DEVICE void note_distances(const Joint& j, const Bits& fresh, vid v, unsigned le
     }
 }
 
-DEVICE bool in_row(unsigned votes) { return votes >> (lane() / PARTS * PARTS) & ((1u << PARTS) - 1); }
-
-// Make what is fresh at a vertex known; lanes that hold no part of one say so. All lanes call it. `counted`: the vertex is
-// in the frontier already by other bits of this part.
-DEVICE void settle(const Joint& j, Tally& t, bool valid, vid v, const Bits& seen, const Bits& fresh, bool counted, unsigned level) {
+// Make what is fresh at a vertex known; lanes that hold no part of one say so. All lanes call it.
+DEVICE void settle(const Joint& j, Tally& t, bool valid, vid v, const Bits& seen, const Bits& fresh, const Bits& live,
+                   unsigned level) {
     const bool mine = valid && any(fresh);
-    const bool here = in_row(__ballot_sync(FULL, mine)), before = in_row(__ballot_sync(FULL, counted));
+    const unsigned votes = __ballot_sync(FULL, mine) >> (lane() / PARTS * PARTS);
+    const Bits left = without(live, seen | fresh);
+    const unsigned lacking = __ballot_sync(FULL, valid && any(left)) >> (lane() / PARTS * PARTS);
     if (mine) {
         j.seen[(i64)v * PARTS + lane() % PARTS] = seen | fresh;
         note_distances(j, fresh, v, level);
     }
-    if (valid && here && !before && lane() % PARTS == 0) {
+    const unsigned row = (1u << PARTS) - 1;
+    if (valid && (votes & row) && lane() % PARTS == 0) {
         t.size += 1;
         t.out += (u64)(__ldg(j.offsets + v + 1) - __ldg(j.offsets + v));
+        if (!(lacking & row)) t.closed += (u64)(__ldg(j.in_offsets + v + 1) - __ldg(j.in_offsets + v));
     }
 }
 
@@ -189,13 +187,13 @@ DEVICE void hand_in(const Tally& t, Slot* slot, unsigned* counts) {
 #pragma unroll
     for (int k = 0; k < 2 * WORDS; ++k)
         if (t.searches[k]) atomicAdd(block + 32 * k + lane(), t.searches[k]);
-    const u64 out = warp_sum(t.out), open = warp_sum(t.open);
+    const u64 out = warp_sum(t.out), closed = warp_sum(t.closed);
     const unsigned size = warp_sum(t.size);
     if (lane() == 0 && size) {
         atomicAdd(&slot->size, size);
         atomicAdd(&slot->out, out);
+        atomicAdd(&slot->closed, closed);
     }
-    if (lane() == 0 && open) atomicAdd(&slot->open, open);
     __syncthreads();
     for (int s = threadIdx.x; s < SEARCHES; s += BLOCK)
         if (block[s]) atomicAdd(counts + s, block[s]);
@@ -203,16 +201,14 @@ DEVICE void hand_in(const Tally& t, Slot* slot, unsigned* counts) {
 
 // ---- push ----------------------------------------------------------------------------------------------------------
 
-// `only`: the words of the searches that are pushed; null for all.
 DEVICE void push_level(const Joint& j, unsigned* arrivals, unsigned& met, Slot* slot, unsigned size, const vid* queue,
-                       vid* following, const Bits* front, Bits* next, const Bits* only, vid* held) {
+                       vid* following, const Bits* front, Bits* next, vid* held) {
     Held found = Held::make(held, following, &slot->listed);
     const auto nothing_more = [](vid) {};
     const auto visit = [&](bool valid, vid u, vid v, eid) {
         bool fresh = false;
         for (int p = 0; p < PARTS && valid; ++p) {
-            Bits offered = without(front[(i64)u * PARTS + p], j.seen[(i64)v * PARTS + p]);
-            if (only) offered = offered & only[p];
+            const Bits offered = without(front[(i64)u * PARTS + p], j.seen[(i64)v * PARTS + p]);
             if (!any(offered)) continue;
             // words of this level from the cache may lack bits, which costs an atomic that changes nothing
             const Bits lacking = without(offered, next[(i64)v * PARTS + p]);
@@ -239,17 +235,19 @@ DEVICE void push_level(const Joint& j, unsigned* arrivals, unsigned& met, Slot* 
     found.flush(nothing_more);
 }
 
-DEVICE void settle_pushed(const Joint& j, Tally& t, unsigned listed, const vid* following, const Bits* next, const Bits* only,
-                          unsigned level) {
+DEVICE void settle_pushed(const Joint& j, Tally& t, unsigned listed, const vid* queue, unsigned size, const vid* following,
+                          Bits* front, const Bits* next, const Bits& live, unsigned level) {
+    for (i64 i = thread_in_grid(); i < (i64)size * PARTS; i += threads_in_grid())
+        front[(i64)queue[i / PARTS] * PARTS + i % PARTS] = none();
     const i64 items = (i64)listed * PARTS;
     for (i64 base = 32 * (i64)warp_in_grid(); base < items; base += 32 * (i64)warps_in_grid()) {
         const i64 i = base + lane();
         const bool valid = i < items;
         const vid v = valid ? following[i / PARTS] : (vid)0;
         const i64 at = (i64)v * PARTS + lane() % PARTS;
-        const Bits there = valid ? next[at] : none(), fresh = only ? there & only[lane() % PARTS] : there;
+        const Bits fresh = valid ? next[at] : none();
         if (valid) j.listed[v >> 5] = 0;  // all that are listed come by here
-        settle(j, t, valid, v, j.seen[at], fresh, any(without(there, fresh)), level);
+        settle(j, t, valid, v, j.seen[at], fresh, live, level);
         count_lanes(t, fresh);
     }
 }
@@ -287,13 +285,11 @@ DEVICE void pull_class(const Joint& j, Tally& t, const Bits* front, Bits* next, 
         const Bits seen = valid ? j.seen[item] : none(), missing = valid ? without(live, seen) : none();
         const unsigned open = __ballot_sync(FULL, any(missing));
         Bits mine = none();
-        unsigned length = 0;
         if (open) {
             eid first = 0, last = 0;
-            if (in_row(open)) {
+            if (open >> (lane() / PARTS * PARTS) & ((1u << PARTS) - 1)) {
                 first = __ldg(j.in_offsets + v);
                 last = __ldg(j.in_offsets + v + 1);
-                length = (unsigned)(last - first);
             }
 #pragma unroll 1
             for (unsigned turn = 0; turn < each; ++turn) {
@@ -309,9 +305,8 @@ DEVICE void pull_class(const Joint& j, Tally& t, const Bits* front, Bits* next, 
             }
         }
         if (valid) next[item] = mine;
-        if (in_row(__ballot_sync(FULL, any(without(missing, mine)))) && lane() % PARTS == 0) t.open += length;
         if (!__any_sync(FULL, any(mine))) continue;
-        settle(j, t, valid, (vid)v, seen, mine, false, level);
+        settle(j, t, valid, (vid)v, seen, mine, live, level);
         count_lanes(t, mine);
     }
 }
@@ -323,20 +318,19 @@ DEVICE void pull_by_warps(const Joint& j, Tally& t, const Bits* front, Bits* nex
         Bits found = none();
         bool open = __any_sync(FULL, any(missing));
         if (open) {
-            const i64 begin = __ldg(j.in_offsets + v), last = __ldg(j.in_offsets + v + 1);
+            const i64 last = __ldg(j.in_offsets + v + 1);
             // in stretches, so that all lanes hear of it when nothing is missing
-            for (i64 arc = begin; arc < last && open; arc += 8 * each) {
+            for (i64 arc = __ldg(j.in_offsets + v); arc < last && open; arc += 8 * each) {
                 const i64 stop = arc + 8 * each < last ? arc + 8 * each : last;
                 found = found | gather(j, front, without(missing, found), arc + lane() / PARTS, stop, each);
                 __syncwarp();
                 found = merged(found, 32);
                 open = __any_sync(FULL, any(without(missing, found)));
             }
-            if (open && lane() == 0) t.open += (u64)(last - begin);
         }
         if (lane() < PARTS) next[v * PARTS + part] = found;
         if (!__any_sync(FULL, any(found))) continue;
-        settle(j, t, lane() < PARTS, (vid)v, seen, found, false, level);
+        settle(j, t, lane() < PARTS, (vid)v, seen, found, live, level);
         count_one(t, found);
     }
 }
@@ -353,9 +347,9 @@ DEVICE void pull_by_blocks(const Joint& j, Tally& t, const Bits* front, Bits* ne
         }
         if (threadIdx.x < WORDS) gathered[threadIdx.x] = 0;
         __syncthreads();
-        const i64 begin = __ldg(j.in_offsets + v), last = __ldg(j.in_offsets + v + 1);
+        const i64 last = __ldg(j.in_offsets + v + 1);
         Bits left = missing;
-        for (i64 arc = begin; arc < last && any(left); arc += 8 * each) {
+        for (i64 arc = __ldg(j.in_offsets + v); arc < last && any(left); arc += 8 * each) {
             const i64 stop = arc + 8 * each < last ? arc + 8 * each : last;
             const Bits found = gather(j, front, left, arc + threadIdx.x / PARTS, stop, each);
             // not waiting for the others: what they found is heard of sooner or later
@@ -371,8 +365,7 @@ DEVICE void pull_by_blocks(const Joint& j, Tally& t, const Bits* front, Bits* ne
 #pragma unroll
             for (int w = 0; w < PART_WORDS; ++w) found.word[w] = mine[w];
             if (lane() < PARTS) next[v * PARTS + part] = found;
-            if (__any_sync(FULL, any(without(missing, found))) && lane() == 0) t.open += (u64)(last - begin);
-            settle(j, t, lane() < PARTS, (vid)v, seen, found, false, level);
+            settle(j, t, lane() < PARTS, (vid)v, seen, found, live, level);
             count_one(t, found);
         }
         __syncthreads();
@@ -392,13 +385,14 @@ DEVICE void pull_level(const Joint& j, Tally& t, const Bits* front, Bits* next, 
     for (i64 i = ends[7] * PARTS + thread_in_grid(); i < j.n * PARTS; i += threads_in_grid()) next[i] = none();
 }
 
-// The vertices that have any of these bits, as a queue.
-DEVICE void enqueue(const Joint& j, const Bits* front, const Bits* only, vid* queue, unsigned* size) {
+// The joint frontier as a queue, from the table of its bits; the other table is emptied for what a push finds.
+DEVICE void enqueue(const Joint& j, const Bits* front, Bits* next, vid* queue, unsigned* size) {
     for (i64 base = 32 * (i64)warp_in_grid(); base < j.n * PARTS; base += 32 * (i64)warps_in_grid()) {
         const i64 i = base + lane();
-        const Bits there = i < j.n * PARTS ? front[i] : none();
-        const bool here = in_row(__ballot_sync(FULL, any(only ? there & only[lane() % PARTS] : there)));
-        warp_append(queue, size, here && lane() % PARTS == 0, (vid)(i / PARTS));
+        const bool valid = i < j.n * PARTS;
+        const unsigned votes = __ballot_sync(FULL, valid && any(front[valid ? i : 0])) >> (lane() / PARTS * PARTS);
+        if (valid) next[i] = none();
+        warp_append(queue, size, lane() % PARTS == 0 && (votes & ((1u << PARTS) - 1)), (vid)(i / PARTS));
     }
 }
 
@@ -433,50 +427,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK) place(const Joint j, const i
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joint j) {
     __shared__ vid held[WARPS * HELD];
-    __shared__ Bits alive[PARTS], slow[PARTS];
+    __shared__ u64 alive[WORDS];
     Control* c = j.control;
     unsigned met = 0, done = 0, size = c->size, flipped = c->flipped, level = c->level, pulled = c->pulled;
     bool in_queue = c->in_queue;
     u64 out = c->out, open = c->open, joint = c->joint;
     const u64 begun = now_ns();
-    if (threadIdx.x < WORDS) {
-        ((u64*)alive)[threadIdx.x] = c->live[threadIdx.x];
-        ((u64*)slow)[threadIdx.x] = c->slow[threadIdx.x];
-    }
+    if (threadIdx.x < WORDS) alive[threadIdx.x] = c->live[threadIdx.x];
     __syncthreads();
     for (;;) {
         Slot* slot = c->slots + done % 3;
         unsigned* counts = c->counts[done % 3];
         Bits *front = j.table[flipped], *next = j.table[flipped ^ 1];
         vid *queue = j.queue[flipped], *following = j.queue[flipped ^ 1];
+        Bits live;
+#pragma unroll
+        for (int w = 0; w < PART_WORDS; ++w) live.word[w] = alive[lane() % PARTS * PART_WORDS + w];
         Tally t = {};
         ++level;
         // A pull looks at all vertices. A push after a pull does too, to make its queue.
-        const bool pull = out * PUSH_COST > (open + (u64)j.n) / (in_queue ? 1 : 2);
-        bool some_slow = false;
-        if (pull) {
-            for (int p = 0; p < PARTS; ++p) some_slow |= any(slow[p]);
-            pull_level(j, t, front, next, without(alive[lane() % PARTS], slow[lane() % PARTS]), level);
-            if (some_slow) enqueue(j, front, slow, queue, &slot->queued);
+        if (out * PUSH_COST > (open + (u64)j.n) / (in_queue ? 1 : 2)) {
+            pull_level(j, t, front, next, live, level);
+            in_queue = false;
             ++pulled;
-        } else if (!in_queue) {
-            enqueue(j, front, nullptr, queue, &slot->queued);
-            for (i64 i = thread_in_grid(); i < j.n * PARTS; i += threads_in_grid()) next[i] = none();
-        }
-        if (!pull || some_slow) {
-            const Bits* only = pull ? slow : nullptr;
-            if (pull || !in_queue) {
+        } else {
+            if (!in_queue) {
+                enqueue(j, front, next, queue, &slot->queued);
                 grid_barrier(&c->arrivals, met);
-                size = slot->queued;
             }
-            push_level(j, &c->arrivals, met, slot, size, queue, following, front, next, only, held);
+            push_level(j, &c->arrivals, met, slot, size, queue, following, front, next, held);
             grid_barrier(&c->arrivals, met);
-            settle_pushed(j, t, slot->listed, following, next, only, level);
-            if (!pull)
-                for (i64 i = thread_in_grid(); i < (i64)size * PARTS; i += threads_in_grid())
-                    front[(i64)queue[i / PARTS] * PARTS + i % PARTS] = none();
+            settle_pushed(j, t, slot->listed, queue, size, following, front, next, live, level);
+            in_queue = true;
         }
-        in_queue = !pull;
         hand_in(t, slot, counts);
         if (blockIdx.x == 0) {
             for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) c->counts[(done + 1) % 3][s] = 0;
@@ -489,11 +472,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joi
         const Slot now = *slot;
         for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) {
             const unsigned fresh = counts[s], votes = __ballot_sync(FULL, fresh != 0);
-            const unsigned few = __ballot_sync(FULL, fresh != 0 && fresh < j.n / FEW);
-            if (lane() == 0) {
-                ((unsigned*)alive)[s / 32] = votes;
-                ((unsigned*)slow)[s / 32] = few;
-            }
+            if (lane() == 0) ((unsigned*)alive)[s / 32] = votes;
             if (blockIdx.x > 0 || fresh == 0) continue;
             c->reached[s] += fresh;
             c->far[s] += (u64)fresh * level;
@@ -503,16 +482,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joi
         __syncthreads();
         size = now.size;
         out = now.out;
-        if (pull) open = now.open;
+        open -= now.closed;
         joint += size;
         flipped ^= 1;
         ++done;
         const bool finished = size == 0 || (i64)level >= j.limit;
         if (finished || now.stop) {
-            if (blockIdx.x == 0 && threadIdx.x < WORDS) {
-                c->live[threadIdx.x] = ((u64*)alive)[threadIdx.x];
-                c->slow[threadIdx.x] = ((u64*)slow)[threadIdx.x];
-            }
+            if (blockIdx.x == 0 && threadIdx.x < WORDS) c->live[threadIdx.x] = alive[threadIdx.x];
             if (thread_in_grid() == 0) {
                 c->size = size;
                 c->flipped = flipped;

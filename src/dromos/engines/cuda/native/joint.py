@@ -28,7 +28,7 @@ _NANOSECONDS: Final = 100_000_000
 """After so long a kernel hands back to the host, which starts it again if nobody wants it to stop."""
 _U, _L, _I = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.int64)
 _SLOT: Final = np.dtype(
-    [*((name, _U) for name in ("size", "listed", "queued", "big", "huge", "stop")), ("out", _L), ("open", _L)],
+    [*((name, _U) for name in ("size", "listed", "queued", "big", "huge", "stop")), ("out", _L), ("closed", _L)],
     align=True,
 )
 _DISTANCES: Final = {1: "signed char", 2: "short", 4: "int", 8: "long long"}
@@ -157,7 +157,7 @@ def control_type(width: int) -> np.dtype[Any]:
     return np.dtype(
         [
             ("arrivals", _U), ("unused", _U), ("slots", _SLOT, (3,)), ("counts", _U, (3, searches)),
-            *((name, _U) for name in words), ("out", _L), ("open", _L), ("joint", _L), ("live", _L, (width,)), ("slow", _L, (width,)),
+            *((name, _U) for name in words), ("out", _L), ("open", _L), ("joint", _L), ("live", _L, (width,)),
             *((name, _L, (searches,)) for name in ("reached", "far", "depth")), ("near", np.float64, (searches,)),
         ],
         align=True,
