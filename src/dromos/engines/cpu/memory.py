@@ -88,8 +88,8 @@ class _Kept:
     def take(self, size: int) -> mmap.mmap | None:
         """The latest map that holds ``size`` bytes and is not much larger."""
         with self._lock:
-            for pages in reversed(self._maps):
-                if size <= len(pages) <= size + size // 4:
+            for pages in reversed(tuple(self._maps)):  # the collector may put one in, and push others out, meanwhile
+                if size <= len(pages) <= size + size // 4 and pages in self._maps:
                     self._maps.remove(pages)
                     self.size -= len(pages)
                     return pages

@@ -116,7 +116,7 @@ DEVICE void backward(const Batch& b, const Block& m, int depth, unsigned begin, 
         }
         __syncthreads();
     }
-    if (threadIdx.x == 0) *big = 0;
+    if (deferred && threadIdx.x == 0) *big = 0;  // after the last barrier of the loop, which all have read it before
     __syncthreads();
 }
 
