@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import threading
 
 import numpy as np
@@ -151,6 +152,30 @@ def test_programs_are_compiled_in_two_python_threads_at_once() -> None:
 
 def run_steps(program: pr.Program, graph: Graph) -> np.ndarray:
     return dr.run(program, graph, max_iter=2, device="cpu", threads=2).mass  # type: ignore[no-any-return]
+
+
+def test_an_array_may_be_dropped_in_the_middle_of_a_search_for_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = memory._Kept()
+    monkeypatch.setattr(memory, "_most", lambda: 3 << 20)
+
+    class Meddling(mmap.mmap):
+        """While its length is asked for, the collector drops other arrays, so that it is pushed out itself."""
+
+        def __len__(self) -> int:
+            if not meddled:
+                meddled.append(True)
+                for _ in range(3):
+                    kept.put(mmap.mmap(-1, 1 << 20))
+            return super().__len__()
+
+    meddled: list[bool] = [True]
+    old = Meddling(-1, 1 << 20)
+    kept.put(old)
+    meddled.clear()
+    assert kept.take(1 << 20) is None
+    assert kept.size == 3 << 20
+    assert kept.take(1 << 20) is not old
+    assert kept.size == 2 << 20
 
 
 def test_a_fused_run_of_levels_has_a_row_for_each() -> None:
