@@ -21,6 +21,7 @@ from dromos.intrinsics import (
     store_relaxed,
     store_release,
 )
+from dromos.stamps import source_digest
 
 __all__ = [
     "LINE",
@@ -40,7 +41,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile a kernel: no GIL, no bounds checks, NumPy's division, machine code cached on disk."""
-    compiled: F = numba.njit(nogil=True, cache=True, boundscheck=False, error_model="numpy")(function)
+    compiled: F = _stamped(numba.njit(nogil=True, cache=True, boundscheck=False, error_model="numpy")(function))
     return compiled
 
 
@@ -50,7 +51,20 @@ def lean_kernel(function: F) -> F:
     Numba does not always prune the counting of arrays that are passed on to a helper, and a pair of atomics in an inner
     loop more than doubles its time.
     """
-    compiled: F = numba.njit(nogil=True, cache=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
+    options = {"nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy", "_nrt": False}
+    compiled: F = _stamped(numba.njit(**options)(function))
+    return compiled
+
+
+def _stamped(compiled):
+    """Have Numba compile again when what a kernel's module imports has changed, not only when the module has."""
+    index = getattr(compiled._cache, "_cache_file", None)
+    try:
+        digest = source_digest(compiled.py_func.__code__.co_filename)
+    except OSError:  # there is no source to look at, nor to change
+        return compiled
+    if index is not None:
+        index._source_stamp = digest
     return compiled
 
 

@@ -192,3 +192,18 @@ def test_the_trace_has_a_row_for_each_group_with_its_sharing_degree():
     assert "sharing degree" in result.trace[0].reason
     assert 1 <= result.sharing <= 512
     result.verify()
+
+
+def test_no_second_copy_of_the_graph_beyond_the_memory_that_is_allowed(monkeypatch):
+    from dromos.engines.native import joint_order
+
+    monkeypatch.setattr(joint_order, "_LARGE", 1)
+    graph = dr.generators.rmat(9, seed=6)
+    bytes_of_it = joint_order._copy_bytes(graph)
+    assert joint_order.by_hubs(graph, 1000, bytes_of_it - 1) is None
+    monkeypatch.setattr(joint_order, "_allowed", lambda: bytes_of_it - 1)
+    assert joint_order.by_hubs(graph, 1000) is None
+    monkeypatch.setattr(joint_order, "_allowed", lambda: bytes_of_it)
+    made = joint_order.by_hubs(graph, 1000, bytes_of_it)
+    taken = (made.graph.offsets, made.graph.targets, made.new_ids, made.old_ids)
+    assert sum(array.nbytes for array in taken) <= bytes_of_it

@@ -76,7 +76,7 @@ def joint(
         limit: the deepest level to go to.
         distance: the dtype of rows of distances, if they are wanted.
         want_seen: whether the words of all vertices are wanted.
-        memory: bytes that all groups at work may take together.
+        memory: bytes that all groups at work may take together, and no more for a copy of the graph, hubs first.
         progress: told ``(groups done, groups)``.
         threads: of the team.
 
@@ -87,7 +87,7 @@ def joint(
     ['group 0: 2 sources, sharing degree 1, 2 of 3 levels pulled']
     """
     team = num_threads(threads)
-    renumbered = by_hubs(graph, sum(map(len, groups)))
+    renumbered = by_hubs(graph, sum(map(len, groups)), memory)
     largest = max((len(group) for group in groups), default=1)
     width = width_for(largest)
     small = team * group_bytes(graph.num_vertices, width, distance) <= (

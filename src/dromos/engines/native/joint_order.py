@@ -3,11 +3,13 @@
 A pull gathers rows of a table that is larger than any cache, and hubs are asked for most; numbered first, they lie side
 by side, and come first in every row, so that it is full sooner. On a Kronecker graph of a million vertices that halves
 the time of a traversal. Renumbering costs as much as some traversals save, so it waits until a graph has been searched
-from a good number of sources, and is kept while the graph lives.
+from a good number of sources, and is kept while the graph lives. It takes as much memory as the graph does, so it is
+left where that is more than a small part of the machine's, or more than the caller allows.
 """
 
 from __future__ import annotations
 
+import os
 import weakref
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +23,7 @@ __all__ = ["by_hubs"]
 _SOURCES: Final = 128  # searched so far, this time included
 _SKEW: Final = 16  # the greatest degree against the average
 _LARGE: Final = 1 << 16  # below, all rows are in cache
+_SHARE: Final = 8  # of the machine's memory, this part may be taken
 
 
 class _Known:
@@ -36,8 +39,10 @@ class _Known:
 _known: dict[int, tuple[weakref.ref[Graph], _Known]] = {}
 
 
-def by_hubs(graph: Graph, sources: int) -> Relabelled | None:
+def by_hubs(graph: Graph, sources: int, memory: int | None = None) -> Relabelled | None:
     """The graph with its hubs first, if it is one that gains by it and has been searched from enough sources.
+
+    ``memory``: how many bytes it may take.
 
     >>> import dromos as dr
     >>> by_hubs(dr.generators.grid(4, 4), 1000) is None
@@ -49,10 +54,23 @@ def by_hubs(graph: Graph, sources: int) -> Relabelled | None:
         known = _Known(graph)
         _known[key] = (weakref.ref(graph, lambda _: _known.pop(key, None)), known)
     known.searched += sources
-    if known.order is None and known.skewed and known.searched >= _SOURCES:
+    fits = _copy_bytes(graph) <= min(_allowed(), memory or _allowed())
+    if known.order is None and known.skewed and known.searched >= _SOURCES and fits:
         bare = graph if graph.weights is None and graph.labels is None else _bare(graph)
         known.order = bare.relabel_by_degree()
     return known.order
+
+
+def _copy_bytes(graph: Graph) -> int:
+    """What the graph takes once more, its transpose too if it has one of its own, and the new and old ids."""
+    one = graph.offsets.itemsize * (graph.num_vertices + 1) + graph.targets.itemsize * graph.num_arcs
+    return (1 if graph.symmetric else 2) * one + 2 * graph.targets.itemsize * graph.num_vertices
+
+
+def _allowed() -> int:
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 1 << 30
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _SHARE
 
 
 def _bare(graph: Graph) -> Graph:

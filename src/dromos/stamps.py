@@ -1,0 +1,52 @@
+"""What machine code on disk depends on: the text of a module of kernels, and of all that it takes from Dromos.
+
+Numba keeps the machine code of a function by the text of the file that holds it. A kernel also holds, inlined, what
+that file imports; when only that has changed, Numba would go on using what it has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+__all__ = ["source_digest"]
+
+_PACKAGE: Final = Path(__file__).parent
+_IMPORT: Final = re.compile(
+    r"^(?:from +dromos([\w.]*) +import +(\([^)]*\)|[^\n]*)|import +dromos([\w.]*))", re.MULTILINE
+)
+
+
+@cache
+def source_digest(file: str) -> bytes:
+    """A digest of ``file`` and of the modules of Dromos that it imports, and those that they import.
+
+    >>> source_digest(__file__) == source_digest(__file__)
+    True
+    """
+    texts: dict[Path, bytes] = {}
+    waiting = [Path(file)]
+    while waiting:
+        path = waiting.pop()
+        if path not in texts:
+            texts[path] = path.read_bytes()
+            waiting += _imported(texts[path].decode())
+    digest = hashlib.sha256()
+    for path in sorted(texts):
+        digest.update(hashlib.sha256(texts[path]).digest())
+    return digest.digest()
+
+
+def _imported(text: str) -> Iterator[Path]:
+    """The files of the modules that ``text`` imports from Dromos; a package is what is taken from it."""
+    for match in _IMPORT.finditer(text):
+        module, names = match[1] or match[3] or "", match[2] or ""
+        inside = [f"{module}.{name}" for name in re.findall(r"\w+", names)]
+        for candidate in (module, *inside):
+            path = _PACKAGE.joinpath(*candidate.split(".")).with_suffix(".py")
+            if candidate and path.is_file():
+                yield path
