@@ -66,9 +66,8 @@ def _random_sources(case: Resident, count: int, seed: int) -> Any:
 
 def _joint(case: Resident, count: int, single: float) -> dict[str, Any]:
     from dromos.engines.cuda.native.joint import Search
-    from dromos.engines.native.joint_groups import width_for
 
-    search = Search(case.device_graph(), width_for(count))
+    search = Search(case.device_graph(), count)
     times, inside, founds = [], [], []
     for seed in range(_GROUPS):
         group = _random_sources(case, count, seed)
@@ -94,10 +93,9 @@ def _differs(case: Resident, count: int) -> bool:
     import cupy as cp
 
     from dromos.engines.cuda.native.joint import Search
-    from dromos.engines.native.joint_groups import width_for
 
     group = _random_sources(case, count, 99)
-    search = Search(case.device_graph(), width_for(count), distance=np.int8)
+    search = Search(case.device_graph(), count, distance=np.int8)
     found = search.run(0, group)
     assert search.distance is not None
     for place in (0, count // 2, count - 1):

@@ -84,7 +84,7 @@ def _calls(engine: Any, case: Resident) -> Iterator[tuple[str, Any]]:
         if kind in work.graphs and work.name != "bfs, levels":
             yield work.name, lambda work=work: work.run(engine, case, source, None)
     if kind != "grid":
-        search = Search(case.device_graph(), 2)
+        search = Search(case.device_graph(), 128)
         group = np.random.default_rng(1).integers(0, case.csr.num_vertices, 128)
         yield "128 searches together", lambda: search.run(0, group)
 

@@ -49,14 +49,14 @@ def joint(
     import cupy
 
     del memory  # the groups were sized by it
-    width = width_for(max((len(group) for group in groups), default=1))
+    largest = max((len(group) for group in groups), default=1)
     try:
-        search = Search(graph, width, limit, distance)
+        search = Search(graph, largest, limit, distance)
     except cupy.cuda.memory.OutOfMemoryError as error:
         cupy.get_default_memory_pool().free_all_blocks()
         free, total = cupy.cuda.runtime.memGetInfo()
         raise DeviceError(
-            f"a group of {64 * width} searches does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are "
+            f"a group of {largest} searches does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are "
             f"free of {total / 2**30:.2f} GiB ({error}); give a memory= that makes groups smaller, or use device='cpu'"
         ) from None
     steps = []
@@ -70,20 +70,20 @@ def joint(
 
 
 class Search:
-    """What the device needs to search from one group after the other."""
+    """What the device needs to search from one group of up to ``largest`` sources after the other."""
 
-    def __init__(self, graph: DeviceGraph, width: int, limit: int | None = None, distance: Any = None) -> None:
+    def __init__(self, graph: DeviceGraph, largest: int, limit: int | None = None, distance: Any = None) -> None:
         import cupy
 
-        n = graph.num_vertices
-        self.graph, self.width = graph, width
+        n, width = graph.num_vertices, width_for(largest)
+        self.graph = graph
         self.limit = np.iinfo(np.int64).max if limit is None else limit
         dtype = np.dtype(np.int32 if distance is None else distance)
         self.tables = cupy.empty((3, n, width), cupy.uint64)
         self.queues = cupy.empty((3, n), graph.out.targets.dtype)
         self.listed = cupy.zeros((n + 31) // 32, cupy.uint32)
-        self.distance = None if distance is None else cupy.empty((64 * width, n), dtype)
-        self.rows = None if distance is None else np.empty((64 * width, n), dtype)
+        self.distance = None if distance is None else cupy.empty((largest, n), dtype)
+        self.rows = None if distance is None else np.empty((largest, n), dtype)
         self.control_type = control_type(width)
         self.control = cupy.zeros(self.control_type.itemsize, cupy.uint8)
         self.module = module_of(_NAME, graph, f"WORDS={width}", f"DISTANCE={_DISTANCES[dtype.itemsize]}")
