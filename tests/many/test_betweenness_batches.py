@@ -111,12 +111,21 @@ def test_sources_that_share_nothing_are_left():
     np.testing.assert_allclose(dependency(graph, far_apart, batch=8), expected, rtol=1e-12)
 
 
+def block_of(side):
+    """A lattice, and 16 vertices in its corner."""
+    return dr.generators.grid(side, side), [side * y + x for y in range(4) for x in range(4)]
+
+
 def test_neighbours_share():
-    graph = dr.generators.grid(60, 60)
-    block = [60 * y + x for y in range(4) for x in range(4)]
+    graph, block = block_of(14)
     score, left, told = add(graph, block, 16)
     assert (left, told) == ([], [16])
     np.testing.assert_allclose(score, dependency(graph, block, batch=0), rtol=1e-11, atol=1e-12)
+
+
+def test_in_a_deep_graph_they_have_to_share_more():
+    graph, block = block_of(60)
+    assert add(graph, block, 16)[1] == block
 
 
 def test_more_paths_than_a_float_can_count_are_left():

@@ -47,7 +47,7 @@ __all__ = ["BUFFER", "CURSORS", "PIECE", "sweep_batch"]
 
 PULL = 6  # a level with more arcs than one in so many of the open vertices' is pulled from
 FEW = 4  # rows with less than one in so many lanes are turned lane by lane: division is slow
-DEEP = 32  # levels after which it is seen whether sources share; or when as many as all vertices are listed
+DEEP = 32  # levels after which sources have to share twice as much: there is little to do in each of them
 _ONE = np.uint64(1)
 # what threads tell each other at a barrier
 _FOUND, _ARCS, _CLOSED, _MARKS, _INSTANCES, _LARGE, _STOP = 0, 1, 2, 3, 4, 5, 6
@@ -162,8 +162,8 @@ def sweep_batch(
     """Add the dependencies of all ``sources`` to ``score``, and ``extra`` for either end of each path.
 
     ``marks`` are all zeros, and are again in the end. The batch is given up, with nothing added, where a count of paths
-    is too large for its dependencies to be told in floats alone, or where less than ``shared`` sources come to a vertex
-    together, on average; ``outcome[0]`` is 1 then.
+    is too large for its dependencies to be told in floats alone, or where less than ``shared`` sources (twice as many in a
+    graph of many levels) come to a vertex together, on average; ``outcome[0]`` is 1 then.
     """
     offsets, targets, in_offsets, in_targets = graph
     seen, front, fresh, old = marks
@@ -213,7 +213,7 @@ def sweep_batch(
         arcs = total(memory, threads, number, _ARCS)
         instances += total(memory, threads, number, _INSTANCES)
         stopped = total(memory, threads, number, _STOP) > 0
-        apart = instances < shared * after and (after > n or d >= DEEP)
+        apart = (after > n and instances < shared * after) or (d >= DEEP and instances < 2 * shared * after)
         given_up = total(memory, threads, number, _LARGE) > 0 or apart
         live = np.uint64(0)
         for other in range(threads):
