@@ -162,8 +162,8 @@ def sweep_batch(
     """Add the dependencies of all ``sources`` to ``score``, and ``extra`` for either end of each path.
 
     ``marks`` are all zeros, and are again in the end. The batch is given up, with nothing added, where a count of paths
-    is too large for its dependencies to be told in floats alone, or where less than ``shared`` sources (twice as many in a
-    graph of many levels) come to a vertex together, on average; ``outcome[0]`` is 1 then.
+    is too large for its dependencies to be told in floats alone, or where less than ``shared`` sources (twice as many
+    in a graph of many levels) come to a vertex together, on average; ``outcome[0]`` is 1 then.
     """
     offsets, targets, in_offsets, in_targets = graph
     seen, front, fresh, old = marks
