@@ -47,21 +47,30 @@ def reused_empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
     >>> reused_empty((2, 3), np.float32).shape
     (2, 3)
     """
-    dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
-    if size < _SMALL or not hasattr(mmap, "MAP_PRIVATE"):
-        return np.empty(shape, dtype)
-    pages = _kept.take(size) or _map(size)
-    base = np.frombuffer(pages, np.uint8)  # what all views hold on to
-    weakref.finalize(base, _kept.put, pages).atexit = False
-    array: Array = base[:size].view(dtype).reshape(shape)
-    return array
+    return _array(shape, dtype, cleared=False)
 
 
 def reused_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
-    """As :func:`reused_empty`, cleared."""
-    array = reused_empty(shape, dtype)
-    array[...] = 0
+    """As :func:`reused_empty`, cleared; new memory is clear, and is not there before somebody writes to it.
+
+    >>> reused_zeros(3, np.uint8).tolist()
+    [0, 0, 0]
+    """
+    return _array(shape, dtype, cleared=True)
+
+
+def _array(shape: int | tuple[int, ...], dtype: Any, *, cleared: bool) -> Array:
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape)) * dtype.itemsize
+    if size < _SMALL or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.zeros(shape, dtype) if cleared else np.empty(shape, dtype)
+    kept = _kept.take(size)
+    pages = _map(size) if kept is None else kept
+    base = np.frombuffer(pages, np.uint8)  # what all views hold on to
+    weakref.finalize(base, _kept.put, pages).atexit = False
+    array: Array = base[:size].view(dtype).reshape(shape)
+    if cleared and kept is not None:
+        array[...] = 0
     return array
 
 
