@@ -29,16 +29,15 @@ from dromos.engines.native.betweenness_batch_levels import (
     PIECE,
     TAIL,
     ask_ahead,
-    chunk_of,
     degree,
     gather,
     pull,
     push,
-    ready,
     settle,
     wipe,
 )
 from dromos.engines.native.betweenness_rows import lanes_of, turn_row
+from dromos.engines.native.levels import chunk_of, ready
 from dromos.engines.native.path_counts import LARGE
 from dromos.intrinsics import atomic_add, count_bits, load, load_relaxed, prefetch, store, store_relaxed, trailing_zeros
 from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
@@ -106,7 +105,7 @@ def _back(
 ):  # fmt: skip
     """The dependencies on a level's vertices, from those of the level after it, whose marks are in ``later``."""
     sums, sums_base = mine[2], mine[3]
-    chunk = chunk_of(end - begin, threads)
+    chunk = chunk_of(end - begin, threads, 1, BUFFER)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
         if first >= end:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.engines.native.betweenness_rows import add_rows, ask_for_row, put_row
-from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, inline, meet
+from dromos.engines.native.levels import chunk_of
+from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store
+from dromos.jit import LINE, inline
 
 BUFFER = 1024  # vertices that a thread finds before it lists them
 PIECE = 512  # arcs that are sifted at once
@@ -16,21 +17,8 @@ TAIL = 2 * LINE
 
 
 @inline
-def chunk_of(size, threads):
-    return max(np.int64(1), min(np.int64(BUFFER), size // (8 * threads)))
-
-
-@inline
 def degree(offsets, v):
     return np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
-
-
-@inline
-def ready(memory, cursors, thread, threads, number):
-    """Meet at barrier ``number``, and make the cursor ready that is used after the next one."""
-    meet(memory, thread, threads, number)
-    if thread == 0:
-        store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)
 
 
 @inline
@@ -89,7 +77,7 @@ def wipe(order, begin, end, thread, threads, marks):
 def push(begin, end, cursor, threads, offsets, targets, seen, fresh, order, marks_of, buffer, base, cursors):
     """Let a level's vertices mark neighbours that lack their lanes. The number that this thread listed."""
     found, filled = np.int64(0), np.int64(0)
-    chunk = chunk_of(end - begin, threads)
+    chunk = chunk_of(end - begin, threads, 1, BUFFER)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
         if first >= end:
@@ -118,7 +106,7 @@ def settle(
 ):  # fmt: skip
     """After a push: count the paths to what it listed. ``(marks, arcs, arcs into closed ones, instances, largest)``."""
     bits, arcs, closed, instances, high = np.uint64(0), np.int64(0), np.int64(0), np.int64(0), 0.0
-    chunk = chunk_of(end - begin, threads)
+    chunk = chunk_of(end - begin, threads, 1, BUFFER)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
         if first >= end:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.native.levels import chunk_of, ready
 from dromos.engines.native.path_counts import LARGE, far_dependencies, far_paths, row_sum
 from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store, store_relaxed
 from dromos.jit import LINE, inline, lean_kernel, meet, publish, total
@@ -39,9 +40,7 @@ def _finish(memory, cursors, stop, thread, threads, number, found, arcs, high):
     publish(memory, thread, number, _ARCS, arcs)
     publish(memory, thread, number, _LARGE, np.int64(high >= LARGE))
     publish(memory, thread, number, _STOP, np.int64(load_relaxed(stop, 0)) if thread == 0 else np.int64(0))
-    meet(memory, thread, threads, number)
-    if thread == 0:
-        store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)
+    ready(memory, cursors, thread, threads, number)
 
 
 @inline
@@ -61,11 +60,6 @@ def _ask_ahead(order, at, last, offsets, targets):
 
 
 @inline
-def _chunk(size, threads):
-    return max(np.int64(16), min(np.int64(BUFFER), size // (8 * threads)))
-
-
-@inline
 def _visit(
     begin, end, cursor, threads, counting, claiming, far, offsets, targets, in_offsets, in_targets, seen,
     order, read, write, exponent, buffer, base, cursors,
@@ -75,7 +69,7 @@ def _visit(
     ``(claimed vertices, their arcs, the largest count)``.
     """
     found, arcs, filled, high = np.int64(0), np.int64(0), np.int64(0), 0.0
-    chunk = _chunk(end - begin, threads)
+    chunk = chunk_of(end - begin, threads, 16, BUFFER)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
         if first >= end:
@@ -195,7 +189,7 @@ def _forward(
 @inline
 def _gather(begin, end, cursor, threads, last, far, offsets, targets, order, own, read, write, exponent, cursors):
     """The dependencies of a level's vertices, from those of the level after it; written in place of their paths."""
-    chunk = _chunk(end - begin, threads)
+    chunk = chunk_of(end - begin, threads, 16, BUFFER)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
         if first >= end:

@@ -29,6 +29,7 @@ from dromos.engines.native.joint_push_kernels import (
     settle,
 )
 from dromos.engines.native.joint_rows import load_row, row_and, row_any, row_without, store_row
+from dromos.engines.native.levels import ready
 from dromos.intrinsics import load, load_relaxed, store, store_relaxed
 from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
 
@@ -43,14 +44,6 @@ LEVELS, PULLED, JOINT, INSTANCES, STOPPED, REPORT = 0, 1, 2, 3, 4, 5
 
 
 @inline
-def _meet(memory, cursors, thread, threads, number):
-    """Barrier ``number``; afterwards the cursor of the phase after the next barrier is made ready."""
-    meet(memory, thread, threads, number)
-    if thread == 0:
-        store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)
-
-
-@inline
 def _finish(memory, cursors, stop, thread, threads, number, found, arcs, closed, bits, scratch):
     """End a level at barrier ``number``: tell what it found, and wait for all."""
     publish(memory, thread, number, _FOUND, found)
@@ -60,7 +53,7 @@ def _finish(memory, cursors, stop, thread, threads, number, found, arcs, closed,
     store_row(scratch, thread * LINE, bits)
     for word in range(len(bits)):
         publish(memory, thread, number, _BITS + word, load(scratch, thread * LINE + word))
-    _meet(memory, cursors, thread, threads, number)
+    ready(memory, cursors, thread, threads, number)
 
 
 @inline
@@ -142,7 +135,7 @@ def _write(memory, cursors, thread, threads, number, count, like, seen, into, n,
     distance, digits, new_ids, _ = into
     cursor = (number & 1) * LINE
     write_all(cursor, thread, count, like, seen, digits, new_ids, distance, n, words, lanes, cursors)
-    _meet(memory, cursors, thread, threads, number + 1)
+    ready(memory, cursors, thread, threads, number + 1)
 
 
 @lean_kernel
@@ -190,7 +183,7 @@ def traverse(
                 )  # fmt: skip
                 number += 1
                 publish(memory, thread, number, _ARCS, pushed)
-                _meet(memory, cursors, thread, threads, number)
+                ready(memory, cursors, thread, threads, number)
                 pushed = total(memory, threads, number, _ARCS)
                 if pushed * worth <= open_arcs + n:
                     light, heavy, queue, queued = apart, row_without(live, apart), after, load_relaxed(cursors, _PICKED)
@@ -201,7 +194,7 @@ def traverse(
                 after, buffer, base, cursors, tail,
             )  # fmt: skip
             number += 1
-            _meet(memory, cursors, thread, threads, number)
+            ready(memory, cursors, thread, threads, number)
             size_after = load_relaxed(cursors, tail)
             bits, reach, change = settle(
                 size_after, (number & 1) * LINE, threads, level, like, live, offsets, in_offsets, seen, following,
@@ -223,7 +216,7 @@ def traverse(
                         cursors,
                     )  # fmt: skip
                 number += 1
-                _meet(memory, cursors, thread, threads, number)
+                ready(memory, cursors, thread, threads, number)
             if thread == 0:
                 store_relaxed(cursors, _PICKED, 0)
             found, bits, reach, change = pull(

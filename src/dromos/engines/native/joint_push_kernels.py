@@ -14,6 +14,7 @@ import numpy as np
 
 from dromos.engines.native.joint_counts_kernels import MOST, consume
 from dromos.engines.native.joint_rows import load_row, merge_row, row_and, row_any, row_or, row_without, store_row
+from dromos.engines.native.levels import chunk_of
 from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store, store_relaxed
 from dromos.jit import inline, lean_kernel
 
@@ -23,12 +24,6 @@ _LINES = 3  # of a row's arcs
 _SHARES = 2  # ranges of targets for each thread, at most
 _PART = 16  # arcs of a row that a share of the targets should have on average
 _ONE = np.uint64(1)
-
-
-@inline
-def chunk_of(size, threads):
-    """How many places of a queue a thread takes at once."""
-    return max(np.int64(1), min(np.int64(BUFFER), size // (8 * threads)))
 
 
 @inline
@@ -56,7 +51,7 @@ def push_listed(size, cursor, threads, like, offsets, targets, seen, front, foll
     """Let the frontier's vertices give their bits to neighbours that lack them; these are queued in ``after``."""
     width = len(like)
     filled = np.int64(0)
-    chunk = chunk_of(size, threads)
+    chunk = chunk_of(size, threads, 1, BUFFER)
     while True:
         first = atomic_add(cursors, cursor, chunk)
         if first >= size:
@@ -93,7 +88,7 @@ def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, 
     """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into those without lack)``."""
     width = len(like)
     bits, arcs, closed = row_without(like, like), np.int64(0), np.int64(0)
-    chunk = chunk_of(size, threads)
+    chunk = chunk_of(size, threads, 1, BUFFER)
     while True:
         first = atomic_add(cursors, cursor, chunk)
         if first >= size:
@@ -187,7 +182,7 @@ def push_shares(light, size, arcs, cursor, threads, like, offsets, targets, in_o
 def push_merging(light, size, cursor, threads, like, offsets, targets, front, following, order, cursors):
     """As :func:`push_shares`, by ranges of the queue and with atomics."""
     width = len(like)
-    chunk = chunk_of(size, threads)
+    chunk = chunk_of(size, threads, 1, BUFFER)
     while True:
         first = atomic_add(cursors, cursor, chunk)
         if first >= size:
