@@ -21,7 +21,7 @@ from dromos.engines.cuda.native.searching import Levels
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.resident import ResidentGraph
 
-__all__ = ["betweenness", "sources"]
+__all__ = ["betweenness", "one_by_one", "sources"]
 
 _BLOCK = 512
 _CLASSES = len(CLASS_DEGREES) + 1
@@ -44,12 +44,25 @@ def betweenness(
         total, left = brandes.by_blocks(graph, sources, blocks, endpoints, progress)
     else:
         total, left = cupy.zeros(graph.num_vertices, cupy.float64), list(sources)
+    one_by_one(graph, left, total, endpoints, progress, before=len(sources) - len(left))
+    return {"dependency": total}
+
+
+def one_by_one(
+    graph: DeviceGraph,
+    sources: Sequence[int],
+    total: Any,
+    endpoints: bool,
+    progress: Callable[[int, int], Any] | None,
+    *,
+    before: int = 0,
+) -> None:
+    """Add the dependencies of ``sources`` (given ids) to ``total``, each with the whole device; ``before`` are done."""
     stand_in = ResidentGraph(graph)
-    for done, source in enumerate(left, len(sources) - len(left) + 1):
+    for done, source in enumerate(sources, before + 1):
         _Sweep(graph, _levels(stand_in, int(source)), total, endpoints).run(wide=False)
         if progress is not None:
-            progress(done, len(sources))
-    return {"dependency": total}
+            progress(done, before + len(sources))
 
 
 def _levels(graph: ResidentGraph, source: int) -> Any:

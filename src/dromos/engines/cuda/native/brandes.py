@@ -12,7 +12,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, slices, text_of
 
-__all__ = ["batch_type", "blocks_for", "by_blocks", "sources"]
+__all__ = ["batch_type", "blocks_for", "blocks_that_fit", "by_blocks", "sources"]
 
 _NAME: Final = "native_brandes"
 _THREADS: Final = 512
@@ -37,16 +37,25 @@ batch_type: Final = np.dtype(
 
 def blocks_for(graph: DeviceGraph, sources: int) -> int:
     """How many blocks to give a source each; 0 where it does not pay."""
+    if not _pays(graph, sources):  # asked first: nothing is compiled for what is not run
+        return 0
+    blocks = blocks_that_fit(graph, sources)
+    return blocks if _pays(graph, blocks) else 0
+
+
+def blocks_that_fit(graph: DeviceGraph, sources: int) -> int:
+    """How many blocks the device can run at once, and has memory for, up to one a source; whether it pays or not."""
     import cupy
 
-    needed = max(2, graph.num_arcs // _ARCS_A_BLOCK)
-    if sources < needed or graph.num_arcs > _MOST_ARCS:
-        return 0
     each = graph.num_vertices * (4 + 3 * 8 + 2 * graph.out.targets.dtype.itemsize + 4) + 8
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     most = module_of(_NAME, graph).cooperative_grid("by_blocks", _THREADS)
-    blocks = int(min(sources, most, free // 2 // each))
-    return blocks if blocks >= needed else 0
+    return int(min(sources, most, free // 2 // each))
+
+
+def _pays(graph: DeviceGraph, blocks: int) -> bool:
+    """Whether so many blocks together are faster than searches with the whole device, one after the other."""
+    return graph.num_arcs <= _MOST_ARCS and blocks >= max(2, graph.num_arcs // _ARCS_A_BLOCK)
 
 
 def by_blocks(
