@@ -58,19 +58,13 @@ def _single_ms(case: Resident, source: int) -> float:
     return run_program(engine_for("cuda"), Levels(source=source), case.graph).ms
 
 
-def _random_sources(case: Resident, count: int, seed: int) -> Any:
-    """Of vertices with edges."""
-    degrees = np.diff(case.graph.offsets)
-    return np.random.default_rng(seed).choice(np.flatnonzero(degrees > 0), count, replace=False).astype(np.int64)
-
-
 def _joint(case: Resident, count: int, single: float) -> dict[str, Any]:
     from dromos.engines.cuda.native.joint import Search
 
     search = Search(case.device_graph(), count)
     times, inside, founds = [], [], []
     for seed in range(_GROUPS):
-        group = _random_sources(case, count, seed)
+        group = case.random_sources(count, seed)
         founds.append(search.run(seed, group))
         rounds = [(milliseconds(lambda group=group: search.place(group))[0], milliseconds(search.launch)[0])  # type: ignore[misc]
                   for _ in range(_ROUNDS)]  # fmt: skip
@@ -94,7 +88,7 @@ def _differs(case: Resident, count: int) -> bool:
 
     from dromos.engines.cuda.native.joint import Search
 
-    group = _random_sources(case, count, 99)
+    group = case.random_sources(count, 99)
     search = Search(case.device_graph(), count, distance=np.int8)
     found = search.run(0, group)
     assert search.distance is not None
@@ -108,7 +102,7 @@ def _differs(case: Resident, count: int) -> bool:
 
 
 def _grouping(case: Resident, count: int) -> dict[str, Any]:
-    sources = _random_sources(case, min(count, case.csr.num_vertices // 4), 7).tolist()
+    sources = case.random_sources(min(count, case.csr.num_vertices // 4), 7).tolist()
     memory = group_bytes(case.csr.num_vertices, 2)
     results: dict[str, Any] = {}
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 import dromos as dr
 from benchmarks.gpu.graphs import SOURCES, DeviceCsr, make
 
@@ -48,6 +50,12 @@ class Resident:
         from dromos.engines.cuda.device_graph import device_graph
 
         return device_graph(self.weighted if weighted else self.graph)
+
+    def random_sources(self, count: int, seed: int) -> Any:
+        """Vertices with edges, drawn at random; fewer than ``count`` where there are no more."""
+        inside = np.flatnonzero(np.diff(self.graph.offsets) > 0)
+        drawn = np.random.default_rng(seed).choice(inside, min(count, len(inside)), replace=False)
+        return drawn.astype(np.int64)
 
     def release(self) -> None:
         """Free the memory of the device and of the host."""

@@ -69,12 +69,13 @@ def test_progress_is_told_and_sources_go_in_portions(monkeypatch: pytest.MonkeyP
 
 def test_few_sources_and_large_graphs_take_the_whole_device() -> None:
     from dromos.engines.cuda.device_graph import device_graph
-    from dromos.engines.cuda.native.brandes import blocks_for
+    from dromos.engines.cuda.native.brandes import blocks_for, blocks_that_fit
 
     small = device_graph(GRAPHS["rmat"]())
     assert blocks_for(small, 1) == 0
     assert blocks_for(small, 100) == 100
     small.num_arcs = 1 << 24
     assert (blocks_for(small, 20), blocks_for(small, 40)) == (0, 40)
+    assert blocks_that_fit(small, 20) == 20  # though it would not pay
     small.num_arcs = 1 << 40
     assert blocks_for(small, 100) == 0
