@@ -14,7 +14,7 @@ from dromos.engines.cpu.skeletons import hooks
 from dromos.errors import FieldOverflowError, IllegalPathError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
-from dromos.program import MAX, GraphTypes, Program, analyse, field, maximum
+from dromos.program import ANY, MAX, GraphTypes, Program, analyse, field, maximum, where
 from tests.program import programs
 from tests.program.running import graphs, run
 from tests.sizes import examples
@@ -97,6 +97,35 @@ def test_an_overflow_is_an_error() -> None:
     execution = CpuEngine(threads=1).prepare(Narrow(), generators.path(3))
     with pytest.raises(FieldOverflowError, match="wider type"):
         execution.step(Path.parse("sync-push-dd"))
+
+
+class NarrowLevels(Program):
+    """Breadth-first search with levels that soon do not fit."""
+
+    level = field(np.int8)
+    combine = ANY
+
+    def init(self, v: Any) -> Any:
+        return where(v.id == 0, 0, -1)
+
+    def start(self, v: Any) -> Any:
+        return v.id == 0
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.id
+
+    def update(self, v: Any, message: Any) -> Any:
+        return where(v.level < 0, self.superstep + 1, v.level)
+
+    def active(self, old: Any, new: Any) -> Any:
+        return new.level != old.level
+
+
+def test_a_level_that_does_not_fit_ends_a_search() -> None:
+    """It is below zero again, as if nobody had been there: the search would never end, and its queue overflow."""
+    for threads in (1, 2):
+        with pytest.raises(FieldOverflowError, match="wider type"):
+            run(NarrowLevels(), generators.path(5000), engine=CpuEngine(threads=threads))
 
 
 class Widest(Program):

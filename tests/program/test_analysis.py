@@ -154,6 +154,8 @@ NO_CLAIMS = {
     "a mark above": lambda v, level: dr.where(v.x == 5, level, v.x),
     "anything else": lambda v, level: dr.where(v.x != 5, level, v.x),
     "falls back": lambda v, level: dr.where(v.x < 0, level - 9, v.x),
+    "a product may wrap": lambda v, level: dr.where(v.x < 0, level * 1_000_000, v.x),
+    "so may a sum": lambda v, level: dr.where(v.x < 0, level + 2_000_000_000, v.x),
 }
 
 
@@ -188,6 +190,13 @@ def test_a_nan_that_passes_for_unseen_is_not_taken_for_below_zero():
 @pytest.mark.parametrize("form", NO_CLAIMS)
 def test_near_misses_of_taking_one_message(form):
     assert claiming(np.int32, NO_CLAIMS[form]) is None
+
+
+def test_a_level_that_may_not_fit_its_field_is_not_taken_for_above_zero():
+    """It wraps to below zero, and the vertex would be claimed again and again."""
+    assert claiming(np.int8, CLAIMS["below"]) is None
+    assert claiming(np.int16, CLAIMS["below"]) is None
+    assert claiming(np.int64, CLAIMS["below"]) == "x"
 
 
 def test_monotone_delta_and_priority():

@@ -109,6 +109,14 @@ WRONG_TYPES = {
     },
     "gives float64 to field 'x', which is int32": {"x": dr.field(np.int32, init=0), "compute": lambda s, u, e, v: 0.5},
     "300 does not fit field 'x' of type int8": {"x": dr.field(np.int8, init=300)},
+    "200 does not fit int8, the type of what it is used with": {
+        "x": dr.field(np.int8, init=0),
+        "update": lambda self, v, message: dr.where(v.x < 0, 200, v.x),
+    },
+    "-1 does not fit uint32": {
+        "x": dr.field(np.uint32, init=0),
+        "update": lambda self, v, message: dr.where(v.x == -1, v.x, message),
+    },
     "must give a truth value, not int64": {"active": lambda self, old, new: new.out_degree},
     "the condition of where() is float32": {"compute": lambda self, u, edge, v: dr.where(u.x, 1.0, 0.0)},
     "'add' on truth values": {"compute": lambda self, u, edge, v: (u.x > 0) + (v.x > 0)},

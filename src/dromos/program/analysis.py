@@ -93,6 +93,7 @@ def analyse(typed: TypedProgram) -> Analysis:
     activity = _activity(typed)
     legal = legal_paths(ir, monotone, delta, uniform)
     priority = _priority(ir, monotone, legal)
+    checked = any(function == "update" for function, _ in typed.narrowing)
     vote = ir.combine.idempotent and (ir.combine is ANY or uniform)
     return Analysis(
         source_fields=_fields(along + ir.exprs("edge_update"), "source"),
@@ -109,7 +110,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         deterministic=ir.combine is not ANY or uniform,
         monotone=monotone,
         delta=delta,
-        claimed=claimed_field(ir) if vote and ir.sends is TRUE and ir.wants is TRUE else None,
+        claimed=claimed_field(ir) if vote and ir.sends is TRUE and ir.wants is TRUE and not checked else None,
         activity=activity,
         update_skips_identity=_skips_identity(ir),
         wants=_wants(ir, activity),

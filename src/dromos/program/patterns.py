@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from dromos.program.expr import FALSE, Expr, build, walk
 from dromos.program.ir import Assignments, ProgramIR
-from dromos.program.types import IdType, Typing
+from dromos.program.types import IdType, NumberType, Typing
 
 __all__ = [
     "claimed_field",
@@ -30,6 +32,8 @@ _CHOICE: Final = {  # where(a ? b, x, y): the operator when x, y are a, b in thi
     "gt": ("max", "min"),
     "ge": ("max", "min"),
 }
+
+_SMALL: Final = 1 << 20  # beside what counts vertices or supersteps
 
 _NEGATED: Final = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 _SWAPPED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
@@ -155,23 +159,28 @@ def is_linear(expr: Expr, variable: Test) -> bool:
     return False
 
 
-def is_nonnegative(expr: Expr, messages: tuple[Expr, ...]) -> bool:
-    """Whether a number is surely zero or more; ``messages`` are what ``message`` symbols stand for."""
+def is_nonnegative(expr: Expr, messages: tuple[Expr, ...], most: float) -> bool:
+    """Whether a number is surely zero or more; ``messages`` are what ``message`` symbols stand for.
+
+    An integer that outgrows its type wraps, and may be below zero then. So there are no products here, no casts, no
+    constants above ``most``, the greatest value of the type, and of sums only those with a small constant.
+    """
     match expr.op:
         case "const":
-            return bool(expr.value >= 0)
-        case "id" | "superstep" | "num_vertices" | "num_arcs" | "out_degree" | "in_degree" | "abs":
+            return bool(0 <= expr.value <= most)
+        case "id" | "superstep" | "num_vertices" | "num_arcs" | "out_degree" | "in_degree":
             return True
         case "message":
-            return is_nonnegative(messages[expr.attr[0]], messages)
-        case "add" | "mul" | "min" | "floordiv" | "truediv":
-            return all(is_nonnegative(part, messages) for part in expr.args)
+            return is_nonnegative(messages[expr.attr[0]], messages, most)
+        case "add":
+            constants = [part for part in expr.args if part.op == "const" and part.value <= _SMALL]
+            return len(constants) > 0 and all(is_nonnegative(part, messages, most) for part in expr.args)
+        case "min":
+            return all(is_nonnegative(part, messages, most) for part in expr.args)
         case "max":
-            return any(is_nonnegative(part, messages) for part in expr.args)
-        case "cast":
-            return is_nonnegative(expr.args[0], messages)
+            return any(is_nonnegative(part, messages, most) for part in expr.args)
         case "where":
-            return all(is_nonnegative(part, messages) for part in expr.args[1:])
+            return all(is_nonnegative(part, messages, most) for part in expr.args[1:])
     return False
 
 
@@ -185,12 +194,13 @@ def claimed_field(ir: ProgramIR) -> str | None:
     if found is None or ir.sent or ir.edge_fields or ir.reductions or ir.update_on != "received":
         return None
     condition, values = found
-    whole = {spec.name for spec in ir.fields if isinstance(spec.dtype, IdType) or spec.dtype.kind == "i"}
+    ends = {spec.name: _greatest(spec.dtype) for spec in ir.fields}
+    whole = {name for name, end in ends.items() if end < np.inf}
     state = _below_zero(condition, whole)
     if state is None:
         return None
     name, index = state.attr[1:]
-    if name not in values or not is_nonnegative(values[name][index], ir.message):
+    if name not in values or not is_nonnegative(values[name][index], ir.message, ends[name]):
         return None
     old, new = (Expr("field", attr=(role, name, index)) for role in ("old", "new"))
     tests, changed = [ir.active], (Expr("ne", (old, new)), Expr("ne", (new, old)))
@@ -201,6 +211,13 @@ def claimed_field(ir: ProgramIR) -> str | None:
         if test.op == "or":
             tests += test.args
     return None
+
+
+def _greatest(dtype: NumberType) -> float:
+    """The greatest value of a signed integer type (the narrowest that ids have); infinite for any other."""
+    if isinstance(dtype, IdType):
+        return np.iinfo(np.int32).max
+    return np.iinfo(dtype).max if dtype.kind == "i" else np.inf
 
 
 def _below_zero(condition: Expr, whole: set[str]) -> Expr | None:

@@ -151,6 +151,18 @@ _RULES: Final[Mapping[str, Callable[[str, Sequence[Type]], Signature]]] = {
 }
 
 
+def require_fit(number: Expr, dtype: np.dtype[Any]) -> None:
+    """Refuse a constant that is outside the integer type that it is used in, where it would become another number."""
+    if number.op != "const" or dtype.kind not in "iu" or isinstance(number.value, (bool, np.bool_)):
+        return
+    ends = np.iinfo(dtype)
+    if not ends.min <= number.value <= ends.max:
+        raise ProgramTypeError(
+            f"{number.value} does not fit {dtype}, the type of what it is used with; declare that field with a wider "
+            "type, or dr.cast the other operand"
+        )
+
+
 @dataclass
 class Typing:
     """The types of a program's expressions on a graph; ``leaves`` types what the program declares."""
@@ -177,7 +189,10 @@ class Typing:
             dtype = self.graph.id if target == "id" else np.dtype(target)
             return Signature((self.of(node.args[0]).dtype,), Type(dtype))
         if node.op in OPERATORS:
-            return _RULES[OPERATORS[node.op]](node.op, [self.of(arg) for arg in node.args])
+            signature = _RULES[OPERATORS[node.op]](node.op, [self.of(arg) for arg in node.args])
+            for argument, dtype in zip(node.args, signature.operands, strict=True):
+                require_fit(argument, dtype)
+            return signature
         return Signature((), self._leaf(node))
 
     def _leaf(self, node: Expr) -> Type:
