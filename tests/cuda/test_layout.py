@@ -11,7 +11,7 @@ import pytest
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type, control_type, row_type
 from dromos.engines.cuda.modules import Kernel, source_text
-from dromos.engines.cuda.native import brandes, joint
+from dromos.engines.cuda.native import betweenness, brandes, joint
 from dromos.engines.cuda.native.launching import text_of
 from dromos.program import TypedProgram, analyse
 from tests.cuda.every_program import typed_programs
@@ -65,6 +65,12 @@ def test_host_and_device_agree_on_a_batch_of_sources() -> None:
     lines = [f'static_assert(sizeof(Batch) == {brandes.batch_type.itemsize}, "Batch");']
     text = "\n".join([text_of("native_brandes"), *lines, *claims("Batch", brandes.batch_type)])
     assert compile_cubin(text, "brandes", arch="sm_90")
+
+
+def test_host_and_device_agree_on_a_sweep() -> None:
+    lines = [f'static_assert(sizeof(Sweep) == {betweenness.sweep_type.itemsize}, "Sweep");']
+    text = "\n".join([text_of("native_sweep"), *lines, *claims("Sweep", betweenness.sweep_type)])
+    assert compile_cubin(text, "sweep", arch="sm_90", defines=("WIDE=0", "LEVEL=unsigned"))
 
 
 def test_a_record_that_is_off_by_a_member_is_found() -> None:

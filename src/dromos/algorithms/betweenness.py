@@ -25,6 +25,7 @@ from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.graph import Graph
+from dromos.parallel import in_blocks
 from dromos.runner import Options, Result, Session
 
 __all__ = ["Dependencies", "Paths", "betweenness", "verify"]
@@ -120,11 +121,15 @@ def betweenness(
     start_from = range(graph.num_vertices) if chosen is None else chosen
     fields = session.native("betweenness", on, sources=start_from, endpoints=endpoints, progress=session.progress)
     total = _by_programs(session, on, start_from, endpoints) if fields is None else fields["dependency"]
-    scale = _scale(graph, chosen, normalized, endpoints)
-    return session.result(
-        {"centrality": total * scale},
-        verifier=lambda result: verify(on, chosen, result["centrality"], scale, endpoints),
-    )
+    share, share_of_chosen = _shares(graph, chosen, normalized, endpoints)
+    _scale(total, share, chosen, share_of_chosen)
+
+    def check(result: Result) -> None:
+        factors = np.ones(graph.num_vertices)
+        _scale(factors, share, chosen, share_of_chosen)
+        verify(on, chosen, result["centrality"], factors, endpoints)
+
+    return session.result({"centrality": total}, verifier=check)
 
 
 def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoints: bool) -> Array:
@@ -166,17 +171,28 @@ def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: i
     return random.Random(seed).sample(range(n), count)
 
 
-def _scale(graph: Graph, chosen: list[int] | None, normalized: bool, endpoints: bool) -> Array:
-    """What each vertex's sum is multiplied by; a source that is estimated from sources lacks its own share."""
+def _shares(graph: Graph, chosen: list[int] | None, normalized: bool, endpoints: bool) -> tuple[float, float]:
+    """What a vertex's sum is multiplied by, and a chosen source's, which lacks its own share of an estimate."""
     pairs = graph.num_vertices if endpoints else graph.num_vertices - 1
     drawn = pairs if chosen is None else len(chosen)
     if pairs < 2 or drawn == 0:
-        return np.ones(graph.num_vertices)
+        return 1.0, 1.0
     share = 1 / (pairs - 1) if normalized else pairs / (1 if graph.directed else 2)
-    scale = np.full(graph.num_vertices, share / drawn)
-    if chosen is not None and not endpoints:
-        scale[chosen] = share / (drawn - 1) if drawn > 1 else np.nan
-    return scale
+    if chosen is None or endpoints:
+        return share / drawn, share / drawn
+    return share / drawn, share / (drawn - 1) if drawn > 1 else np.nan
+
+
+def _scale(total: Array, share: float, chosen: list[int] | None, share_of_chosen: float) -> None:
+    """Multiply in place; a large array by all threads."""
+    own = None if chosen is None else total[chosen] * share_of_chosen
+
+    def part(begin: int, end: int) -> None:
+        total[begin:end] *= share
+
+    in_blocks(part, len(total), block=1 << 18)
+    if own is not None:
+        total[chosen] = own
 
 
 def verify(graph: Graph, sources: list[int] | None, centrality: Array, scale: Array, endpoints: bool) -> None:

@@ -18,7 +18,8 @@ from dromos.algorithms.arguments import sources_of_arcs, symmetric
 from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session, on_host
+from dromos.parallel import in_blocks
+from dromos.runner import Options, Result, Session
 
 __all__ = ["Components", "connected_components", "verify"]
 
@@ -56,13 +57,27 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     if fields is None:
         fields = session.run(Components(), symmetric(graph), stays=True).fields
     label = fields["label"]
-    count = int(np.count_nonzero(on_host(label) == np.arange(len(label), dtype=label.dtype)))
+    count = _number(label)
     return session.result(
         {"label": label},
         values={"count": count},
         vertex_fields={"label"},
         verifier=lambda result: verify(graph, result["label"], count),
     )
+
+
+def _number(label: Array) -> int:
+    """How many vertices are labelled with their own id; on the device, where the labels are there."""
+    if hasattr(label, "__cuda_array_interface__"):
+        ids = (label * 0 + 1).cumsum() - 1
+        return int((label == ids).sum())
+    found: list[int] = []  # appending is safe from several threads
+
+    def part(begin: int, end: int) -> None:
+        found.append(int(np.count_nonzero(label[begin:end] == np.arange(begin, end, dtype=label.dtype))))
+
+    in_blocks(part, len(label), block=1 << 18)
+    return sum(found)
 
 
 def verify(graph: Graph, label: Array, count: int) -> None:

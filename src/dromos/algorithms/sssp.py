@@ -186,7 +186,7 @@ def _as_float(distance: Array) -> Array:
         np.copyto(out[begin:end], here)
         np.copyto(out[begin:end], np.inf, where=here == far)
 
-    in_blocks(part, len(distance))
+    in_blocks(part, len(distance), block=1 << 18)
     return out
 
 

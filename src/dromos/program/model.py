@@ -55,7 +55,7 @@ class Program:
 
     def __init__(self, **params: Any) -> None:
         self.ir()  # a malformed program is an error here, not in the middle of a run
-        known = dict(declared(type(self), Param))
+        known = self._declared_params()
         if unknown := params.keys() - known.keys():
             has, names = ", ".join(known) or "none", ", ".join(sorted(unknown))
             raise InvalidArgumentError(f"{type(self).__name__} has no parameter {names}; it has {has}")
@@ -63,6 +63,15 @@ class Program:
         if missing := [name for name, value in values.items() if value is REQUIRED]:
             raise InvalidArgumentError(f"{type(self).__name__} needs {', '.join(f'{name}=...' for name in missing)}")
         self.params = MappingProxyType({name: self._convert(known[name], values[name]) for name in known})
+
+    @classmethod
+    def _declared_params(cls) -> Mapping[str, Param]:
+        """By name; looked up once a class."""
+        found: Mapping[str, Param] | None = cls.__dict__.get("_params_by_name")
+        if found is None:
+            found = dict(declared(cls, Param))
+            cls._params_by_name = found  # type: ignore[attr-defined]
+        return found
 
     @classmethod
     def _convert(cls, spec: Param, value: Any) -> Any:

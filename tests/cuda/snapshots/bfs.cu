@@ -18,6 +18,7 @@ static const bool REVISITS = false;
 static const bool ALWAYS_ACTIVE = false;
 static const bool HAS_WEIGHTS = false;
 static const bool CAN_IMPROVE = false;
+static const bool ASKS_SOURCE = false;
 struct init_result { int r0; int r1; };
 DEVICE init_result init(int v_id, i64 p_source) {
     const bool t0 = (convert<i64>(v_id) == p_source);
@@ -98,6 +99,9 @@ DEVICE bool edge_init_store(const EdgeFields& D, const Fields& S, const EdgeFiel
 DEVICE bool edge_update_store(const EdgeFields& D, const Fields& S, const EdgeFields& E, const Context& K, vid u, vid v, eid arc, Weight weight) {
     return true;
 }
+DEVICE bool is_open(const Fields& S, const Context& K, vid v) {
+    return field(S.f_level, v) < 0;
+}
 struct claim_result { int r0; int r1; };
 DEVICE claim_result claim(int message, int superstep) {
     return claim_result{wrap_add(superstep, 1), message};
@@ -158,7 +162,7 @@ DEVICE Reduced exchange(Reduced R, int step) {
 }
 DEVICE void reduce_show(Context& K, Reduced R) {
 }
-DEVICE bool improve(const Fields& S, const Context& K, vid v, Message message) {
+DEVICE bool improve(const Fields& S, const Context& K, vid v, Message message, bool look) {
     return false;
 }
 DEVICE void take_delta(const Fields& P, const Fields& S, const Context& K, vid v) {

@@ -18,6 +18,7 @@ static const bool REVISITS = true;
 static const bool ALWAYS_ACTIVE = true;
 static const bool HAS_WEIGHTS = false;
 static const bool CAN_IMPROVE = false;
+static const bool ASKS_SOURCE = true;
 DEVICE double init(i64 num_vertices) {
     return (1.0 / convert<double>(num_vertices));
 }
@@ -105,6 +106,9 @@ DEVICE bool edge_init_store(const EdgeFields& D, const Fields& S, const EdgeFiel
 DEVICE bool edge_update_store(const EdgeFields& D, const Fields& S, const EdgeFields& E, const Context& K, vid u, vid v, eid arc, Weight weight) {
     return true;
 }
+DEVICE bool is_open(const Fields& S, const Context& K, vid v) {
+    return true;
+}
 DEVICE bool claim_store(const Fields& D, const Fields& S, const Context& K, vid v, Message message) {
     return update_store(D, S, K, v, message);
 }
@@ -155,7 +159,7 @@ DEVICE void reduce_show(Context& K, Reduced R) {
     K.r_dangling = R.r_dangling;
     K.r_change = R.r_change;
 }
-DEVICE bool improve(const Fields& S, const Context& K, vid v, Message message) {
+DEVICE bool improve(const Fields& S, const Context& K, vid v, Message message, bool look) {
     return false;
 }
 DEVICE void take_delta(const Fields& P, const Fields& S, const Context& K, vid v) {

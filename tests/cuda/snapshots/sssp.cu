@@ -18,6 +18,7 @@ static const bool REVISITS = false;
 static const bool ALWAYS_ACTIVE = false;
 static const bool HAS_WEIGHTS = true;
 static const bool CAN_IMPROVE = true;
+static const bool ASKS_SOURCE = true;
 DEVICE int init(int v_id, i64 p_source) {
     return convert<int>(((convert<i64>(v_id) == p_source) ? 0LL : 2147483647LL));
 }
@@ -92,6 +93,9 @@ DEVICE bool edge_init_store(const EdgeFields& D, const Fields& S, const EdgeFiel
 DEVICE bool edge_update_store(const EdgeFields& D, const Fields& S, const EdgeFields& E, const Context& K, vid u, vid v, eid arc, Weight weight) {
     return true;
 }
+DEVICE bool is_open(const Fields& S, const Context& K, vid v) {
+    return true;
+}
 DEVICE bool claim_store(const Fields& D, const Fields& S, const Context& K, vid v, Message message) {
     return update_store(D, S, K, v, message);
 }
@@ -140,8 +144,8 @@ DEVICE Reduced exchange(Reduced R, int step) {
 }
 DEVICE void reduce_show(Context& K, Reduced R) {
 }
-DEVICE bool improve(const Fields& S, const Context& K, vid v, Message message) {
-    if (!(message.m0 < newest(S.f_distance + v))) return false;
+DEVICE bool improve(const Fields& S, const Context& K, vid v, Message message, bool look) {
+    if (look && !(message.m0 < newest(S.f_distance + v))) return false;
     const int before = merge_min(S.f_distance + v, message.m0);
     const int after = lesser(before, message.m0);
     if (before == after) return false;

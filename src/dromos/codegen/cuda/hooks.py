@@ -17,6 +17,7 @@ from dromos.codegen.cuda.structures import context_members, declare, edge_member
 from dromos.codegen.facts import program_facts
 from dromos.codegen.numba.functions import functions
 from dromos.program import Analysis, TypedProgram
+from dromos.program.expr import walk
 
 __all__ = ["hooks_text"]
 
@@ -63,5 +64,14 @@ def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
     facts = program_facts(typed, analysis) | {
         "HAS_WEIGHTS": typed.types.weight is not None,
         "CAN_IMPROVE": can_improve(typed, analysis) is not None,
+        "ASKS_SOURCE": _asks_source(typed),
     }
     return [f"static const bool {name} = {str(value).lower()};" for name, value in facts.items()]
+
+
+def _asks_source(typed: TypedProgram) -> bool:
+    """Whether a message depends on what a run wrote before: its source's fields, or those of an edge."""
+    return any(
+        node.op == "edge_field" or (node.op == "field" and node.role == "source")
+        for node in walk([*typed.ir.message, typed.ir.sends])
+    )

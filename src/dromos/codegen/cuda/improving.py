@@ -32,9 +32,9 @@ def can_improve(typed: TypedProgram, analysis: Analysis) -> str | None:
 
 
 def improving(typed: TypedProgram, analysis: Analysis) -> list[str]:
-    """``improve``: apply a message by one atomic. ``take_delta``: what a vertex sends, taken out of its state."""
+    """``improve``: apply a message by one atomic, after a ``look`` if it can. ``take_delta``: take what is sent."""
     name = can_improve(typed, analysis)
-    arguments = ADDRESSES["update"]
+    arguments = (*ADDRESSES["update"], ("bool", "look"))
     sent = (("const Fields&", "P"), *VERTEX)
     if name is None:
         return [
@@ -52,7 +52,7 @@ def improving(typed: TypedProgram, analysis: Analysis) -> list[str]:
     }
     values = ", ".join(known.get(a.leaf) or look_up(a.leaf, typed).replace("O.", "S.") for a in active.arguments)
     body = [
-        *([f"if (!(message.m0 {better} newest(S.f_{name} + v))) return false;"] if better else []),
+        *([f"if (look && !(message.m0 {better} newest(S.f_{name} + v))) return false;"] if better else []),
         f"const {c_type} before = merge_{monoid.name.lower()}(S.f_{name} + v, message.m0);",
         f"const {c_type} after = {after};",
         *([] if monoid is SUM else ["if (before == after) return false;"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dromos.codegen.cuda.functions import ADDRESSES, CHANGE, at, define, place_of, scalar, store
+from dromos.codegen.cuda.functions import ADDRESSES, CHANGE, VERTEX, at, define, place_of, scalar, store
 from dromos.codegen.cuda.lower import C_NAMES, c_literal
 from dromos.codegen.cuda.messages import merged
 from dromos.codegen.numba.functions import assigning, functions
@@ -55,10 +55,12 @@ def reducing(typed: TypedProgram) -> list[str]:
 
 
 def claiming(typed: TypedProgram, analysis: Analysis) -> str:
-    """``claim_store``: ``update`` for a vertex that is known to take its message, without a look at what it was."""
+    """``is_open``: whether a vertex takes a message. ``claim_store``: ``update`` for one that does, without a look."""
     found = guard(typed.ir.update) if analysis.claimed is not None else None
     if found is None:
         body = ["return update_store(D, S, K, v, message);"]
-        return define("bool", "claim_store", (("const Fields&", "D"), *ADDRESSES["update"]), body)
+        claim = define("bool", "claim_store", (("const Fields&", "D"), *ADDRESSES["update"]), body)
+        return "\n".join([define("bool", "is_open", VERTEX, ["return true;"]), claim])
     taken = assigning(typed, "claim", tuple(found[1].items()))
-    return "\n".join([scalar(taken, typed), at(taken, typed), store(taken, typed)])
+    is_open = define("bool", "is_open", VERTEX, [f"return field(S.f_{analysis.claimed}, v) < 0;"])
+    return "\n".join([is_open, scalar(taken, typed), at(taken, typed), store(taken, typed)])

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from dromos.codegen.cache import cache_folder
 from dromos.errors import DeviceError
 
@@ -95,7 +97,12 @@ class Module:
 
     def launch(self, kernel: str, blocks: int, threads: int, *arguments: Any, together: bool = False) -> None:
         """Start a kernel on the current stream; ``together``: its blocks may wait for each other."""
-        self[kernel]((blocks,), (threads,), arguments, enable_cooperative_groups=together)
+        self[kernel]((blocks,), (threads,), tuple(map(_plain, arguments)), enable_cooperative_groups=together)
+
+
+def _plain(argument: Any) -> Any:
+    """A record as its bytes: CuPy has an array describe its type, which takes a record long."""
+    return argument.view((np.void, argument.nbytes)) if isinstance(argument, np.ndarray) else argument
 
 
 def load(text: str, name: str, *, defines: Sequence[str] = ()) -> Module:

@@ -88,6 +88,14 @@ class CudaExecution:
         policy = _PUSH if self.caps.average_degree < self.caps.constants.delta else _SWITCH
         return self._run(Kernel("claiming"), policy, horizon)
 
+    def restart(self, **params: Any) -> None:
+        """Begin again in the same memory, after a run to its end, with other numbers as parameters."""
+        self.program = type(self.program)(**{**self.program.params, **params})
+        check_params(self.program, self.graph)
+        self._fill_context(self._arguments["K"][0])
+        self._superstep = self._explored = 0
+        self.stats = self._start()
+
     # ---- launches --------------------------------------------------------------------------------------------------
 
     def _start(self) -> Stats:
@@ -97,14 +105,7 @@ class CudaExecution:
         self._superstep = 0
         if control["misfits"]:
             self._misfit("init")
-        claimed = self.analysis.claimed
-        if claimed is not None:
-            size, queue = int(control["size"]), self.buffers.queues[int(control["flipped"])]
-            self._claimed = not bool((self.memory.fields[claimed][queue[:size]] < 0).any())
-        untouched = float(self.graph.num_arcs)
-        head = self.buffers.control_type.fields
-        assert head is not None
-        self.buffers.report[head["untouched"][1] : head["untouched"][1] + 8].view(np.float64)[:] = untouched
+        self._claimed = self.analysis.claimed is not None and not control["open"]
         return self._statistics(control, 0.0, 0)
 
     def _run(self, kernel: Kernel, policy: int, horizon: int | None) -> Stats:

@@ -35,7 +35,8 @@ _WORK: Final = np.dtype(
     [
         ("queue", _P, (2,)),
         ("member", _P, (2,)),
-        *((name, _P) for name in ("touched", "hubs", "got", "visited", "far", "locks", "control", "partial", "rows")),
+        *((name, _P) for name in ("touched", "hubs", "got", "visited", "far", "locks")),
+        *((name, _P) for name in ("control", "partial", "censuses", "rows")),
         ("max_rows", _I),
     ],
     align=True,
@@ -62,13 +63,14 @@ def reduced_type(typed: TypedProgram) -> np.dtype[Any]:
     return np.dtype(found or [("nothing", np.dtype(np.int32))], align=True)
 
 
+@lru_cache(maxsize=256)
 def control_type(typed: TypedProgram) -> np.dtype[Any]:
     """What a launch leaves for the host to read."""
     return np.dtype(
         [
             *((name, _U) for name in ("arrivals", "unused")),
             ("slots", _SLOT, (3,)),
-            *((name, _U) for name in ("supersteps", "size", "flipped", "misfits", "finished", "pulled")),
+            *((name, _U) for name in ("supersteps", "size", "flipped", "misfits", "finished", "pulled", "open")),
             *((name, _L) for name in ("out", "in")),
             ("untouched", _D),
             ("reduced", reduced_type(typed)),

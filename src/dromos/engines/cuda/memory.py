@@ -10,16 +10,22 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
 from dromos.program import TypedProgram
 
-__all__ = ["MAX_ROWS", "Buffers", "State", "address"]
+__all__ = ["MAX_ROWS", "Buffers", "State", "address", "addresses_of"]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
 _MOST_BLOCKS = 1 << 13
+_CENSUSES = 4096  # as in kernels/stretch.cuh
 
 
 def address(array: Any) -> int:
     """Where an array lies on the device; 0 for none."""
     return 0 if array is None or array.size == 0 else int(array.data.ptr)
+
+
+def addresses_of(table: Any) -> list[int]:
+    """Where the rows of a table lie."""
+    return [int(table.data.ptr) + row * table.strides[0] for row in range(len(table))]
 
 
 class State:
@@ -91,22 +97,18 @@ class Buffers:
         self._head = -(-self.control_type.itemsize // 64) * 64
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
         self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
+        self.censuses = cupy.empty(_CENSUSES, cupy.uint64)
 
     def fill(self, work: Any) -> None:
         """Write the addresses into a kernel's arguments."""
-        queue, member, other, rest = (
-            [int(self.queues[i].data.ptr) for i in range(4)],
-            [int(self.bits[i].data.ptr) for i in range(2)],
-            ("got", "visited", "far", "locks"),
-            self.bits,
-        )
-        work["queue"], work["member"] = queue[:2], member
-        work["touched"], work["hubs"] = queue[2], queue[3]
-        for name in other:
-            work[name] = int(rest[self.bitmaps.index(name)].data.ptr)
+        queue, bitmap = addresses_of(self.queues), addresses_of(self.bits)
+        work["queue"], work["touched"], work["hubs"] = queue[:2], queue[2], queue[3]
+        work["member"] = bitmap[:2]
+        for name, place in zip(self.bitmaps[2:], bitmap[2:], strict=True):
+            work[name] = place
         base = int(self.report.data.ptr)
         work["control"], work["rows"], work["partial"] = base, base + self._head, int(self.partial.data.ptr)
-        work["max_rows"] = MAX_ROWS
+        work["censuses"], work["max_rows"] = int(self.censuses.data.ptr), MAX_ROWS
 
     def read(self, rows: int) -> tuple[Any, Array]:
         """The control record, and the first ``rows`` rows of the trace: one copy to the host."""

@@ -7,6 +7,8 @@ that the device writes to directly.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -33,16 +35,41 @@ def to_host(values: Any, out: Array | None = None) -> Array:
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
 
     def copy(thread: int, threads: int) -> None:
-        runtime = cupy.cuda.runtime
-        with cupy.cuda.Device(device):
-            stream, buffer = cupy.cuda.Stream(non_blocking=True), cupy.cuda.alloc_pinned_memory(_CHUNK)
-            staged = np.frombuffer(buffer, np.uint8, _CHUNK)
+        with cupy.cuda.Device(device), _lane(device) as lane:
             for begin in range(thread * _CHUNK, size, threads * _CHUNK):
                 length = min(_CHUNK, size - begin)
-                source = int(values.data.ptr) + begin
-                runtime.memcpyAsync(staged.ctypes.data, source, length, runtime.memcpyDeviceToHost, stream.ptr)
-                stream.synchronize()
-                data[begin : begin + length] = staged[:length]
+                lane.fetch(int(values.data.ptr) + begin, data[begin : begin + length])
 
-    run_team(copy, threads=min(num_threads(), _MOST_THREADS))
+    run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // _CHUNK))
     return whole
+
+
+class _Lane:
+    """A stream of the current device, and memory that the device writes to."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.runtime, self.stream = cupy.cuda.runtime, cupy.cuda.Stream(non_blocking=True)
+        self.staged = np.frombuffer(cupy.cuda.alloc_pinned_memory(_CHUNK), np.uint8, _CHUNK)
+
+    def fetch(self, source: int, out: Array) -> None:
+        """Copy from an address on the device."""
+        kind = self.runtime.memcpyDeviceToHost
+        self.runtime.memcpyAsync(self.staged.ctypes.data, source, out.nbytes, kind, self.stream.ptr)
+        self.stream.synchronize()
+        out[:] = self.staged[: out.nbytes]
+
+
+_idle: dict[int, list[_Lane]] = {}  # by device; kept, since a lane takes longer to make than to use
+
+
+@contextmanager
+def _lane(device: int) -> Iterator[_Lane]:
+    idle = _idle.setdefault(device, [])
+    try:
+        lane = idle.pop()
+    except IndexError:
+        lane = _Lane()
+    yield lane
+    idle.append(lane)

@@ -9,7 +9,7 @@
 #include "frame.cuh"
 
 DEVICE bool deliver(const Arguments& a, const Context& K, vid v, Message message, bool& fits) {
-    if (CAN_IMPROVE) return improve(a.S, K, v, message);
+    if (CAN_IMPROVE) return improve(a.S, K, v, message, true);
     if (!HAS_SENT && !changes(a.S, K, v, message)) return false;
     bool active = false;
     under_lock(a.W.locks, v, [&] {

@@ -2,13 +2,11 @@
 // state. Levels are pushed from a queue or pulled through bitmaps, in one launch; the direction is switched here, by
 // the same rule as in the planner (Beamer's and SEP-Graph's Algorithm 2).
 #pragma once
-#include "frame.cuh"
+#include "stretch.cuh"
 
 #ifndef PROBES
 #define PROBES 8  // neighbours that a lane looks at alone before its warp helps
 #endif
-
-#define THIN 8192
 
 #ifndef FILTER
 #define FILTER 0  // how a frontier is made. 0: online in a push, by ballot in a pull; 1: always online; 2: always by ballot
@@ -17,8 +15,9 @@
 #define HUB_WORDS 0  // words of the frontier's bits, those of the greatest hubs, that a pull keeps in shared memory
 #endif
 
-DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights, bool& fits) {
-    fits &= claim_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
+// What such a program stores fits its fields, or it would not be run like this.
+DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights) {
+    claim_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
 }
 
 // Who needs no look any more: whoever takes no message, and whoever gets none.
@@ -40,7 +39,6 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
     // degrees are summed up only for a rule that asks for them
     Appender next = Appender::make(held, f.following, &slot->size, a.step.policy == 2 ? &a.G : nullptr);
     u64 messages = 0;
-    bool fits = true;
     const bool thin = f.size < THIN;
     const auto visit = [&](bool valid, vid u, vid v, eid arc) {
         bool won = false;
@@ -49,7 +47,7 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
         if (valid && (thin || !has_bit(a.W.visited, v))) won = set_bit(a.W.visited, v);
         if (won) {
             prefetch(a.G.offsets + v);
-            claim(a, f, u, v, arc, a.G.weights, fits);
+            claim(a, f, u, v, arc, a.G.weights);
         }
         messages += valid;
 #if FILTER == 2
@@ -80,7 +78,6 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
     next.flush();
     next.hand_in(slot);
     add_to_slot(&slot->messages, messages);
-    if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
 }
 
 DEVICE bool in_front(const unsigned* hubs, const unsigned* member, vid u) {
@@ -95,7 +92,6 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
         __syncthreads();
     }
     u64 messages = 0, out = 0, in = 0, size = 0;
-    bool fits = true;
     const bool symmetric = a.G.in_offsets == a.G.offsets;
     const i64 words = (a.G.n + 31) >> 5;
     for (i64 word = warp_in_grid(); word < words; word += warps_in_grid()) {
@@ -149,7 +145,7 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
                 if (lane() == 0) messages += 32;
             }
             if (hit) {
-                claim(a, f, u, v, arc, a.G.in_weights, fits);
+                claim(a, f, u, v, arc, a.G.in_weights);
                 out += symmetric ? (u64)length : (u64)degree(a.G.offsets, v);
                 in += length;
             }
@@ -168,7 +164,6 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
     add_to_slot(&slot->in, in);
     add_to_slot(&slot->messages, messages);
     if (FILTER != 1 && lane() == 0 && size) atomicAdd(&slot->size, (unsigned)size);
-    if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
 }
 
 // The frontier in bits, made from the queue.
@@ -192,8 +187,23 @@ DEVICE bool wants_pull(const Arguments& a, const Frame& f, bool first, bool pull
     return (double)f.out > untouched / a.step.alpha;
 }
 
+// Supersteps of thin frontiers, where a push is all that is asked for.
+DEVICE bool push_thin(const Arguments& a, Frame& f, Stretch& stretch) {
+    const Slot now = stretch.run(a, f, [&](bool valid, vid u, vid v, eid arc) {
+        if (!valid) return false;
+        // before it is known whether anybody gets it: what it is made of is loaded while other things are waited for
+        const Message message = compute_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.weights, arc));
+        if (!set_bit(a.W.visited, v)) return false;
+        claim_store(a.S, a.S, f.K, v, message);
+        return true;
+    });
+    return f.go_on(a, now, false);
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     __shared__ vid held[WARPS * HELD];
+    __shared__ Gathered gathered;
+    Stretch stretch = Stretch::make(a, &gathered, held);
     Frame f;
     f.begin(a);
     double untouched = a.W.control->untouched;
@@ -208,6 +218,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
             break;
         }
         untouched = rest;
+        if (FILTER != 2 && a.step.policy == 0 && stretch.suits(a, f)) {
+            more = push_thin(a, f, stretch);
+            in_bits = pulled = false;
+            continue;
+        }
         if (pull) {
             if (!in_bits) queue_to_bits(a, f);
             pull_level(a, f);
@@ -224,6 +239,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     }
     // leave the frontier in both forms, and nothing in the other bitmap
     f.meet(a);
+    Stretch::bring_home(a, f);
     if (thread_in_grid() == 0) a.W.control->untouched = untouched;
     if (f.size && !in_queue) {
         if (thread_in_grid() == 0) f.slot(a)->touched = 0;

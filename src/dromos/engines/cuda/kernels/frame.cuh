@@ -40,6 +40,7 @@ struct Control {
     unsigned arrivals, unused;
     Slot slots[3];         // up to here the host clears before every launch
     unsigned supersteps, size, flipped, misfits, finished, pulled;
+    unsigned open;         // whether someone who starts can still be claimed
     u64 out, in;
     double untouched;      // Algorithm 2's E'
     Reduced reduced;
@@ -48,7 +49,7 @@ struct Control {
 struct Work {
     vid* queue[2];         // the frontier, and the one being made
     unsigned* member[2];   // the same as bits
-    vid* touched;
+    vid* touched;          // or the log of a stretch of thin frontiers
     vid* hubs;             // rows for blocks from the front, rows for the grid from the back
     unsigned* got;
     unsigned* visited;
@@ -56,6 +57,7 @@ struct Work {
     unsigned* locks;
     Control* control;
     Reduced* partial;      // two for each block
+    u64* censuses;          // of a stretch
     Row* rows;
     i64 max_rows;
 };
@@ -232,7 +234,9 @@ struct Frame {
     }
     // Go on with the next superstep, or report and leave.
     __device__ __forceinline__ bool advance(const Arguments& a, bool pulled, bool converged = false) {
-        const Slot now = take_over(a, pulled);
+        return go_on(a, take_over(a, pulled), pulled, converged);
+    }
+    __device__ __forceinline__ bool go_on(const Arguments& a, const Slot& now, bool pulled, bool converged = false) {
         const unsigned finished = converged ? 2 : size == 0 ? 1 : 0;
         if (!finished && !must_leave(a, now)) return true;
         report(a, now, pulled, finished);

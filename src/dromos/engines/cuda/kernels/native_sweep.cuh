@@ -2,12 +2,13 @@
 // level before it, or behind it, along its own row. WIDE counts have an exponent of their own, since the paths of a
 // lattice are more than a float can count. LEVEL is the type of the levels: one byte where they fit.
 //
-// `order` lists the vertices by level, and in a level by how many lanes their rows take; `bounds` says where each such
-// part begins: CLASSES of them a level.
+// `order` lists the vertices by level, and in a level by id, which is by how many lanes their rows take; `bounds` says
+// where each such part begins: CLASSES of them a level.
 #pragma once
 #include "arithmetic.cuh"
 
 #define BLOCK 512
+#define RESIDENT 3         // blocks on a multiprocessor: what waits for memory gains more by a third than by registers
 #define WARPS (BLOCK / 32)
 #define CLASSES 9
 
@@ -44,35 +45,44 @@ DEVICE double plain(Count a) { return a; }
 DEVICE Count exchange(Count a, int step) { return __shfl_xor_sync(FULL, a, step); }
 #endif
 
-struct Rows {
+struct Sweep {
     const eid* offsets;
     const vid* targets;
+    const LEVEL* level;
+    const vid* order;
+    const i64* bounds;
+    Count* paths;
+    Count* spread;         // (1 + dependency) / paths
+    double* total;
+    unsigned* overflow;    // set where counts grow too large; then nothing is added to the total
+    unsigned* arrivals;
+    double on_path;
+    int first, last, deepest;
 };
 
 // The sum over a part of a row of what those of level `wanted` have: every `parts`-th arc from `arc` on.
-DEVICE Count gather(const Rows& rows, eid arc, eid end, const LEVEL* level, LEVEL wanted, const Count* given, unsigned parts) {
+DEVICE Count gather(const Sweep& s, eid arc, eid end, LEVEL wanted, const Count* given, unsigned parts) {
     Count sum = count_of(0.0);
 #pragma unroll 4
     for (; arc < end; arc += parts) {
-        const vid u = __ldg(rows.targets + arc);
-        if (level[u] == wanted) sum = sum + given[u];
+        const vid u = __ldg(s.targets + arc);
+        if (s.level[u] == wanted) sum = sum + given[u];
     }
     return sum;
 }
 
 // settle(v, sum) for all vertices order[begin..end), `parts` lanes each.
 template <unsigned parts, class F>
-DEVICE void gather_some(const Rows& rows, const vid* order, i64 begin, i64 end, const LEVEL* level, LEVEL wanted,
-                        const Count* given, F&& settle) {
+DEVICE void gather_some(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const Count* given, F&& settle) {
     const unsigned each = 32 / parts;
     for (i64 base = begin + each * (i64)warp_in_grid(); base < end; base += each * (i64)warps_in_grid()) {
         const i64 i = base + lane() / parts;
         vid v = 0;
         Count sum = count_of(0.0);
         if (i < end) {
-            v = order[i];
-            const eid first = __ldg(rows.offsets + v), last = __ldg(rows.offsets + v + 1);
-            sum = gather(rows, first + lane() % parts, last, level, wanted, given, parts);
+            v = s.order[i];
+            const eid first = __ldg(s.offsets + v), last = __ldg(s.offsets + v + 1);
+            sum = gather(s, first + lane() % parts, last, wanted, given, parts);
         }
         __syncwarp();
         for (unsigned step = parts / 2; step > 0; step >>= 1) sum = sum + exchange(sum, step);
@@ -81,13 +91,12 @@ DEVICE void gather_some(const Rows& rows, const vid* order, i64 begin, i64 end, 
 }
 
 template <class F>
-DEVICE void gather_by_blocks(const Rows& rows, const vid* order, i64 begin, i64 end, const LEVEL* level, LEVEL wanted,
-                             const Count* given, F&& settle) {
+DEVICE void gather_by_blocks(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const Count* given, F&& settle) {
     __shared__ Count sums[WARPS];
     for (i64 i = begin + blockIdx.x; i < end; i += gridDim.x) {
-        const vid v = order[i];
-        const eid first = __ldg(rows.offsets + v), last = __ldg(rows.offsets + v + 1);
-        Count sum = gather(rows, first + threadIdx.x, last, level, wanted, given, BLOCK);
+        const vid v = s.order[i];
+        const eid first = __ldg(s.offsets + v), last = __ldg(s.offsets + v + 1);
+        Count sum = gather(s, first + threadIdx.x, last, wanted, given, BLOCK);
         __syncwarp();
         for (int step = 16; step > 0; step >>= 1) sum = sum + exchange(sum, step);
         if (lane() == 0) sums[warp_in_block()] = sum;
@@ -101,51 +110,74 @@ DEVICE void gather_by_blocks(const Rows& rows, const vid* order, i64 begin, i64 
 }
 
 template <class F>
-DEVICE void gather_level(const Rows& rows, const vid* order, const i64* bounds, const LEVEL* level, LEVEL wanted,
-                         const Count* given, F&& settle) {
-    gather_by_blocks(rows, order, bounds[0], bounds[1], level, wanted, given, settle);
-    gather_some<32>(rows, order, bounds[1], bounds[3], level, wanted, given, settle);
-    gather_some<16>(rows, order, bounds[3], bounds[4], level, wanted, given, settle);
-    gather_some<8>(rows, order, bounds[4], bounds[5], level, wanted, given, settle);
-    gather_some<4>(rows, order, bounds[5], bounds[6], level, wanted, given, settle);
-    gather_some<2>(rows, order, bounds[6], bounds[7], level, wanted, given, settle);
-    gather_some<1>(rows, order, bounds[7], bounds[9], level, wanted, given, settle);
+DEVICE void gather_level(const Sweep& s, int level, LEVEL wanted, const Count* given, F&& settle) {
+    const i64* bounds = s.bounds + CLASSES * (i64)level;
+    gather_by_blocks(s, bounds[0], bounds[1], wanted, given, settle);
+    gather_some<32>(s, bounds[1], bounds[2], wanted, given, settle);
+    gather_some<16>(s, bounds[2], bounds[3], wanted, given, settle);
+    gather_some<8>(s, bounds[3], bounds[4], wanted, given, settle);
+    gather_some<4>(s, bounds[4], bounds[5], wanted, given, settle);
+    gather_some<2>(s, bounds[5], bounds[6], wanted, given, settle);
+    gather_some<1>(s, bounds[6], bounds[9], wanted, given, settle);
 }
 
-// Levels first..last forward (`paths` of level first - 1 are known), or backward from first down to last; `spread` holds
-// (1 + dependency) / paths of the levels behind. Counts that grow too large are told in `overflow`.
-extern "C" __global__ void __launch_bounds__(BLOCK) count_paths(Rows into, const vid* order, const i64* bounds, const LEVEL* level,
-                                                                int first, int last, Count* paths, unsigned* overflow,
-                                                                unsigned* arrivals) {
-    unsigned met = 0;
-    for (int d = first; d <= last; ++d) {
-        gather_level(into, order, bounds + CLASSES * d, level, (LEVEL)(d - 1), paths, [&](vid v, Count sum) {
-            paths[v] = sum;
-#if !WIDE
-            if (sum > 1e280) *overflow = 1;
-#endif
-        });
-        if (d < last) grid_barrier(arrivals, met);
+// Where the parts of `order` begin: for level d and class c, at the first of level d whose id is at least begins[c].
+extern "C" __global__ void bound_parts(const LEVEL* level, const vid* order, const i64* begins, i64 n, i64 parts, i64* bounds) {
+    for (i64 part = thread_in_grid(); part <= parts; part += threads_in_grid()) {
+        const i64 d = part / CLASSES, least = begins[part % CLASSES];
+        i64 low = 0, high = n;
+        while (low < high) {
+            const i64 middle = (low + high) / 2;
+            const vid v = order[middle];
+            const i64 found = level[v] == (LEVEL)-1 ? parts : (i64)level[v];
+            if (found < d || (found == d && v < least))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bounds[part] = low;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) spread_back(Rows out, const vid* order, const i64* bounds, const LEVEL* level,
-                                                                int first, int last, int deepest, double on_path, vid source,
-                                                                const Count* paths, Count* spread, double* total,
-                                                                unsigned* arrivals) {
+// Levels first..last forward; the rows are those of arcs that come in.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) count_paths(const Sweep s) {
     unsigned met = 0;
-    for (int d = first; d >= last; --d) {
+    if (s.first == 1) {
+        if (thread_in_grid() == 0) s.paths[s.order[0]] = count_of(1.0);
+        grid_barrier(s.arrivals, met);
+    }
+    for (int d = s.first; d <= s.last; ++d) {
+        gather_level(s, d, (LEVEL)(d - 1), s.paths, [&](vid v, Count sum) {
+            s.paths[v] = sum;
+#if !WIDE
+            if (sum > 1e280) *s.overflow = 1;
+#endif
+        });
+        if (d < s.last) grid_barrier(s.arrivals, met);
+    }
+}
+
+// Backward from level first down to last; the rows are those of arcs that go out.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) spread_back(const Sweep s) {
+    if (*s.overflow) return;
+    unsigned met = 0;
+    const i64* ends = s.bounds + CLASSES;
+    for (int d = s.first; d >= s.last; --d) {
         const auto settle = [&](vid v, Count sum) {
-            const double dependency = d == deepest ? 0.0 : plain(paths[v] * sum);
-            spread[v] = count_of(1.0 + dependency) / paths[v];
-            if (v != source) total[v] += dependency + on_path;
+            if (d == 0) {  // the source is an end of every path
+                if (s.on_path > 0.0) s.total[v] += (double)(ends[CLASSES * (i64)s.deepest] - 1);
+                return;
+            }
+            const double dependency = d == s.deepest ? 0.0 : plain(s.paths[v] * sum);
+            s.spread[v] = count_of(1.0 + dependency) / s.paths[v];
+            s.total[v] += dependency + s.on_path;
         };
-        if (d == deepest) {
-            for (i64 i = bounds[CLASSES * d] + thread_in_grid(); i < bounds[CLASSES * (d + 1)]; i += threads_in_grid())
-                settle(order[i], count_of(0.0));
+        if (d == s.deepest || d == 0) {
+            for (i64 i = s.bounds[CLASSES * (i64)d] + thread_in_grid(); i < ends[CLASSES * (i64)d]; i += threads_in_grid())
+                settle(s.order[i], count_of(0.0));
         } else {
-            gather_level(out, order, bounds + CLASSES * d, level, (LEVEL)(d + 1), spread, settle);
+            gather_level(s, d, (LEVEL)(d + 1), s.spread, settle);
         }
-        if (d > last) grid_barrier(arrivals, met);
+        if (d > s.last) grid_barrier(s.arrivals, met);
     }
 }

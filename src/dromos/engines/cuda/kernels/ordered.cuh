@@ -2,7 +2,7 @@
 // none is left; the others wait as bits in `far`, however often they are improved meanwhile. Then the threshold moves on,
 // past empty stretches, by a width that is doubled while a bucket leaves the device idle and halved while it floods it.
 #pragma once
-#include "frame.cuh"
+#include "stretch.cuh"
 
 #define FEW (1u << 15)
 #define MANY (1u << 20)
@@ -19,25 +19,26 @@ struct Order {
     double width;
 };
 
+// Send to v, and put it off if it is far then; whether it is near, and has a new value. `look`: before the atomic, which is
+// worth it where many fail, and one more access to wait for where frontiers are thin.
+DEVICE bool relax(const Arguments& a, const Frame& f, const Order& order, vid u, vid v, eid arc, bool look) {
+    if (!(WANTS_ALWAYS || wants_at(a.S, f.K, v))) return false;
+    const Weight w = weight_at(a.G.weights, arc);
+    if (!(SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, w))) return false;
+    const Message message = compute_at(a.S, a.E, f.K, u, v, arc, w);
+    if (!improve(a.S, f.K, v, message, look)) return false;
+    if ((Priority)message.m0 < order.below) return true;
+    if (!look || !has_bit_now(a.W.far, v)) set_bit(a.W.far, v);
+    return false;
+}
+
 // Whoever improves a vertex marks it for the next round, whether or not it is yet to send in this one.
 DEVICE void send_near(const Arguments& a, Frame& f, const Order& order, vid* held) {
     Slot* slot = f.slot(a);
     Appender next = Appender::make(held, f.following, &slot->size, &a.G);
     u64 messages = 0;
     const auto visit = [&](bool valid, vid u, vid v, eid arc) {
-        bool fresh = false;
-        if (valid && (WANTS_ALWAYS || wants_at(a.S, f.K, v))) {
-            const Weight w = weight_at(a.G.weights, arc);
-            if (SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, w)) {
-                const Message message = compute_at(a.S, a.E, f.K, u, v, arc, w);
-                if (improve(a.S, f.K, v, message)) {
-                    if ((Priority)message.m0 < order.below)
-                        fresh = set_bit(f.next_member, v);
-                    else if (!has_bit_now(a.W.far, v))
-                        set_bit(a.W.far, v);
-                }
-            }
-        }
+        const bool fresh = valid && relax(a, f, order, u, v, arc, true) && set_bit(f.next_member, v);
         messages += valid;
         next.add(fresh, v);
     };
@@ -56,6 +57,14 @@ DEVICE void send_near(const Arguments& a, Frame& f, const Order& order, vid* hel
     next.flush();
     next.hand_in(slot);
     add_to_slot(&slot->messages, messages);
+}
+
+// Supersteps of thin frontiers: nobody is marked, and who is improved twice is sent twice.
+DEVICE Slot send_thin(const Arguments& a, Frame& f, const Order& order, Stretch& stretch) {
+    for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) clear_bit(f.member, f.queue[i]);
+    return stretch.run(a, f, [&](bool valid, vid u, vid v, eid arc) {
+        return valid && relax(a, f, order, u, v, arc, false);
+    });
 }
 
 // Move those of `far` that are near now into the queue; the least value among the rest is left for the next bucket.
@@ -91,6 +100,7 @@ DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* 
 
 // Find the next bucket with someone in it: one pass, or a second one where the first says how far there is to go.
 DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pass, vid* held) {
+    f.aim(a);  // not to the log of a stretch
     Priority* least = (Priority*)a.W.partial;  // three of each, by the number of the pass: filled, read, cleared
     unsigned* sizes = (unsigned*)(least + 3);
     for (;; ++pass) {
@@ -115,6 +125,8 @@ DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pa
 
 extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     __shared__ vid held[WARPS * HELD];
+    __shared__ Gathered gathered;
+    Stretch stretch = Stretch::make(a, &gathered, held);
     Frame f;
     f.begin(a);
     move_bits(f.member, a.W.far, a.G.n);  // all that waits is far at first
@@ -130,16 +142,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         next_bucket(a, f, order, pass, held);
         if (f.size == 0) break;
         while (f.size && !leave) {
-            send_near(a, f, order, held);
-            f.tend(a);
-            f.meet(a);
-            now = f.take_over(a, false);
+            if (stretch.suits(a, f)) {
+                now = send_thin(a, f, order, stretch);
+            } else {
+                send_near(a, f, order, held);
+                f.tend(a);
+                f.meet(a);
+                now = f.take_over(a, false);
+            }
             leave = f.must_leave(a, now);
         }
         order.done = order.below;
         order.below = past(order.below, order.width);
     }
     // hand over all that waits: as bits where the queue will be, and in it
+    f.meet(a);
+    for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) set_bit(f.member, f.queue[i]);
+    f.aim(a);
     f.meet(a);
     for (i64 word = thread_in_grid(); word < (a.G.n + 31) >> 5; word += threads_in_grid()) {
         f.member[word] |= a.W.far[word];

@@ -9,24 +9,38 @@ taken a block each (``brandes.py``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from dromos.engines.cuda.compiler import Module, load
-from dromos.engines.cuda.device_graph import CLASS_DEGREES, DeviceGraph, type_defines
+from dromos.engines.cuda.compiler import Module
+from dromos.engines.cuda.device_graph import CLASS_DEGREES, DeviceGraph
 from dromos.engines.cuda.execution import CudaExecution
+from dromos.engines.cuda.memory import addresses_of
 from dromos.engines.cuda.native import brandes
+from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, module_of, text_of
 from dromos.engines.cuda.native.searching import Levels
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.resident import ResidentGraph
 
 __all__ = ["betweenness", "one_by_one", "sources"]
 
+_NAME: Final = "native_sweep"
+_LEVEL_NAMES: Final = {1: "unsigned char", 4: "unsigned"}
 _BLOCK = 512
 _CLASSES = len(CLASS_DEGREES) + 1
 _LEVELS_A_LAUNCH = 4096
-_ROWS = np.dtype([("offsets", np.uint64), ("targets", np.uint64)])
+_P = np.dtype(np.uint64)
+sweep_type = np.dtype(
+    [
+        *((name, _P) for name in ("offsets", "targets", "level", "order", "bounds", "paths", "spread", "total")),
+        *((name, _P) for name in ("overflow", "arrivals")),
+        ("on_path", np.float64),
+        *((name, np.int32) for name in ("first", "last", "deepest")),
+    ],
+    align=True,
+)
+"""The structure ``Sweep`` of the kernels."""
 
 
 def betweenness(
@@ -58,77 +72,83 @@ def one_by_one(
     before: int = 0,
 ) -> None:
     """Add the dependencies of ``sources`` (given ids) to ``total``, each with the whole device; ``before`` are done."""
-    stand_in = ResidentGraph(graph)
+    if not len(sources):
+        return
+    levels, sweep = _Levels(graph), _Sweep(graph, total, endpoints)
     for done, source in enumerate(sources, before + 1):
-        _Sweep(graph, _levels(stand_in, int(source)), total, endpoints).run(wide=False)
+        sweep.run(*levels.find(int(source)))
         if progress is not None:
             progress(done, before + len(sources))
 
 
-def _levels(graph: ResidentGraph, source: int) -> Any:
-    """The level of each vertex, in the device's order."""
-    search = CudaExecution(Levels(source=source), graph, CudaOptions())
-    if not search.stats.finished:
-        search.roam()
-    return search.memory.fields["level"]
+class _Levels:
+    """Searches in the same memory, one after the other."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        self.graph = ResidentGraph(graph)
+        self.search: CudaExecution | None = None
+
+    def find(self, source: int) -> tuple[Any, int]:
+        """The level of each vertex in the device's order, -1 where there is none; and the greatest."""
+        if self.search is None:
+            self.search = CudaExecution(Levels(source=source), self.graph, CudaOptions())
+        else:
+            self.search.restart(source=source)
+        found = self.search.roam()
+        return self.search.memory.fields["level"], found.superstep - 1  # the last superstep finds nobody
 
 
 class _Sweep:
-    """From the levels of one source to its dependencies, added to ``total``."""
+    """From the levels of a source to its dependencies, added to ``total``."""
 
-    def __init__(self, graph: DeviceGraph, level: Any, total: Any, endpoints: bool) -> None:
+    def __init__(self, graph: DeviceGraph, total: Any, endpoints: bool) -> None:
         import cupy
 
-        self.graph, self.total, self.endpoints = graph, total, endpoints
-        n = graph.num_vertices
-        self.deepest = int(level.max())
-        # by level, then by class; an unreached vertex comes last
-        ends = cupy.asarray(graph.classes)
-        kind = cupy.searchsorted(ends, cupy.arange(n), side="right").astype(cupy.int32)
-        key = cupy.where(level < 0, self.deepest + 1, level) * _CLASSES + kind
-        self.order = cupy.argsort(key, kind="stable").astype(graph.out.targets.dtype)
-        marks = cupy.arange((self.deepest + 1) * _CLASSES + 1, dtype=key.dtype)
-        self.bounds = cupy.searchsorted(key[self.order], marks).astype(cupy.int64)
-        self.bytewise = self.deepest < 254
-        self.level = level.astype(cupy.uint8) if self.bytewise else level
-        self.arrivals = cupy.zeros(1, cupy.uint32)
+        self.graph, self.total = graph, total
+        self.begins = cupy.asarray(np.array([0, *graph.classes], np.int64))
+        self.counters = cupy.zeros(2, cupy.uint32)  # overflow, arrivals
+        self.tables = cupy.empty((2, graph.num_vertices), cupy.float64)
+        self.record = np.zeros(1, sweep_type)
+        self.record["total"], self.record["on_path"] = total.data.ptr, float(endpoints)
 
-    def run(self, *, wide: bool) -> None:
+    def run(self, level: Any, deepest: int) -> None:
         """Count forward, gather back; once more with wide counts where plain ones are not enough."""
         import cupy
 
-        n = self.graph.num_vertices
-        module = _module(self.graph, wide, self.bytewise)
-        unit = 16 if wide else 8
-        paths, spread = cupy.zeros(n * unit, cupy.uint8), cupy.empty(n * unit, cupy.uint8)
-        source = self.order[:1]
-        one = np.array([0.5, 0.0]).view(np.uint8) if wide else np.array([1.0]).view(np.uint8)
-        if wide:
-            one[8:12] = np.array([1], np.int32).view(np.uint8)  # 0.5 * 2
-        root = int(source[0])
-        paths[root * unit : (root + 1) * unit] = cupy.asarray(one)
-        overflow = cupy.zeros(1, cupy.uint32)
-        for first, last in _spans(1, self.deepest):
-            self._launch(module, "count_paths", self.graph.into, first, last, paths, overflow)
-        if not wide and int(overflow[0]):
-            return self.run(wide=True)
-        on_path = 1.0 if self.endpoints else 0.0
-        for low, high in reversed(list(_spans(0, self.deepest))):
-            extra = (np.int32(self.deepest), np.float64(on_path), source.dtype.type(root))
-            self._launch(module, "spread_back", self.graph.out, high, low, *extra, paths, spread, self.total)
-        if self.endpoints:
-            self.total[root] += int(self.bounds[-1]) - 1
-        return None
-
-    def _launch(self, module: Module, name: str, rows: Any, first: int, last: int, *rest: Any) -> None:
-        record = np.zeros(1, _ROWS)
-        record["offsets"], record["targets"] = rows.offsets.data.ptr, rows.targets.data.ptr
-        self.arrivals.fill(0)
-        grid = module.cooperative_grid(name, _BLOCK)
+        # An unreached vertex has the greatest number, so it is last. Ids are sorted by degree: a level's order by id is
+        # one by class too.
+        level = level.astype(cupy.uint8) if deepest < 255 else level.view(cupy.uint32)
+        order = cupy.argsort(level, kind="stable").astype(self.graph.out.targets.dtype)
+        bounds = cupy.empty(_CLASSES * (deepest + 1) + 1, cupy.int64)
+        record = self.record
+        record["level"], record["order"], record["bounds"] = level.data.ptr, order.data.ptr, bounds.data.ptr
+        record["deepest"] = deepest
+        module = _module(self.graph, False, level.dtype)
         module.launch(
-            name, grid, _BLOCK, record, self.order, self.bounds, self.level, np.int32(first), np.int32(last), *rest,
-            self.arrivals, together=True,
+            "bound_parts", grid_for(len(bounds), _BLOCK), _BLOCK,
+            level, order, self.begins, np.int64(len(order)), np.int64(len(bounds) - 1), bounds,
         )  # fmt: skip
+        self._sweep(module, self.tables, deepest)
+        if int(self.counters[0]):
+            wide = cupy.empty((2, self.graph.num_vertices, 2), cupy.float64)
+            self._sweep(_module(self.graph, True, level.dtype), wide, deepest)
+
+    def _sweep(self, module: Module, tables: Any, deepest: int) -> None:
+        record, graph = self.record, self.graph
+        self.counters.fill(0)
+        record["overflow"], record["arrivals"] = self.counters.data.ptr, self.counters.data.ptr + 4
+        record["paths"], record["spread"] = addresses_of(tables)
+        for first, last in _spans(1, max(deepest, 1)):
+            self._launch(module, "count_paths", graph.into, first, min(last, deepest))
+        for low, high in reversed(list(_spans(0, deepest))):
+            self._launch(module, "spread_back", graph.out, high, low)
+
+    def _launch(self, module: Module, name: str, rows: Any, first: int, last: int) -> None:
+        record = self.record
+        record["offsets"], record["targets"] = rows.offsets.data.ptr, rows.targets.data.ptr
+        record["first"], record["last"] = first, last
+        self.counters[1:].fill(0)
+        module.launch(name, module.cooperative_grid(name, _BLOCK), _BLOCK, record, together=True)
 
 
 def _spans(first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -137,20 +157,15 @@ def _spans(first: int, last: int) -> Iterator[tuple[int, int]]:
         yield low, min(last, low + _LEVELS_A_LAUNCH - 1)
 
 
-def _text() -> str:
-    return '#include "native_sweep.cuh"'
-
-
-def _module(graph: DeviceGraph, wide: bool, bytewise: bool) -> Module:
-    level = "unsigned char" if bytewise else "int"
-    return load(_text(), "sweep", defines=(*type_defines(graph), f"WIDE={int(wide)}", f"LEVEL={level}"))
+def _module(graph: DeviceGraph, wide: bool, level: np.dtype[Any]) -> Module:
+    return module_of(_NAME, graph, f"WIDE={int(wide)}", f"LEVEL={_LEVEL_NAMES[level.itemsize]}")
 
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
     """Every variant of the kernels: name, text, definitions."""
     return brandes.sources() + [
-        ("sweep", _text(), (f"VID={vid}", f"EID={eid}", f"WIDE={wide}", f"LEVEL={level}"))
-        for vid, eid in (("int", "unsigned"), ("int", "long long"), ("long long", "long long"))
+        (_NAME, text_of(_NAME), (*ids, f"WIDE={wide}", f"LEVEL={level}"))
+        for ids in ID_VARIANTS
         for wide in (0, 1)
-        for level in ("unsigned char", "int")
+        for level in _LEVEL_NAMES.values()
     ]

@@ -25,7 +25,7 @@ class Levels(dr.Program):
         return v.id == self.source
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        return u.level + 1
+        return self.superstep + 1
 
     def update(self, v: Any, message: Any) -> Any:
         return dr.where(v.level < 0, message, v.level)
