@@ -17,7 +17,7 @@ __all__ = ["batch_type", "blocks_for", "blocks_that_fit", "by_blocks", "sources"
 _NAME: Final = "native_brandes"
 _THREADS: Final = 512
 _MOST_ARCS: Final = 1 << 26
-_ARCS_A_BLOCK: Final = 1 << 19
+_ARCS_A_BLOCK: Final = 1 << 18
 """A block walks about so many in the time that the whole device takes for a search; all blocks have to gain by it."""
 _ARCS_A_LAUNCH: Final = 1 << 22
 """Of one block, about 20 ms."""
