@@ -93,6 +93,7 @@ def analyse(typed: TypedProgram) -> Analysis:
     activity = _activity(typed)
     legal = legal_paths(ir, monotone, delta, uniform)
     priority = _priority(ir, monotone, legal)
+    wants = _wants(ir, activity)
     checked = any(function == "update" for function, _ in typed.narrowing)
     vote = ir.combine.idempotent and (ir.combine is ANY or uniform)
     return Analysis(
@@ -110,10 +111,13 @@ def analyse(typed: TypedProgram) -> Analysis:
         deterministic=ir.combine is not ANY or uniform,
         monotone=monotone,
         delta=delta,
-        claimed=claimed_field(ir) if vote and ir.sends is TRUE and ir.wants is TRUE and not checked else None,
+        # who still wants a message is asked there for every vertex: that has to be known, and stored values have to fit
+        claimed=claimed_field(ir)
+        if vote and ir.sends is TRUE and ir.wants is TRUE and wants is not None and not checked
+        else None,
         activity=activity,
         update_skips_identity=_skips_identity(ir),
-        wants=_wants(ir, activity),
+        wants=wants,
         priority=priority,
         legal=legal,
         notes=_notes(typed, activity, priority),

@@ -1,0 +1,76 @@
+"""Whether an engine gives a program the meaning that the reference engine gives it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dromos.engines import Engine
+from dromos.engines.reference import ReferenceEngine
+from dromos.errors import FieldOverflowError
+from dromos.graph import Graph
+from dromos.plan import Decision, History, Path, Row, choose
+from dromos.program import GraphTypes, Program, analyse
+from tests.program.random_programs import random_graph
+
+__all__ = ["disagreements"]
+
+_TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
+
+
+def disagreements(kind: type[Program], seed: int, *engines: Engine, graphs: int = 4) -> Iterator[str]:
+    """What differs on random graphs, on each legal path and on those that the planner takes."""
+    draw, facts = random.Random(seed), analyse(kind.typed(_TYPES))
+    for number in range(graphs):
+        graph = random_graph(draw)
+        limit = 60 if number == graphs - 1 else 12
+        with np.errstate(all="ignore"):
+            expected = _outcome(kind(), graph, "sync-push-dd", ReferenceEngine(), limit)
+        for engine in engines:
+            for path in (None, *facts.legal_paths):
+                found = _outcome(kind(), graph, path, engine, limit)
+                in_steps = not (path or "async").startswith("async") or len(facts.legal_paths) <= 4
+                if why := _difference(expected, found, in_steps, facts.deterministic):
+                    yield f"{kind.__name__}, graph {number} of seed {seed}, {engine.name} on {path or 'auto'}: {why}"
+
+
+def _outcome(program: Program, graph: Graph, path: str | None, engine: Engine, limit: int) -> Any:
+    """Fields, the number of supersteps and why they ended; or None where a value did not fit."""
+    try:
+        execution: Any = engine.prepare(program, graph)
+        history, stats = History(), execution.stats
+        while not stats.finished and stats.superstep < limit:
+            fixed = None if path is None else Decision(Path.parse(path), "fixed", horizon=None)
+            decision = choose(stats, history, execution.caps) if fixed is None else fixed
+            horizon = min(decision.horizon or limit, limit - stats.superstep)
+            after = execution.roam(horizon) if decision.switching else execution.step(decision.path, horizon)
+            history.append(Row(stats, decision, after))
+            stats = after
+        fields = {name: np.asarray(values) for name, values in execution.result().items()}
+    except FieldOverflowError:
+        return None
+    return fields, stats.superstep, stats.finished
+
+
+def _difference(expected: Any, found: Any, in_steps: bool, deterministic: bool) -> str:
+    """Empty if there is none. Where paths may be asynchronous, only the ends of runs can be compared."""
+    if expected is None or found is None:
+        return "" if (expected is None) == (found is None) or not in_steps else f"overflow: {expected} {found}"
+    if not in_steps and not (expected[2] and found[2]):
+        return ""
+    if not deterministic:
+        return ""
+    if in_steps and expected[1:] != found[1:]:
+        return f"{found[1:]} instead of {expected[1:]}"
+    for name, wanted in expected[0].items():
+        same = (
+            np.allclose(found[0][name], wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+            if wanted.dtype.kind == "f"
+            else np.array_equal(found[0][name], wanted)
+        )
+        if not same:
+            return f"{name} is {found[0][name][:9]} instead of {wanted[:9]}"
+    return ""

@@ -1,0 +1,248 @@
+"""Programs that nobody would write: fields, functions and properties drawn at random from what the model allows.
+
+The reference engine says what such a program means; every other engine has to agree on every path that the analysis
+finds legal. That tests the analysis, the code generators and the engines where nobody thought of looking.
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.errors import ProgramError
+from dromos.graph import Graph
+
+__all__ = ["random_graph", "random_program"]
+
+Symbols = Mapping[str, Any]
+Formula = Callable[[Symbols], Any]
+
+_TYPES = (np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32, np.float64, dr.ID, bool)
+_COMBINES = (dr.SUM, dr.MIN, dr.MAX, dr.ANY, dr.OR, dr.ARGMIN)
+_ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
+    operator.add, operator.sub, operator.mul, dr.minimum, dr.maximum,
+)  # fmt: skip
+_IMPROVING: tuple[Formula, ...] = (
+    lambda at: at["u.f0"],
+    lambda at: at["u.f0"] + 1,
+    lambda at: at["u.f0"] + at["weight"],
+    lambda at: dr.minimum(at["u.f0"], at["weight"]),
+    lambda at: dr.maximum(at["u.f0"], at["u.id"]),
+)
+_COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt)
+
+
+def random_program(seed: int) -> type[dr.Program]:
+    """The first draw from ``seed`` that is a program; most are, others break a rule of types."""
+    draw = random.Random(seed)
+    while True:
+        program = _Draw(draw).program(f"Random{seed}")
+        try:
+            program.typed(dr.GraphTypes(np.dtype(np.int32), np.dtype(np.float32)))
+        except ProgramError:
+            continue
+        return program
+
+
+def random_graph(draw: random.Random) -> Graph:
+    """Loops, parallel edges, lonely vertices; perhaps a hub, perhaps a long path."""
+    n = draw.choice((1, 2, 5, 9, 30, 80))
+    edges = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.choice((0, n, 2 * n, 4 * n)))]
+    if draw.random() < 0.3:
+        edges += [(0, v) for v in range(1, n)]
+    if draw.random() < 0.3:
+        edges += [(v, v + 1) for v in range(n - 1)]
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    weights = np.array([draw.randrange(1, 9) for _ in edges], dtype=np.float32)
+    return Graph.from_edges(
+        ends[:, 0], ends[:, 1], weights, num_vertices=n, directed=draw.random() < 0.5, threads=1
+    )  # fmt: skip
+
+
+class _Draw:
+    """The parts of one program."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw = draw
+        # half of the programs have a shape that the analysis looks for, but for what else is drawn
+        self.shape = draw.choice(("any", "any", "any", "improving", "claiming", "sending once"))
+        self.fields = {f"f{i}": draw.choice(_TYPES) for i in range(draw.choice((1, 1, 2)))}
+        if self.shape == "sending once":
+            self.fields = {"f0": np.float64, "f1": np.float64}
+        self.names = tuple(self.fields)
+        self.combine = draw.choice(_COMBINES)
+        if self.shape != "any":
+            self.combine = {"improving": draw.choice((dr.MIN, dr.MAX)), "claiming": dr.ANY}.get(self.shape, dr.SUM)
+        self.has_edge_field = self.chance(0.1 if self.shape == "any" else 0.03)
+        self.has_reduction = self.chance(0.2 if self.shape == "any" else 0.03)
+
+    def chance(self, share: float) -> bool:
+        """True in that share of cases."""
+        return self.draw.random() < share
+
+    # ---- formulas --------------------------------------------------------------------------------------------------
+
+    def number(self, symbols: tuple[str, ...], depth: int) -> Formula:
+        """A formula of some of ``symbols``, at most so deep."""
+        if depth == 0 or self.chance(0.25):
+            if self.chance(0.25):
+                constant = self.draw.choice((0, 1, 2, 3, -1, 5, 0, 1, 0.5, -1.0))
+                return lambda at: constant
+            symbol = self.draw.choice(symbols)
+            return lambda at: at[symbol]
+        one, other = self.number(symbols, depth - 1), self.number(symbols, depth - 1)
+        if self.chance(0.25):
+            test = self.truth(symbols, depth - 1)
+            return lambda at: dr.where(test(at), one(at), other(at))
+        operation = self.draw.choice(_ARITHMETIC)
+        return lambda at: operation(one(at), other(at))
+
+    def truth(self, symbols: tuple[str, ...], depth: int) -> Formula:
+        """A comparison of two formulas, perhaps negated, perhaps with another one."""
+        one, other = self.number(symbols, max(depth - 1, 0)), self.number(symbols, max(depth - 1, 0))
+        compare = self.draw.choice(_COMPARISONS)
+        if self.chance(0.15):
+            more = self.truth(symbols, 0)
+            return lambda at: compare(one(at), other(at)) & more(at)
+        if self.chance(0.1):
+            return lambda at: ~compare(one(at), other(at))
+        return lambda at: compare(one(at), other(at))
+
+    def new_value(self, name: str) -> Formula:
+        """What ``update`` makes of a field: often one of the shapes that the analysis knows."""
+        mine, kind = f"v.{name}", self.draw.random()
+        if self.shape == "improving":
+            best = dr.minimum if self.combine is dr.MIN else dr.maximum
+            return lambda at: best(at[mine], at["message"])
+        if self.shape == "claiming":
+            found = self.number(("message", "superstep"), self.draw.choice((0, 1)))
+            return lambda at: dr.where(at["v.f0"] < 0, found(at), at[mine])
+        if self.shape == "sending once":
+            return lambda at: at[mine] + at["message"]
+        if kind < 0.3:
+            choose = self.draw.choice((dr.minimum, dr.maximum))
+            return lambda at: choose(at[mine], at["message"])
+        if kind < 0.4:
+            return lambda at: at[mine] + at["message"]
+        if kind < 0.65:
+            first = self.number(("message", "superstep"), 1)
+            return lambda at: dr.where(at[mine] < 0, first(at), at[mine])
+        if kind < 0.75:
+            return lambda at: at[mine]
+        more = ("total",) if self.has_reduction else ()
+        return self.number((*(f"v.{n}" for n in self.names), "message", "message", "superstep", "v.id", *more), 2)
+
+    # ---- the program -----------------------------------------------------------------------------------------------
+
+    def program(self, name: str) -> type[dr.Program]:
+        """A class with what was drawn."""
+        members: dict[str, Any] = {field: dr.field(dtype) for field, dtype in self.fields.items()}
+        members |= {"combine": self.combine, "init": self.init(), "compute": self.compute(), "update": self.update()}
+        if self.chance(0.6):
+            members["start"] = lambda self, v: v.id == 0
+        if self.chance(0.2 if self.shape == "any" else 0.05):
+            members["sends"] = self.along(self.truth(self.arc_symbols(), 1))
+        if self.chance(0.6 if self.shape == "any" else 0.9):
+            members["active"] = self.active()
+        if self.has_edge_field:
+            members["g"] = dr.edge_field(np.float64, init=1.0)
+            members["edge_update"] = self.along(self.number(("weight", "g", "u.id", "v.id"), 1))
+        if self.has_reduction:
+            field = self.draw.choice(self.names)
+            members["total"] = dr.reduction(self.draw.choice((dr.SUM, dr.MIN, dr.MAX)))(
+                lambda self, v: getattr(v, field)
+            )
+        if self.shape == "sending once":
+            members["sent"] = lambda self, u: {"f0": u.f0 + u.f1, "f1": 0.0}
+        if self.chance(0.15 if self.shape == "any" else 0.03):
+            members["update_on"] = "all"
+        if self.chance(0.25):
+            members["priority"] = self.draw.choice(self.names)
+        return type(name, (dr.Program,), members)
+
+    def arc_symbols(self) -> tuple[str, ...]:
+        """What functions along an edge may ask for: mostly about its source."""
+        symbols = [f"u.{name}" for name in self.names] * 2 + ["weight", "u.id", "superstep", "u.out_degree"]
+        symbols += [f"v.{name}" for name in self.names] if self.chance(0.2) else []
+        symbols += ["g"] if self.has_edge_field else []
+        return tuple(symbols)
+
+    def along(self, formula: Formula) -> Callable[..., Any]:
+        """A function of a program, source, edge and target."""
+
+        def function(program: Any, u: Any, edge: Any, v: Any) -> Any:
+            at: dict[str, Any] = {"weight": edge.weight, "superstep": program.superstep}
+            at |= {"u.id": u.id, "v.id": v.id, "u.out_degree": u.out_degree}
+            at |= {f"{side}.{n}": getattr(end, n) for n in self.names for side, end in (("u", u), ("v", v))}
+            return formula(at | ({"g": edge.g} if self.has_edge_field else {}))
+
+        return function
+
+    def init(self) -> Callable[..., Any]:
+        values = {name: self.draw.choice((0, 1, -1, 3)) for name in self.names}
+        formulas = {name: self.number(("v.id",), 1) for name in self.names}
+        by_source = self.chance(0.5)
+
+        def init(program: Any, v: Any) -> Any:
+            start = {}
+            for name, dtype in self.fields.items():
+                if dtype is bool:
+                    start[name] = v.id == 0
+                elif dtype is dr.ID:
+                    start[name] = dr.where(v.id == 0, v.id, -1)
+                elif by_source:
+                    start[name] = dr.where(v.id == 0, 0, abs(values[name]) if dtype is np.uint32 else values[name])
+                else:
+                    value = formulas[name]({"v.id": v.id})
+                    start[name] = dr.cast(dr.maximum(value, 0) if dtype is np.uint32 else value, dtype)
+            return start
+
+        return init
+
+    def compute(self) -> Callable[..., Any]:
+        if self.shape == "improving":
+            value = self.along(self.draw.choice(_IMPROVING))
+        elif self.shape == "claiming" and self.chance(0.7):
+            value = self.along(self.draw.choice((lambda at: at["u.id"], lambda at: at["superstep"] + 1)))
+        elif self.shape == "sending once":
+            value = self.along(lambda at: 0.3 * at["u.f1"] / (at["u.out_degree"] * at["weight"]))
+        else:
+            value = self.along(self.number(self.arc_symbols(), self.draw.choice((0, 1, 2))))
+        if self.combine is not dr.ARGMIN:
+            return value
+        return lambda program, u, edge, v: (value(program, u, edge, v), u.id)
+
+    def update(self) -> Callable[..., Any]:
+        written = self.names[1:] if self.shape == "sending once" else self.names
+        formulas = {name: self.new_value(name) for name in written}
+        cast = self.chance(0.5) and self.shape == "any"
+        argument = self.draw.choice((0, 1))
+
+        def update(program: Any, v: Any, message: Any) -> Any:
+            at = {f"v.{name}": getattr(v, name) for name in self.names}
+            at |= {"v.id": v.id, "superstep": program.superstep}
+            at["message"] = message[argument] if self.combine is dr.ARGMIN else message
+            if self.has_reduction:
+                at["total"] = program.total
+            new = {name: formula(at) for name, formula in formulas.items()}
+            # a float below zero is no unsigned number, and what a cast makes of it is the processor's choice
+            narrow = [name for name in new if cast and self.fields[name] not in (dr.ID, bool, np.uint32)]
+            return new | {name: dr.cast(new[name], self.fields[name]) for name in narrow}
+
+        return update
+
+    def active(self) -> Callable[..., Any]:
+        if self.shape == "sending once" and self.chance(0.8):
+            return lambda program, old, new: new.f1 > 1e-6
+        if self.shape == "claiming" and self.chance(0.8):
+            return lambda program, old, new: new.f0 != old.f0
+        if self.chance(0.2):
+            return lambda program, old, new: True
+        name = self.draw.choice(self.names)
+        compare = self.draw.choice((operator.ne, operator.ne, operator.lt, operator.gt))
+        return lambda program, old, new: compare(getattr(new, name), getattr(old, name))
