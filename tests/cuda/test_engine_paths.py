@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from dromos.engines.cuda import CudaEngine
+from dromos.engines.reference import ReferenceEngine
 from dromos.errors import IllegalPathError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
@@ -89,6 +90,17 @@ def test_hubs_are_walked_by_blocks_and_by_the_grid(path: str) -> None:
     first = float(star.weights[star.offsets[1]])  # type: ignore[index]
     assert found["distance"][0] == first
     np.testing.assert_array_equal(found["distance"][2:], first + star.weights[star.offsets[2:-1]])  # type: ignore[index]
+
+
+@pytest.mark.parametrize("path", analyse(programs.Handing.typed(TYPES)).legal_paths)
+def test_who_is_always_active_is_looked_for_in_no_queue(path: str) -> None:
+    graph, outcomes = uneven_graph(1), []
+    for engine, taken in ((ReferenceEngine(), "sync-push-dd"), (CudaEngine(), path)):
+        execution = engine.prepare(programs.Handing(), graph)
+        for _ in range(25):  # by then everything has been handed on, in whichever order
+            execution.step(Path.parse(taken))
+        outcomes.append(execution.result()["kept"])
+    np.testing.assert_allclose(outcomes[1], outcomes[0], rtol=1e-6)
 
 
 def test_thousands_of_levels_take_few_steps() -> None:

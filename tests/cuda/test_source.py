@@ -21,6 +21,7 @@ from dromos.errors import DeviceError, MissingDependencyError
 from dromos.plan import Path as ExecutionPath
 from dromos.program import GraphTypes, analyse
 from tests.cuda.every_program import typed_programs
+from tests.program.programs import Handing
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 INT, FLOAT = np.dtype(np.int32), np.dtype(np.float32)
@@ -57,6 +58,8 @@ def test_the_kernel_of_a_path() -> None:
     assert kernel_for(ExecutionPath("async"), weighted, analyse(weighted)).skeleton == "ordered"
     ranks = HELD["pagerank"]
     assert kernel_for(ExecutionPath("sync", "pull", "td"), ranks, analyse(ranks)).by_source
+    for_ever = Handing.typed(GraphTypes(INT, FLOAT))
+    assert kernel_for(ExecutionPath("async"), for_ever, analyse(for_ever)).skeleton == "supersteps"
 
 
 @pytest.mark.parametrize("typed", typed_programs(), ids=lambda typed: typed.ir.name)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given
 
 from dromos.engines.cpu import CpuEngine, emit
 from dromos.engines.cpu.skeletons import hooks
+from dromos.engines.reference import ReferenceEngine
 from dromos.errors import FieldOverflowError, IllegalPathError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
@@ -126,6 +127,20 @@ def test_a_level_that_does_not_fit_ends_a_search() -> None:
     for threads in (1, 2):
         with pytest.raises(FieldOverflowError, match="wider type"):
             run(NarrowLevels(), generators.path(5000), engine=CpuEngine(threads=threads))
+
+
+@pytest.mark.parametrize("path", analyse(programs.Handing.typed(TYPES)).legal_paths)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_who_is_always_active_is_looked_for_in_no_queue(path: str, threads: int) -> None:
+    graph = generators.with_random_weights(generators.uniform(40, 160, seed=3), 1, 9, seed=4)
+    graph = graph.with_weights(graph.weights.astype(np.float32))  # type: ignore[union-attr]
+    outcomes = []
+    for engine, taken in ((ReferenceEngine(), "sync-push-dd"), (CpuEngine(threads=threads), path)):
+        execution = engine.prepare(programs.Handing(), graph)
+        for _ in range(25):  # by then everything has been handed on, in whichever order
+            execution.step(Path.parse(taken))
+        outcomes.append(execution.result()["kept"])
+    np.testing.assert_allclose(outcomes[1], outcomes[0], rtol=1e-6)
 
 
 class Widest(Program):

@@ -381,8 +381,28 @@ class Hebb(dr.Program):
         return self.superstep < 1
 
 
+class Handing(dr.Program):
+    """Everybody hands on what it has, for ever: there is no queue of who is active, and no end."""
+
+    kept = dr.field(np.float64, init=0.0)
+    given = dr.field(np.float64, init=1.0)
+    combine = dr.SUM
+
+    def compute(self, u, edge, v):
+        return 0.3 * u.given / (u.out_degree * edge.weight)
+
+    def sent(self, u):
+        return {"kept": u.kept + u.given, "given": 0.0}
+
+    def update(self, v, message):
+        return {"given": v.given + message}
+
+    def active(self, old, new):
+        return True
+
+
 def examples(n: int, source: int = 0) -> list[dr.Program]:
-    """One instance of each program, for a graph of ``n`` vertices."""
+    """One instance of each program that ends, for a graph of ``n`` vertices."""
     rng = np.random.default_rng(n)
     return [
         BFS(source=source),

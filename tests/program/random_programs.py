@@ -195,6 +195,10 @@ class _Draw:
                     start[name] = v.id == 0
                 elif dtype is dr.ID:
                     start[name] = dr.where(v.id == 0, v.id, -1)
+                elif self.shape == "sending once":
+                    start[name] = dr.where(
+                        v.id == 0, 0, abs(values[name])
+                    )  # below zero, who sends depends on the order
                 elif by_source:
                     start[name] = dr.where(v.id == 0, 0, abs(values[name]) if dtype is np.uint32 else values[name])
                 else:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dromos.program import Analysis, TypedProgram
+from dromos.program import Analysis, ProgramIR, TypedProgram
 from dromos.program.expr import TRUE
 
-__all__ = ["program_facts"]
+__all__ = ["is_always_active", "program_facts"]
+
+
+def is_always_active(ir: ProgramIR, analysis: Analysis) -> bool:
+    """Whether all vertices are active from the first superstep to the last: nobody keeps a queue of them."""
+    return analysis.activity == "always" and ir.start is TRUE
 
 
 def program_facts(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
@@ -32,5 +37,5 @@ def program_facts(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
         "HAS_REDUCTIONS": bool(ir.reductions),
         "UPDATE_ALL": ir.update_on == "all",
         "REVISITS": analysis.activity != "changed",
-        "ALWAYS_ACTIVE": analysis.activity == "always" and ir.start is TRUE,
+        "ALWAYS_ACTIVE": is_always_active(ir, analysis),
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
@@ -22,7 +23,7 @@ from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
-from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.expr import Expr, reads
 
 __all__ = ["CpuExecution"]
 
@@ -47,7 +48,7 @@ class CpuExecution:
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
-        always = self.analysis.activity == "always" and self.ir.start is TRUE
+        always = is_always_active(self.ir, self.analysis)
         # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
         dominated = tuple(path for path in PATHS if path.direction == "push") if always else ()
         self._in_place = is_offered_in_place(self.ir, self.analysis)
@@ -169,7 +170,8 @@ class CpuExecution:
         if is_offered(self.ir, self.analysis):
             return self._offered().pull()
         front = self.frontier
-        everyone = front.look(by_member=True) and path.driven == "td"
+        front.look(by_member=True)
+        everyone = path.driven == "td" or front.always  # who is always active is in no queue
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
         self.launch(

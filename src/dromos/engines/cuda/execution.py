@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cuda.compiler import Module
@@ -22,7 +23,6 @@ from dromos.engines.forms import is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse
-from dromos.program.expr import TRUE
 
 __all__ = ["CudaExecution"]
 
@@ -50,8 +50,7 @@ class CudaExecution:
         self._claimed = False
         self._modules: dict[Kernel, Module] = {}
         self.rows: Array = np.zeros(0)
-        always = self.analysis.activity == "always" and self.ir.start is TRUE
-        self.always = always
+        self.always = always = is_always_active(self.ir, self.analysis)
         self._fill()
         self.stats = self._start()
         self.caps: Caps = caps_for(

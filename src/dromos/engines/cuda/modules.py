@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dromos.codegen.cuda import hooks_text
+from dromos.codegen.facts import is_always_active
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.device_graph import DeviceGraph, type_defines
 from dromos.engines.cuda.options import CudaOptions
@@ -50,7 +51,8 @@ def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: 
         return Kernel("claiming")
     if axes == _ORDERED and is_ordered(typed.ir, analysis):
         return Kernel("ordered")
-    if axes.sync == "async":
+    # where everybody is active for ever there is no queue, and to send in supersteps is one of the orders allowed
+    if axes.sync == "async" and not is_always_active(typed.ir, analysis):
         return Kernel("asynchronous", pull, topology and not pull)
     if pull and is_offered(typed.ir, analysis):
         return Kernel("supersteps", pull=True, by_source=True)
