@@ -99,8 +99,6 @@ def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, unifo
             what = "the superstep number" if found[0].op == "superstep" else f"the reduction {found[0].attr[0]!r}"
             return f"{_written(function)} reads {what}, which only supersteps define"
     if delta is not None:
-        if ir.active is not TRUE and is_free(ir.active, state_of("new", (delta,))):
-            return f"active() does not ask for {delta!r}: who is left with some of it depends on the order"
         return _foreign_state(ir, delta)
     if ir.combine is SUM:
         return (
@@ -120,43 +118,7 @@ def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, unifo
         and not all(is_nondecreasing(e, source, lattice=ir.combine in (OR, AND)) for e in ir.message)
     ):
         return f"a message is not proven to rise and fall with u.{monotone}, so the order could change the answer"
-    if not _passes_on(ir, monotone):
-        return f"active() is not proven to hold whenever {monotone!r} changes: who hears of it depends on the order"
     return _foreign_state(ir, monotone)
-
-
-def _passes_on(ir: ProgramIR, name: str) -> bool:
-    """Whether a vertex is active whenever its field changes in the direction that the program's merging allows.
-
-    Or only up to a bound that the field does not leave again, as in ``(new.f < old.f) & (new.f < 9)`` of a minimum.
-    """
-    falls, rises = ir.combine in (MIN, ARGMIN), ir.combine in (MAX, ARGMAX)
-    below, above = ("lt", "le"), ("gt", "ge")
-
-    def tells(test: Expr, index: int) -> bool:
-        old, new = (Expr("field", attr=(role, name, index)) for role in ("old", "new"))
-        if test is TRUE or (test.op == "ne" and set(test.args) == {old, new}):
-            return True
-        if test.op in ("lt", "gt") and set(test.args) == {old, new}:
-            return (falls and (test.op == "lt") == (test.args[0] is new)) or (
-                rises and (test.op == "gt") == (test.args[0] is new)
-            )
-        if test.op == "or":
-            return any(tells(part, index) for part in test.args)
-        if test.op == "and":
-            return any(tells(one, index) and stays(other, new) for one, other in (test.args, test.args[::-1]))
-        return False
-
-    def stays(test: Expr, new: Expr) -> bool:
-        if is_free(test, lambda node: node.op == "field"):
-            return True
-        if test.op not in below + above or new not in test.args:
-            return False
-        bound = test.args[test.args[0] is new]
-        is_below = (test.op in below) == (test.args[0] is new)
-        return is_free(bound, lambda node: node.op == "field") and (is_below if falls else rises and not is_below)
-
-    return all(tells(ir.active, index) for index in range(ir.field(name).size or 1))
 
 
 def _foreign_state(ir: ProgramIR, own: str | None) -> str | None:

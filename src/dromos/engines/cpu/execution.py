@@ -155,8 +155,7 @@ class CpuExecution:
 
     def _sync_push(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier
-        # edges are written when the marks of the frontier are those of the next one: its queue is still there
-        everyone = front.look(by_member=path.driven == "td" and not self.ir.edge_fields)
+        everyone = front.look(by_member=path.driven == "td")
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
         self.launch(

@@ -229,6 +229,8 @@ def settle(
         meet(memory, thread, threads, 4)
         for position in range(count * thread // threads, count * (thread + 1) // threads):
             u = position if everyone else np.int64(load(queue, position))
+            if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp and member[u] != following_stamp:
+                continue
             for arc in range(first_arc(offsets, u), first_arc(offsets, u + 1)):
                 v = np.int64(load(targets, arc))
                 w = weight_at(weights, arc)
