@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import dromos as dr
-import dromos.program as drp
 from benchmarks.gpu import checks
 from benchmarks.gpu.resident import Resident
 from benchmarks.gpu.timing import Timed, run_native, run_program
@@ -18,35 +17,13 @@ from dromos.algorithms.bfs import BFS
 from dromos.algorithms.pagerank import pagerank_program
 from dromos.algorithms.sssp import sssp_program
 from dromos.engines import Engine
+from dromos.engines.cuda.native.searching import Levels
 from dromos.plan import Path
 
 __all__ = ["ITERATIONS", "WORKS", "Levels", "Work"]
 
 ITERATIONS = 20
 _ALPHA = 0.85
-
-
-class Levels(drp.Program):
-    """Breadth-first search without parents."""
-
-    source = drp.param(int)
-    level = drp.field(np.int32)
-    combine = drp.ANY
-
-    def init(self, v: Any) -> Any:
-        return drp.where(v.id == self.source, 0, -1)
-
-    def start(self, v: Any) -> Any:
-        return v.id == self.source
-
-    def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        return 1
-
-    def update(self, v: Any, message: Any) -> Any:
-        return drp.where(v.level < 0, self.superstep + 1, v.level)
-
-    def active(self, old: Any, new: Any) -> Any:
-        return new.level != old.level
 
 
 @dataclass(frozen=True)

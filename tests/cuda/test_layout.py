@@ -10,6 +10,7 @@ import pytest
 
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type, control_type, row_type
+from dromos.engines.cuda.memory import CENSUSES
 from dromos.engines.cuda.modules import Kernel, source_text
 from dromos.engines.cuda.native import betweenness, brandes, joint
 from dromos.engines.cuda.native.launching import text_of
@@ -71,6 +72,13 @@ def test_host_and_device_agree_on_a_sweep() -> None:
     lines = [f'static_assert(sizeof(Sweep) == {betweenness.sweep_type.itemsize}, "Sweep");']
     text = "\n".join([text_of("native_sweep"), *lines, *claims("Sweep", betweenness.sweep_type)])
     assert compile_cubin(text, "sweep", arch="sm_90", defines=("WIDE=0", "LEVEL=unsigned"))
+
+
+def test_host_and_device_agree_on_the_length_of_a_stretch() -> None:
+    typed = typed_programs()[0]
+    kernel = Kernel("claiming")
+    source = source_text(typed, analyse(typed), kernel) + f'static_assert(LEVELS == {CENSUSES}, "censuses");'
+    assert compile_cubin(source, "stretch", arch="sm_90", defines=(*kernel.defines, "RENAMED=1"))
 
 
 def test_a_record_that_is_off_by_a_member_is_found() -> None:

@@ -19,7 +19,7 @@ from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["Components", "connected_components", "verify"]
 
@@ -57,7 +57,7 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     if fields is None:
         fields = session.run(Components(), symmetric(graph), stays=True).fields
     label = fields["label"]
-    count = _number(label)
+    count = _number(on_host(label))
     return session.result(
         {"label": label},
         values={"count": count},
@@ -67,10 +67,7 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
 
 
 def _number(label: Array) -> int:
-    """How many vertices are labelled with their own id; on the device, where the labels are there."""
-    if hasattr(label, "__cuda_array_interface__"):
-        ids = (label * 0 + 1).cumsum() - 1
-        return int((label == ids).sum())
+    """How many vertices are labelled with their own id."""
     found: list[int] = []  # appending is safe from several threads
 
     def part(begin: int, end: int) -> None:

@@ -80,7 +80,7 @@ def store(function: Function, typed: TypedProgram) -> str:
     taken = ", ".join(argument for _, argument in _addresses(function))
     single = len(function.writes) == 1
     values = ["fresh"] if single else [f"fresh.r{i}" for i in range(len(function.writes))]
-    narrow = {field for where, field in typed.narrowing if where == function.name.replace("claim", "update")}
+    narrow = {field for where, field in typed.narrowing if where == function.name}
     checked = [i for i, (field, _) in enumerate(function.writes) if field in narrow]
     roots = [function.roots[i] for i in checked]
     whole = [typed.typing.of(root).dtype for root in roots]

@@ -10,12 +10,13 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
 from dromos.program import TypedProgram
 
-__all__ = ["MAX_ROWS", "Buffers", "State", "address", "addresses_of"]
+__all__ = ["CENSUSES", "MAX_ROWS", "Buffers", "State", "address", "addresses_of"]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
 _MOST_BLOCKS = 1 << 13
-_CENSUSES = 4096  # as in kernels/stretch.cuh
+CENSUSES = 4096
+"""Frontiers that a stretch of thin ones holds, as in ``kernels/stretch.cuh``."""
 
 
 def address(array: Any) -> int:
@@ -97,7 +98,7 @@ class Buffers:
         self._head = -(-self.control_type.itemsize // 64) * 64
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
         self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
-        self.censuses = cupy.empty(_CENSUSES, cupy.uint64)
+        self.censuses = cupy.empty(CENSUSES, cupy.uint64)
 
     def fill(self, work: Any) -> None:
         """Write the addresses into a kernel's arguments."""
