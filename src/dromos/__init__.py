@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from dromos.algorithms.triangles import triangles
     from dromos.graph import generators
     from dromos.graph.formats import read, write
+    from dromos.graph.store.stored import StoredGraph
+    from dromos.graph.store.stored import open_store as open
     from dromos.program import (
         AND,
         ANY,
@@ -90,6 +92,7 @@ __all__ = [
     "ReachabilityIndex",
     "Result",
     "Runner",
+    "StoredGraph",
     "Trace",
     "__version__",
     "absolute",
@@ -127,6 +130,7 @@ __all__ = [
     "minimum",
     "multi_source_bfs",
     "neighbourhood_function",
+    "open",
     "pagerank",
     "param",
     "radius",
@@ -155,16 +159,19 @@ _LAZY = (
     "dromos.runner",
     "dromos.algorithms",
     "dromos.algorithms.reachability",
+    "dromos.graph.store.stored",
 )
+_OTHER_NAMES = {"open": "open_store"}  # what would hide one of Python's own functions where it is defined
 
 
 def __getattr__(name: str) -> Any:
     if name == "generators":
         return import_module("dromos.graph.generators")
     if name in __all__:
+        defined = _OTHER_NAMES.get(name, name)
         for module in map(import_module, _LAZY):
-            if name in module.__all__:
-                value = globals()[name] = getattr(module, name)
+            if defined in module.__all__:
+                value = globals()[name] = getattr(module, defined)
                 return value
     raise AttributeError(f"module 'dromos' has no attribute {name!r}")
 

@@ -341,6 +341,9 @@ class Graph:
         arrays = (self._offsets, self._targets, self._weights, self._labels)
         return sum(part.nbytes for part in arrays if part is not None)
 
+    def require_in_memory(self) -> None:
+        """Nothing for a graph in memory; one that stays on disk (:func:`dromos.open`) refuses, and tells what to do."""
+
     def neighbors(self, vertex: int) -> Array:
         """The targets of the arcs that leave ``vertex`` (an id).
 

@@ -71,6 +71,7 @@ class Session:
         progress: Progress | None = None,
     ) -> None:
         check_graph(graph)
+        graph.require_in_memory()
         self.name, self.graph, self.progress = name, graph, progress
         self.engine = engine_for(device, threads, graph)
         self.path: str | Path = path if path == "auto" else Path.parse(path)

@@ -42,6 +42,7 @@ def write(
     >>> dr.read(file)
     <Graph: 3 vertices, 2 edges, directed>
     """
+    graph.require_in_memory()
     path = Path(path)
     chosen = format_of(path, format)
     if chosen.write is None:

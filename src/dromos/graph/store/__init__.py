@@ -5,6 +5,7 @@ from dromos.graph.store.external import Conversion, convert_external
 from dromos.graph.store.layout import Header, Section
 from dromos.graph.store.origin import changed_underneath, identity
 from dromos.graph.store.reader import load, read_header
+from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.graph.store.verify import Report, verify
 from dromos.graph.store.writer import write
 
@@ -13,11 +14,13 @@ __all__ = [
     "Header",
     "Report",
     "Section",
+    "StoredGraph",
     "changed_underneath",
     "convert",
     "convert_external",
     "identity",
     "load",
+    "open_store",
     "read_header",
     "verify",
     "write",

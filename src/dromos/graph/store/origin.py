@@ -62,6 +62,8 @@ def _map_of(array: Array) -> mmap | None:
 
 def origin_of(graph: Graph) -> Origin | None:
     """The store that a graph was opened from; ``None`` where it came from elsewhere."""
+    if (stored := getattr(graph, "origin", None)) is not None:  # a graph that stays on disk knows it itself
+        return stored  # type: ignore[no-any-return]
     reference, origin = _origins.get(id(graph), (None, None))
     return origin if reference is not None and reference() is graph else None
 
@@ -99,6 +101,9 @@ def changed_file(graph: Graph) -> str | None:
     >>> changed_file(dr.Graph.from_edges([0], [1])) is None
     True
     """
+    stored: Origin | None = getattr(graph, "origin", None)
+    if stored is not None:
+        return stored.path if _is_other(stored) else None
     for array in (graph.offsets, graph.targets, graph.weights):
         mapped = None if array is None else _map_of(array)
         _, origin = _maps.get(id(mapped), (None, None))

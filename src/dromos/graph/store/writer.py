@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import UnsupportedFormatError
+from dromos.errors import InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import atomic_output, strip_compression
 from dromos.graph.graph import Flags, Graph
@@ -28,8 +28,10 @@ _PIECE_BYTES = 32 * CHUNK_BYTES
 class SectionWriter:
     """Writes the sections of a store one after the other, and at last the header that makes a store of them."""
 
-    def __init__(self, out: IO[bytes], *, total: int = 0, progress: Progress = no_progress) -> None:
-        self._out = out
+    def __init__(
+        self, out: IO[bytes], *, total: int = 0, progress: Progress = no_progress, chunk_bytes: int = CHUNK_BYTES
+    ) -> None:
+        self._out, self._chunk_bytes = out, chunk_bytes
         self._total, self._progress = total, progress
         self._sections: list[Section] = []
         self._checksums: list[Array] = []
@@ -41,7 +43,7 @@ class SectionWriter:
         begin = self._position
         for piece in pieces:
             data = as_bytes(piece)
-            self._checksums.append(chunk_checksums(data, CHUNK_BYTES))
+            self._checksums.append(chunk_checksums(data, self._chunk_bytes))
             self._put(data.data)
             self._progress(self._position, self._total)
         self._sections.append(Section(name, dtype, begin, self._position - begin))
@@ -51,8 +53,9 @@ class SectionWriter:
         """Write the checksum table and the header, and wait until the disk has it all."""
         table = b"".join(sums.tobytes() for sums in self._checksums)
         header = Header(
-            num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table), b""
-        )
+            num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table), b"",
+            self._chunk_bytes,
+        )  # fmt: skip
         header = replace(header, identity=header.computed_identity(table))
         self._put(table)
         self._out.seek(0)
@@ -73,12 +76,14 @@ def write(
     *,
     transpose: bool = False,
     progress: Progress = no_progress,
+    chunk_bytes: int = CHUNK_BYTES,
 ) -> None:
     """Write a graph as a store.
 
     All flags are found out first, and kept. ``transpose=True`` stores the in-edges too, so that no reader has to build
     them (a symmetric graph needs none). On an error, Ctrl-C or a full disk nothing is left behind, and an older file of
-    that name stays as it was.
+    that name stays as it was. ``chunk_bytes`` (a divisor of 32 MiB) is how much of a section shares a checksum: the
+    least that a graph on disk (:func:`dromos.open`) reads of it for the first time.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
@@ -88,6 +93,8 @@ def write(
     <Graph: 3 vertices, 2 edges, directed>
     """
     path = Path(path)
+    if chunk_bytes < 1 or _PIECE_BYTES % chunk_bytes:
+        raise InvalidArgumentError(f"chunk_bytes={chunk_bytes} is not a divisor of {_PIECE_BYTES}")
     compression = strip_compression(path)[1]
     if compression is not None:
         raise UnsupportedFormatError(f"a store is mapped, so it is not written through {compression}", path=path)
@@ -95,7 +102,7 @@ def write(
     arrays = list(_arrays_of(graph, transpose and not flags.symmetric))
     total = ALIGNMENT + sum(aligned(array.nbytes) for _, array in arrays)
     with atomic_output(path) as out:
-        writer = SectionWriter(out, total=total, progress=progress)
+        writer = SectionWriter(out, total=total, progress=progress, chunk_bytes=chunk_bytes)
         for name, array in arrays:
             writer.add(name, array.dtype, pieces_of(array))
         writer.finish(

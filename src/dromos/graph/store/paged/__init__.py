@@ -1,0 +1,1 @@
+"""A store that stays on disk: its file, its rows in pages, and the threads that read them."""

@@ -1,0 +1,106 @@
+"""The file behind a stored graph: positioned reads past the system's cache, and an eye on whether it is still the same.
+
+Nothing is mapped, so a file that is cut while it is read gives a short read and an error, never a SIGBUS.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+from dromos.errors import CorruptFileError, FileError
+from dromos.graph.formats.files import file_errors
+from dromos.graph.store.origin import Origin
+
+__all__ = ["ByteSource", "StoreFile"]
+
+_REFUSED_DIRECT = 22  # EINVAL: the file system has no direct reads
+
+
+class ByteSource(Protocol):
+    """Where pages come from; tests put one here that fails, stalls or lies."""
+
+    @property
+    def path(self) -> Path: ...
+    def read_into(self, buffer: memoryview, position: int) -> None:
+        """Fill ``buffer`` (whole disk blocks) from ``position``, up to the end of the file; or raise a FileError."""
+
+    def check_unchanged(self) -> None:
+        """Raise a FileError if the file is no longer the one that was opened."""
+
+    def close(self) -> None: ...
+
+
+class StoreFile:
+    """A store's file, open for direct reads where the file system has them."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin, self.path = origin, Path(origin.path)
+        with file_errors(self.path):
+            self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        self._direct = -1
+        try:
+            self._direct = _open_direct(self.path)
+            self.check_unchanged()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def direct(self) -> bool:
+        """Whether reads go past the system's cache."""
+        return self._direct >= 0
+
+    def read_into(self, buffer: memoryview, position: int) -> None:
+        """Fill ``buffer`` from ``position``; both are multiples of a disk block, the file may end within the last."""
+        wanted = min(len(buffer), self.origin.size - position)
+        done = 0
+        with file_errors(self.path):
+            while done < wanted:
+                got = self._read_some(buffer[done:], position + done)
+                if got == 0:
+                    raise CorruptFileError(
+                        f"the file was cut short while it was read: it ends at byte {position + done:,} of "
+                        f"{self.origin.size:,}; write or copy it again",
+                        path=self.path,
+                    )
+                done += got
+
+    def _read_some(self, buffer: memoryview, position: int) -> int:
+        direct = self._direct
+        if direct >= 0 and position % 4096 == 0:  # a read that ended within a block is taken up by the plain file
+            try:
+                return os.preadv(direct, [buffer], position)
+            except OSError as error:
+                if error.errno != _REFUSED_DIRECT:
+                    raise
+        return os.preadv(self._fd, [buffer], position)
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was written to, cut, replaced or removed since the graph was opened."""
+        try:
+            states = [self.path.stat(), *(os.fstat(fd) for fd in (self._fd, self._direct) if fd >= 0)]
+        except OSError:
+            states = []
+        origin = self.origin
+        if not states or any(Origin.of(origin.path, origin.header, state) != origin for state in states):
+            raise FileError(
+                "the file was changed, replaced or removed after the graph was opened; open it again", path=self.path
+            )
+
+    def close(self) -> None:
+        """Close the file; reading from it afterwards is an error."""
+        open_files, self._fd, self._direct = (self._fd, self._direct), -1, -1
+        for fd in open_files:
+            if fd >= 0:
+                os.close(fd)
+
+
+def _open_direct(path: Path) -> int:
+    if not hasattr(os, "O_DIRECT"):
+        return -1
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
+    except OSError:  # tmpfs and some network file systems refuse
+        return -1

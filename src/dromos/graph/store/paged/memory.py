@@ -1,0 +1,57 @@
+"""Address space for an array of which only some pages are in memory at a time."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import ResourceError
+from dromos.graph.store.layout import aligned
+from dromos.graph.summary import human_bytes
+
+__all__ = ["SparseMemory"]
+
+_NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
+_LIBRARY: Final = ctypes.CDLL(None, use_errno=True)  # its calls let go of the GIL, which mmap.madvise does not
+_LIBRARY.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
+class SparseMemory:
+    """As many addresses as an array has bytes, backed by memory only where something was written and not dropped.
+
+    So every page has its place, neighbours in the file are neighbours in memory, and a kernel is given one array,
+    whichever pages of it are there. What is not there reads as zeros.
+
+    >>> memory = SparseMemory(10_000)
+    >>> memory.bytes[5_000] = 7
+    >>> memory.drop(4_096, 8_192)
+    >>> int(memory.bytes[5_000])
+    0
+    """
+
+    def __init__(self, nbytes: int) -> None:
+        size = max(aligned(nbytes), mmap.PAGESIZE)
+        try:
+            self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+        except (OSError, ValueError, OverflowError) as error:
+            raise ResourceError(
+                f"cannot reserve {human_bytes(size)} of addresses for a section of the store ({error}); "
+                "no memory is needed for them, but a limit (ulimit -v) or the setting vm.overcommit_memory=2 forbids it"
+            ) from None
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):  # a huge page would bring in more than was read
+            self._map.madvise(mmap.MADV_NOHUGEPAGE)
+        self.bytes: Array = np.frombuffer(self._map, dtype=np.uint8)
+        self._address = self.bytes.ctypes.data
+
+    def view(self, begin: int, end: int) -> memoryview:
+        """The bytes ``begin..end``, to read into."""
+        return memoryview(self._map)[begin:end]
+
+    def drop(self, begin: int, end: int) -> None:
+        """Give the memory of ``begin..end`` (multiples of a page of the system) back; it reads as zeros then."""
+        if _LIBRARY.madvise(self._address + begin, end - begin, mmap.MADV_DONTNEED) != 0:
+            raise ResourceError(f"the system does not take back {human_bytes(end - begin)} of memory")

@@ -1,0 +1,128 @@
+"""Pages that come and go within a budget: read ahead of the kernels, and kept where they are used most."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.plan import requests, runs, windows
+from dromos.graph.store.paged.pool import Batch, ReadPool
+from dromos.graph.store.paged.rows import PagedRows, Request
+
+__all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room"]
+
+REQUEST_BYTES = 1 << 20
+"""The largest request: a disk is at its best from here on, and a reader is free again soon."""
+GAP_BYTES = 64 << 10
+"""Reading over a gap of this size takes a disk of 1.7 GB/s the 40 us that another request costs a reader."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory for pages, in bytes: what is on its way to the kernels, and what is kept for later supersteps."""
+
+    buffers: int
+    cache: int
+
+
+class _Kept:
+    """Which pages of some rows stay in memory, and how often each was wanted."""
+
+    def __init__(self, rows: PagedRows) -> None:
+        self.cached = np.zeros(rows.num_pages, dtype=bool)
+        self.uses = np.zeros(rows.num_pages, dtype=np.uint32)
+
+
+class Pager:
+    """The pages of a store's rows, for one run.
+
+    ``windows`` of a superstep's wanted pages come one after the other, while the next ones are read. A page that was
+    used stays if there is room, or in the place of one that was used less often. What is used equally often is not
+    exchanged: where all pages are wanted again and again, those that are there stay, and only the rest is read.
+    """
+
+    def __init__(self, source: ByteSource, room: Room, *, pool: ReadPool | None = None) -> None:
+        self.source, self.room = source, room
+        self.pool = ReadPool() if pool is None else pool
+        self.bytes_read = self.num_requests = self.cached_bytes = 0
+        self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
+
+    def windows(self, rows: PagedRows, wanted: Array) -> Iterator[Request]:
+        """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for."""
+        self.source.check_unchanged()
+        kept = self._kept.setdefault(id(rows), (rows, _Kept(rows)))[1]
+        kept.uses += wanted
+        missing = rows.missing(wanted)
+        pages = self.room.buffers // (4 * rows.page_bytes)
+        todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
+        flying: deque[tuple[Request, list[Request], Batch]] = deque()
+        in_buffers = 0
+        while todo or flying:
+            while todo and (not flying or in_buffers < self.room.buffers):
+                window = todo.popleft()
+                asked = self._requests(rows, missing, window)
+                in_buffers += _pages(asked) * rows.page_bytes
+                flying.append((window, asked, self._start(rows, asked)))
+            window, served, batch = flying.popleft()
+            batch.wait()
+            for first, last in served:
+                rows.resident[first:last] = True
+            yield window
+            in_buffers -= _pages(served) * rows.page_bytes
+            self._settle(rows, kept, wanted, window, served)
+
+    def close(self) -> None:
+        """End the threads and close the file."""
+        self.pool.close()
+        self.source.close()
+
+    def _requests(self, rows: PagedRows, missing: Array, window: Request) -> list[Request]:
+        first, last = window
+        found = requests(
+            missing[first:last], rows.resident[first:last],
+            gap=GAP_BYTES // rows.page_bytes, most=REQUEST_BYTES // rows.page_bytes, block=rows.block_pages,
+        )  # fmt: skip
+        return [Request(first + begin, first + end) for begin, end in found]
+
+    def _start(self, rows: PagedRows, asked: list[Request]) -> Batch:
+        self.num_requests += len(asked)
+        self.bytes_read += _pages(asked) * rows.page_bytes
+        return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
+
+    def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:
+        """Choose which of the pages that came in stay."""
+        fresh = np.concatenate([np.arange(first, last) for first, last in served] or [np.empty(0, dtype=np.int64)])
+        room = max(0, self.room.cache - self.cached_bytes) // rows.page_bytes
+        order = np.argsort(-kept.uses[fresh].astype(np.int64), kind="stable")
+        staying, others = fresh[order[:room]], fresh[order[room:]]
+        kept.cached[staying] = True
+        if len(others):
+            old = np.flatnonzero(kept.cached)
+            needed = wanted[old] & (old >= window.last)  # this superstep still counts on them
+            old = old[~needed]
+            old = old[np.argsort(kept.uses[old], kind="stable")][: len(others)]
+            swapped = kept.uses[others[: len(old)]] > kept.uses[old]
+            out, others_in = old[swapped], others[: len(old)][swapped]
+            kept.cached[out], kept.cached[others_in] = False, True
+            self._drop(rows, out)
+            self._drop(rows, others[~np.isin(others, others_in)])
+        self.cached_bytes = sum(int(np.count_nonzero(k.cached)) * r.page_bytes for r, k in self._kept.values())
+
+    def _drop(self, rows: PagedRows, pages: Array) -> None:
+        if not len(pages):
+            return
+        mask = np.zeros(rows.num_pages, dtype=bool)
+        mask[pages] = True
+        rows.resident[pages] = False
+        for run in runs(mask):
+            rows.drop(run)
+
+
+def _pages(asked: list[Request]) -> int:
+    return sum(last - first for first, last in asked)

@@ -1,0 +1,188 @@
+"""The rows of a stored graph in pages: which are in memory, which were checked, and how one is read.
+
+A page is a fixed number of arcs, the same ones of the targets and of the weights, cut so that it begins and ends with a
+disk block in both sections. A *block* is a run of pages that holds whole chunks of every section: the least that can be
+compared with the store's checksums. The first read of a block in a run brings in all of it and checks it; what is read
+of it again later is single pages.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
+from dromos.graph.store.layout import ALIGNMENT, Header, Section, aligned
+from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.memory import SparseMemory
+
+__all__ = ["PAGE_BYTES", "PagedRows", "Request", "checksums_of"]
+
+PAGE_BYTES = 16 << 10
+"""The size of a page of targets unless it is chosen; larger where there would be more than a million of them."""
+_MOST_PAGES = 1 << 20
+
+
+class Request(NamedTuple):
+    """Pages ``first..last`` (the last not included) to be read together."""
+
+    first: int
+    last: int
+
+
+class _PagedSection:
+    """One section, its checksums, and the addresses for its bytes."""
+
+    def __init__(self, section: Section, checksums: Array, chunk_bytes: int, page_arcs: int) -> None:
+        self.section, self.checksums, self.chunk_bytes = section, checksums, chunk_bytes
+        self.page_bytes = page_arcs * section.dtype.itemsize
+        self.memory = SparseMemory(section.nbytes)
+        self.array: Array = self.memory.bytes[: section.nbytes].view(section.dtype)
+
+    def read(self, source: ByteSource, request: Request) -> None:
+        begin, end = request.first * self.page_bytes, aligned(min(request.last * self.page_bytes, self.section.nbytes))
+        source.read_into(self.memory.view(begin, end), self.section.offset + begin)
+
+    def check(self, source: ByteSource, request: Request) -> None:
+        """Compare the chunks of whole blocks with their checksums."""
+        begin = request.first * self.page_bytes
+        end = min(request.last * self.page_bytes, self.section.nbytes)
+        for chunk in range(begin // self.chunk_bytes, -(-end // self.chunk_bytes)):
+            low, high = chunk * self.chunk_bytes, min((chunk + 1) * self.chunk_bytes, self.section.nbytes)
+            if zlib.crc32(self.memory.view(low, high)) != self.checksums[chunk]:
+                at = self.section.offset
+                raise CorruptFileError(
+                    f"section {self.section.name}, pages {low // self.page_bytes:,}..{(high - 1) // self.page_bytes:,} "
+                    f"(bytes {at + low:,}..{at + high:,}) fail their checksum: the file is damaged; write or copy it "
+                    "again",
+                    path=source.path,
+                )  # fmt: skip
+
+    def drop(self, request: Request) -> None:
+        self.memory.drop(request.first * self.page_bytes, min(request.last * self.page_bytes, len(self.memory.bytes)))
+
+
+class PagedRows:
+    """The targets (and weights) of one direction of a stored graph."""
+
+    def __init__(
+        self,
+        header: Header,
+        checksums: Array,
+        *,
+        prefix: str = "",
+        weights: bool = True,
+        page_bytes: int | None = None,
+    ) -> None:
+        names = [f"{prefix}targets", *([f"{prefix}weights"] if weights else [])]
+        sections = [section for name in names if (section := header.section(name)) is not None]
+        self.num_vertices, self.num_arcs = header.num_vertices, header.num_arcs
+        sizes = [section.dtype.itemsize for section in sections]
+        self.page_arcs = _page_arcs(page_bytes, self.num_arcs, sizes)
+        self.arc_bytes = sum(sizes)
+        self.page_bytes = self.page_arcs * self.arc_bytes
+        """What a page takes in memory: its targets and its weights."""
+        self.num_pages = -(-self.num_arcs // self.page_arcs)
+        self.block_pages = math.lcm(*(_pages_of_chunk(header.chunk_bytes, self.page_arcs * size) for size in sizes))
+        self.block_pages = max(1, min(self.block_pages, self.num_pages))
+        self._sections = [
+            _PagedSection(section, checksums_of(header, checksums, section), header.chunk_bytes, self.page_arcs)
+            for section in sections
+        ]
+        self.resident = np.zeros(self.num_pages, dtype=bool)
+        """The pages in memory, each checked. Written by who plans the reads, when a request has been served."""
+        self._checked = np.zeros(-(-self.num_pages // self.block_pages), dtype=bool)
+
+    @property
+    def targets(self) -> Array:
+        """All targets; only those on resident pages are real, the others read as 0."""
+        return self._sections[0].array
+
+    @property
+    def weights(self) -> Array | None:
+        """All weights, in the same way; None if there are none, or they were not asked for."""
+        return self._sections[1].array if len(self._sections) > 1 else None
+
+    @property
+    def target_dtype(self) -> np.dtype[Any]:
+        """The type of an id."""
+        return self._sections[0].section.dtype
+
+    @property
+    def table_bytes(self) -> int:
+        """What the tables about the pages take in memory."""
+        return self.resident.nbytes + self._checked.nbytes
+
+    def missing(self, wanted: Array) -> Array:
+        """The pages to read so that all ``wanted`` ones (a mask) are there: whole blocks where none was checked yet."""
+        missing: Array = wanted & ~self.resident
+        blocks = np.unique(np.flatnonzero(missing) // self.block_pages)
+        for block in blocks[~self._checked[blocks]].tolist():
+            missing[block * self.block_pages : (block + 1) * self.block_pages] = True
+        return missing
+
+    def read(self, source: ByteSource, request: Request) -> None:
+        """Read pages and check them; afterwards they may be marked as resident. For any thread."""
+        for section in self._sections:
+            section.read(source, request)
+        first = request.first // self.block_pages
+        last = -(-request.last // self.block_pages)
+        for block in range(first, last):
+            if not self._checked[block]:
+                whole = Request(block * self.block_pages, (block + 1) * self.block_pages)
+                for section in self._sections:
+                    section.check(source, whole)
+                self._checked[block] = True
+        self._check_targets(source, request)
+
+    def _check_targets(self, source: ByteSource, request: Request) -> None:
+        """A target beyond the vertices would be an address beyond the fields: looked for in all that is read."""
+        section = self._sections[0]
+        begin, end = request.first * self.page_arcs, min(request.last * self.page_arcs, self.num_arcs)
+        ids = section.array[begin:end].view(np.dtype(f"u{section.array.itemsize}"))  # one below 0 is then a great one
+        if ids.size and int(ids.max()) >= self.num_vertices:
+            at = begin + int(np.argmax(ids >= self.num_vertices))
+            byte = section.section.offset + at * section.array.itemsize
+            raise CorruptFileError(
+                f"section {section.section.name}, page {at // self.page_arcs:,}, byte {byte:,}: target "
+                f"{section.array[at]} is not in 0..{self.num_vertices - 1}; the file is damaged; write or copy it "
+                "again",
+                path=source.path,
+            )
+
+    def drop(self, request: Request) -> None:
+        """Give the memory of pages back. For the thread that marks pages as resident, after it has unmarked them."""
+        for section in self._sections:
+            section.drop(request)
+
+
+def _page_arcs(page_bytes: int | None, num_arcs: int, sizes: Sequence[int]) -> int:
+    """The arcs of a page, such that it is a whole number of disk blocks in every section."""
+    least = ALIGNMENT // min(sizes)
+    if page_bytes is None:
+        page_bytes = PAGE_BYTES
+        while num_arcs * sizes[0] > page_bytes * _MOST_PAGES:
+            page_bytes *= 2
+    if page_bytes < ALIGNMENT or page_bytes & (page_bytes - 1):
+        raise InvalidArgumentError(f"page_bytes={page_bytes} is not a power of two from {ALIGNMENT} on")
+    return max(least, page_bytes // sizes[0])
+
+
+def _pages_of_chunk(chunk_bytes: int, page_bytes: int) -> int:
+    """The least number of pages that is a whole number of chunks."""
+    return math.lcm(chunk_bytes, page_bytes) // page_bytes
+
+
+def checksums_of(header: Header, checksums: Array, section: Section) -> Array:
+    """The part of the checksum table that belongs to a section."""
+    first = 0
+    for other in header.sections:
+        if other is section:
+            return checksums[first : first + header.chunks_of(section)]
+        first += header.chunks_of(other)
+    raise FileError(f"the store has no section {section.name}")

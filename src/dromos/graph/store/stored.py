@@ -1,0 +1,325 @@
+"""A graph that stays in its file: counts, flags, labels and row offsets in memory, the arcs read in pages by a run."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
+from dromos.graph.formats.files import file_errors
+from dromos.graph.graph import Graph
+from dromos.graph.labels import Labels
+from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, unpack_header
+from dromos.graph.store.origin import Origin
+from dromos.graph.store.paged.arcs import ArcsOnDisk
+from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.offsets import read_offsets, read_section
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.summary import human_bytes
+
+__all__ = ["StoredGraph", "open_store"]
+
+
+def open_store(path: str | os.PathLike[str]) -> StoredGraph:
+    """Open a store (``.drm``) without reading its arcs, for graphs larger than memory.
+
+    Algorithms run on it within a budget, ``dr.bfs(graph, 0, memory="2G")``, and read the arcs they need in pages. What
+    needs the whole graph in memory refuses it; :meth:`StoredGraph.load` (or ``dr.read``) maps the same file.
+
+    >>> import dromos as dr, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+    >>> dr.write(dr.Graph.from_edges([0, 1], [1, 2]), file)
+    >>> graph = dr.open(file)
+    >>> graph
+    <StoredGraph: 3 vertices, 2 edges, directed; 12.0 KiB on disk>
+    >>> graph.out_degree.tolist()
+    [1, 1, 0]
+    """
+    place = Path(path)
+    with file_errors(place):
+        if place.is_dir():
+            raise FileError("is a directory; give the file in it", path=place)
+        with open(place, "rb") as file:
+            status = os.fstat(file.fileno())
+            header = unpack_header(file.read(ALIGNMENT), status.st_size, place)
+            file.seek(header.checksums_offset)
+            table = file.read()
+    if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
+        raise CorruptFileError(
+            f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum", path=place
+        )
+    origin = Origin.of(os.fspath(place.absolute()), header, status)
+    return StoredGraph._open(origin, np.frombuffer(table, dtype=CHECKSUM))
+
+
+class StoredGraph(Graph):
+    """A graph whose arcs stay in a store; made by :func:`dromos.open`.
+
+    It is a :class:`~dromos.graph.Graph` as far as counts, flags, degrees and labels go. ``targets`` and ``weights``
+    tell their types and lengths, and refuse to be used.
+    """
+
+    __slots__ = ("_checksums", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
+
+    _checksums: Array
+    _prefix: str
+    _read_labels: list[Labels | None]
+    _rows: dict[str, Array]
+    _weighted: bool
+    origin: Origin
+
+    @classmethod
+    def _open(
+        cls,
+        origin: Origin,
+        checksums: Array,
+        *,
+        prefix: str = "",
+        weighted: bool = True,
+        rows: dict[str, Array] | None = None,
+        labels: list[Labels | None] | None = None,
+    ) -> StoredGraph:
+        self = object.__new__(cls)
+        self.origin, self._checksums, self._prefix, self._weighted = origin, checksums, prefix, weighted
+        self._rows = {} if rows is None else rows  # the offsets of both directions, shared by all views of the graph
+        self._read_labels = [] if labels is None else labels
+        self._flags = origin.header.flags
+        self._transpose = self._out_degree = self._in_degree = None
+        self.source_file = origin.path
+        return self
+
+    # ---- what is in memory ---------------------------------------------------------------------------------------
+
+    @property
+    def header(self) -> Header:
+        """The header of the store."""
+        return self.origin.header
+
+    @property
+    def num_vertices(self) -> int:
+        """How many vertices there are, isolated ones included."""
+        return self.header.num_vertices
+
+    @property
+    def num_arcs(self) -> int:
+        """How many directed arcs are stored: an undirected edge counts twice, a self-loop once."""
+        return self.header.num_arcs
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges there are: an undirected edge counts once."""
+        return self.header.num_edges
+
+    @property
+    def num_self_loops(self) -> int:
+        """How many edges lead from a vertex to itself; of a directed graph that is not known unless there are none."""
+        if not self.directed:
+            return 2 * self.num_edges - self.num_arcs
+        return 0 if not self.has_self_loops else self.require_in_memory()
+
+    @property
+    def _offsets(self) -> Array:  # type: ignore[override]
+        return self.row_offsets(self._prefix)
+
+    def row_offsets(self, prefix: str) -> Array:
+        """The offsets of the out-rows (``""``) or of the stored in-rows (``"transpose_"``), read and checked once."""
+        if prefix not in self._rows:
+            with self.reading() as source:
+                offsets = read_offsets(source, self.header, self._checksums, f"{prefix}offsets")
+            offsets.flags.writeable = False
+            self._rows[prefix] = offsets
+        return self._rows[prefix]
+
+    @property
+    def _targets(self) -> Any:  # type: ignore[override]
+        section = self.header.section("targets")
+        assert section is not None
+        return ArcsOnDisk(section.dtype, self.num_arcs, self.origin.path)
+
+    @property
+    def _weights(self) -> Any:  # type: ignore[override]
+        section = self.header.section("weights") if self._weighted else None
+        return None if section is None else ArcsOnDisk(section.dtype, self.num_arcs, self.origin.path)
+
+    @property
+    def _labels(self) -> Labels | None:  # type: ignore[override]
+        if not self._read_labels:
+            self._read_labels.append(self._load_labels())
+        return self._read_labels[0]
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every arc has its reverse, with the same weight, as far as the store knows."""
+        return bool(self._flags.symmetric)
+
+    @property
+    def out_degree(self) -> Array:
+        """The number of arcs that leave each vertex."""
+        return _degrees(self._offsets)
+
+    @property
+    def in_degree(self) -> Array:
+        """The number of arcs that reach each vertex; of a directed graph only where the transpose is stored."""
+        prefix = self.in_prefix
+        if prefix is None:
+            raise InvalidArgumentError(f"in-degrees are not known: {self.why_no_transpose}")
+        return _degrees(self.row_offsets(prefix))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the file."""
+        return self.header.file_bytes
+
+    # ---- the other direction, other weights ------------------------------------------------------------------------
+
+    @property
+    def in_prefix(self) -> str | None:
+        """The name that the sections of the in-rows begin with; None where the store has none."""
+        if self.symmetric:
+            return self._prefix
+        other = "" if self._prefix else "transpose_"
+        return other if self.header.section(f"{other}targets") is not None else None
+
+    @property
+    def why_no_transpose(self) -> str:
+        """What to do about a store without in-rows."""
+        return (
+            f"{self.origin.path} is directed and holds no transpose; write it with `dromos convert --transpose`, or "
+            "dr.write(graph, path, transpose=True)"
+        )
+
+    @property
+    def transpose(self) -> Graph:
+        """The graph with every arc reversed, from the same file; refused where the store does not hold it."""
+        if self.symmetric:
+            return self
+        if self.in_prefix is None:
+            raise InvalidArgumentError(f"this needs the in-edges, and {self.why_no_transpose}")
+        return self._view(prefix=self.in_prefix)
+
+    def with_weights(self, weights: Array | None) -> Graph:
+        """The same graph without its weights; other ones cannot be given to a graph on disk."""
+        if weights is not None:
+            self.require_in_memory()
+        return self._view(weighted=False)
+
+    def _view(self, *, prefix: str | None = None, weighted: bool | None = None) -> StoredGraph:
+        return StoredGraph._open(
+            self.origin, self._checksums,
+            prefix=self._prefix if prefix is None else prefix,
+            weighted=self._weighted if weighted is None else weighted, rows=self._rows, labels=self._read_labels,
+        )  # fmt: skip
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self, opener: Callable[[Origin], ByteSource] = StoreFile) -> Iterator[ByteSource]:
+        """The file, open for a while; refused if it is not the one that the graph was opened from."""
+        source = opener(self.origin)
+        try:
+            yield source
+        finally:
+            source.close()
+
+    def paged_rows(self, prefix: str, *, weights: bool, page_bytes: int | None = None) -> PagedRows:
+        """The out-rows or in-rows in pages, none of them read yet."""
+        return PagedRows(self.header, self._checksums, prefix=prefix, weights=weights, page_bytes=page_bytes)
+
+    def check_unchanged(self) -> None:
+        """Raise a :class:`~dromos.errors.FileError` if the file was changed since it was opened."""
+        with self.reading():
+            pass
+
+    def load(self, **options: Any) -> Graph:
+        """The graph mapped into memory, as :func:`dromos.read` gives it.
+
+        >>> import dromos as dr, tempfile, pathlib
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+        >>> dr.write(dr.Graph.from_edges([0, 1], [1, 2]), file)
+        >>> dr.open(file).load().targets.tolist()
+        [1, 2]
+        """
+        from dromos.graph.store.reader import load
+
+        self.check_unchanged()
+        graph = load(self.origin.path, **options)
+        graph = graph.transpose if self._prefix else graph
+        return graph if self._weighted else graph.with_weights(None)
+
+    def _load_labels(self) -> Labels | None:
+        header, parts = self.header, {}
+        with self.reading() as source:
+            for name in ("labels", "labels_utf8", "labels_offsets"):
+                section = header.section(name)
+                if section is not None:
+                    parts[name] = np.empty(section.items, dtype=section.dtype)
+                    read_section(source, header, self._checksums, section, parts[name])
+        if "labels" in parts:
+            return Labels(parts["labels"])
+        if "labels_utf8" not in parts:
+            return None
+        return Labels(utf8=parts["labels_utf8"], offsets=parts["labels_offsets"])
+
+    # ---- what needs the arcs ---------------------------------------------------------------------------------------
+
+    def require_in_memory(self, *args: Any, **options: Any) -> NoReturn:
+        """Refuse what needs the arcs in memory, and tell what to do."""
+        self.targets[:]
+        raise AssertionError("unreachable: arcs on disk refuse to be read")
+
+    _scan = edges = neighbors = slices = slice = degree_subset = relabel_by_degree = require_in_memory
+    subgraph = egonet = cross_edges = to_scipy = to_networkx = to_arrow = to_pandas = write = require_in_memory
+
+    def symmetrized(self, **options: Any) -> Any:
+        """Refused: a symmetric store is made by ``dromos convert --symmetrize``."""
+        raise InvalidArgumentError(
+            f"this needs every edge in both directions, and {self.origin.path} is directed; make a store that has them "
+            "with `dromos convert --symmetrize IN OUT.drm`, within a budget if need be (--memory)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both were opened from stores of the same content."""
+        if not isinstance(other, StoredGraph):
+            return NotImplemented
+        same = self.header.identity == other.header.identity
+        return same and (self._prefix, self._weighted) == (other._prefix, other._weighted)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{self.num_vertices:,} {'vertex' if self.num_vertices == 1 else 'vertices'}",
+            f"{self.num_edges:,} {'edge' if self.num_edges == 1 else 'edges'}",
+            "directed" if self.directed else "undirected",
+        ]
+        if self.weights is not None:
+            parts.append(f"{self.weights.dtype} weights")
+        return f"<StoredGraph: {', '.join(parts)}; {human_bytes(self.nbytes)} on disk>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.origin.path, self.header.identity, self._prefix, self._weighted)
+
+
+def _reopen(path: str, identity: bytes, prefix: str, weighted: bool) -> StoredGraph:
+    graph = open_store(path)
+    if graph.header.identity != identity:
+        raise FileError("the file holds another graph by now", path=path)
+    return graph._view(prefix=prefix, weighted=weighted)
+
+
+def _degrees(offsets: Array) -> Array:
+    """Differences of offsets, in 4 bytes where the offsets are."""
+    degrees: Array = np.diff(offsets)
+    return degrees.view(np.int32) if degrees.dtype == np.uint32 and int(degrees.max(initial=0)) < 1 << 31 else degrees

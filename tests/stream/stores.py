@@ -1,0 +1,64 @@
+"""Stores for the tests of graphs on disk, and files that fail."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import dromos as dr
+from dromos.dtypes import Array
+from dromos.errors import FileError
+from dromos.graph.store import write
+from dromos.graph.store.origin import Origin
+from dromos.graph.store.paged.file import StoreFile
+
+PAGE = 4096
+
+
+def stored(graph: dr.Graph, folder: Path, *, chunk_bytes: int = PAGE, transpose: bool = True) -> dr.StoredGraph:
+    """The graph written to a file and opened from it, with checksums for single pages."""
+    file = folder / "graph.drm"
+    write(graph, file, transpose=transpose, chunk_bytes=chunk_bytes)
+    return dr.open(file)
+
+
+def random_graph(seed: int, *, vertices: int = 400, arcs: int = 12_000, directed: bool = True) -> dr.Graph:
+    """A graph of some dozen pages of 4 KiB, with one row that is longer than a page, and weights."""
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, vertices, (2, arcs))
+    src[: arcs // 4] = 7
+    return dr.Graph.from_edges(
+        src, dst, rng.integers(1, 9, arcs).astype(np.int32), num_vertices=vertices, directed=directed
+    )
+
+
+class CountingFile(StoreFile):
+    """Keeps what was read: ``(position, bytes)`` of every request."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.reads: list[tuple[int, int]] = []
+
+    def read_into(self, buffer: memoryview, position: int) -> None:
+        self.reads.append((position, len(buffer)))
+        super().read_into(buffer, position)
+
+
+class FaultyFile(StoreFile):
+    """Calls ``fault(buffer, position)`` after every read, which may change what was read, or raise."""
+
+    def __init__(self, origin: Origin, fault: Callable[[Array, int], None]) -> None:
+        super().__init__(origin)
+        self._fault = fault
+
+    def read_into(self, buffer: memoryview, position: int) -> None:
+        super().read_into(buffer, position)
+        self._fault(np.frombuffer(buffer, dtype=np.uint8), position)
+
+
+def input_error(buffer: Array, position: int) -> None:
+    """What a disk with a bad sector does."""
+    raise FileError(f"cannot read the file: {OSError(errno.EIO, 'Input/output error')}")

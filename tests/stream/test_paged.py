@@ -1,0 +1,227 @@
+"""Pages of a store: planned, read, checked, kept and dropped."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.dtypes import Array
+from dromos.errors import CorruptFileError, FileError
+from dromos.graph.store.paged.pager import Pager, Room
+from dromos.graph.store.paged.plan import requests, windows
+from dromos.graph.store.paged.pool import ReadPool
+from dromos.graph.store.paged.rows import PagedRows, Request
+from tests.stream.stores import PAGE, CountingFile, FaultyFile, input_error, random_graph, stored
+
+masks = st.lists(st.booleans(), min_size=1, max_size=60).map(np.array)
+
+
+@given(missing=masks, seed=st.integers(0, 99), gap=st.integers(0, 4), most=st.integers(1, 9), block=st.integers(1, 5))
+def test_requests_bring_in_what_is_missing_and_nothing_twice(
+    missing: Array, seed: int, gap: int, most: int, block: int
+) -> None:
+    resident = ~missing & (np.random.default_rng(seed).random(len(missing)) < 0.3)
+    times = np.zeros(len(missing), dtype=int)
+    for first, last in requests(missing, resident, gap=gap, most=most, block=block):
+        times[first:last] += 1
+        assert last - first <= max(most, block)
+    assert times.max() <= 1
+    assert times[missing].all()
+    assert not times[resident].any()
+
+
+@given(wanted=masks, seed=st.integers(0, 99), pages=st.integers(1, 9), block=st.integers(1, 5))
+def test_windows_hold_every_wanted_page_once(wanted: Array, seed: int, pages: int, block: int) -> None:
+    read = wanted & (np.random.default_rng(seed).random(len(wanted)) < 0.7)
+    held = np.zeros(len(wanted), dtype=int)
+    for first, last in windows(read, wanted, pages=pages, block=block):
+        held[first:last] += 1
+        assert first % block == 0
+        assert np.count_nonzero(read[first:last]) < pages + block
+    assert (held[wanted] == 1).all()
+
+
+def pages_of(rows: PagedRows, window: Request, wanted: Array) -> list[int]:
+    return [page for page in range(*window) if wanted[page]]
+
+
+def check_page(rows: PagedRows, graph: dr.Graph, page: int) -> None:
+    arcs = slice(page * rows.page_arcs, (page + 1) * rows.page_arcs)
+    np.testing.assert_array_equal(rows.targets[arcs], graph.targets[arcs])
+    assert rows.weights is not None
+    assert graph.weights is not None
+    np.testing.assert_array_equal(rows.weights[arcs], graph.weights[arcs])
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10_000),
+    room=st.builds(
+        Room, buffers=st.integers(2, 60).map(lambda n: n * PAGE), cache=st.integers(0, 20).map(PAGE.__mul__)
+    ),
+    chunk=st.sampled_from([PAGE, 2 * PAGE, 16 * PAGE, 512]),
+)
+def test_every_wanted_page_comes_whole_and_the_budget_holds(
+    seed: int, room: Room, chunk: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    graph = random_graph(seed % 7)
+    rng = np.random.default_rng(seed)
+    file = stored(graph, tmp_path_factory.mktemp("pages"), chunk_bytes=chunk)
+    rows = file.paged_rows("", weights=True, page_bytes=PAGE)
+    source = CountingFile(file.origin)
+    pager = Pager(source, room, pool=ReadPool(2))
+    try:
+        for _ in range(6):
+            wanted = rng.random(rows.num_pages) < rng.choice([0.1, 0.5, 1.0])
+            source.reads.clear()
+            seen = []
+            for window in pager.windows(rows, wanted):
+                assert rows.resident.sum() * rows.page_bytes <= room.buffers * 2 + room.cache + chunk * 8
+                for page in pages_of(rows, window, wanted):
+                    check_page(rows, graph, page)
+                    seen.append(page)
+            assert seen == np.flatnonzero(wanted).tolist()
+            assert len(set(source.reads)) == len(source.reads)
+            assert rows.resident.sum() * rows.page_bytes == pager.cached_bytes <= room.cache
+    finally:
+        pager.close()
+
+
+def test_a_scan_that_repeats_keeps_what_fits_and_reads_only_the_rest(tmp_path: Path) -> None:
+    graph = random_graph(1)
+    file = stored(graph, tmp_path)
+    rows = file.paged_rows("", weights=False, page_bytes=PAGE)
+    pager = Pager(CountingFile(file.origin), Room(buffers=8 * PAGE, cache=5 * PAGE))
+    read = []
+    try:
+        for _ in range(4):
+            before = pager.bytes_read
+            list(pager.windows(rows, np.ones(rows.num_pages, dtype=bool)))
+            read.append((pager.bytes_read - before) // PAGE)
+    finally:
+        pager.close()
+    assert read == [rows.num_pages, *[rows.num_pages - 5] * 3]
+
+
+def test_pages_that_are_used_more_often_take_the_place_of_others(tmp_path: Path) -> None:
+    file = stored(random_graph(2), tmp_path)
+    rows = file.paged_rows("", weights=False, page_bytes=PAGE)
+    pager = Pager(CountingFile(file.origin), Room(buffers=40 * PAGE, cache=2 * PAGE))
+    hot = np.zeros(rows.num_pages, dtype=bool)
+    hot[[7, 9]] = True
+    try:
+        list(pager.windows(rows, np.ones(rows.num_pages, dtype=bool)))
+        assert np.flatnonzero(rows.resident).tolist() == [0, 1]
+        list(pager.windows(rows, hot))
+        assert np.flatnonzero(rows.resident).tolist() == [7, 9]
+        before = pager.bytes_read
+        list(pager.windows(rows, hot))
+        assert pager.bytes_read == before
+    finally:
+        pager.close()
+
+
+def scan(file: dr.StoredGraph, source: FaultyFile, graph: dr.Graph, page_bytes: int = PAGE) -> None:
+    """Look at all pages, twice, with a cache of nothing."""
+    rows = file.paged_rows("", weights=True, page_bytes=page_bytes)
+    pager = Pager(source, Room(buffers=12 * PAGE, cache=0), pool=ReadPool(2))
+    wanted = np.ones(rows.num_pages, dtype=bool)
+    try:
+        for _ in range(2):
+            for window in pager.windows(rows, wanted):
+                for page in pages_of(rows, window, wanted):
+                    check_page(rows, graph, page)
+    finally:
+        pager.close()
+
+
+@pytest.mark.parametrize("chunk", [PAGE, 4 * PAGE])
+def test_every_flipped_byte_is_found_before_a_kernel_sees_it(tmp_path: Path, chunk: int) -> None:
+    graph = random_graph(3)
+    file = stored(graph, tmp_path, chunk_bytes=chunk)
+    section = {s.name: s for s in file.header.sections}
+    rng = np.random.default_rng(chunk)
+    for _ in range(60):
+        where = section["targets" if rng.random() < 0.5 else "weights"]
+        at, bit = int(rng.integers(where.offset, where.end)), 1 << int(rng.integers(0, 8))
+
+        def flip(buffer: Array, position: int, at: int = at, bit: int = bit) -> None:
+            if position <= at < position + len(buffer):
+                buffer[at - position] ^= bit
+
+        with pytest.raises(CorruptFileError, match=f"section {where.name}, page.*graph.drm|graph.drm.*section"):
+            scan(file, FaultyFile(file.origin, flip), graph)
+
+
+def test_swapped_pages_are_found(tmp_path: Path) -> None:
+    graph = random_graph(3)
+    file = stored(graph, tmp_path)
+    section = file.header.section("targets")
+    assert section is not None
+    path = Path(file.origin.path)
+    data = bytearray(path.read_bytes())
+    first, second = section.offset, section.offset + 3 * PAGE
+    data[first : first + PAGE], data[second : second + PAGE] = data[second : second + PAGE], data[first : first + PAGE]
+    path.write_bytes(data)
+    file = dr.open(path)
+    with pytest.raises(CorruptFileError, match="section targets, pages 0"):
+        scan(file, FaultyFile(file.origin, lambda buffer, position: None), graph)
+
+
+def test_a_target_beyond_the_vertices_is_refused_even_when_the_page_was_checked_before(tmp_path: Path) -> None:
+    graph = random_graph(3)
+    file = stored(graph, tmp_path)
+    section = file.header.section("targets")
+    assert section is not None
+    seen: set[int] = set()
+
+    def second_time(buffer: Array, position: int) -> None:
+        if position == section.offset and position in seen:
+            buffer.view(np.int32)[5] = -1
+        seen.add(position)
+
+    with pytest.raises(CorruptFileError, match=r"page 0, byte \d.*target -1 is not in 0..399"):
+        scan(file, FaultyFile(file.origin, second_time), graph)
+
+
+def test_an_error_of_the_disk_names_the_file_and_no_thread_stays(tmp_path: Path) -> None:
+    graph = random_graph(3)
+    file = stored(graph, tmp_path)
+    with pytest.raises(FileError, match="Input/output error"):
+        scan(file, FaultyFile(file.origin, input_error), graph)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
+
+
+@pytest.mark.parametrize("how", ["cut", "replaced", "removed", "written to"])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, how: str) -> None:
+    graph = random_graph(4)
+    file = stored(graph, tmp_path)
+    path = Path(file.origin.path)
+    reads: list[int] = []
+
+    def change(buffer: Array, position: int) -> None:
+        reads.append(position)
+        if len(reads) > 1:
+            return
+        if how == "cut":
+            with open(path, "r+b") as out:
+                out.truncate(PAGE * 2)
+        elif how == "replaced":
+            other = path.with_suffix(".other")
+            other.write_bytes(path.read_bytes())
+            other.replace(path)
+        elif how == "removed":
+            path.unlink()
+        else:
+            with open(path, "r+b") as out:
+                out.seek(file.header.checksums_offset)
+                out.write(b"\1\2\3\4")
+
+    with pytest.raises(FileError, match=r"cut short|changed, replaced or removed"):
+        scan(file, FaultyFile(file.origin, change), graph)
