@@ -11,6 +11,7 @@ from dromos.graph import Graph, Labels
 
 if TYPE_CHECKING:
     from dromos.algorithms.all_pairs import all_pairs
+    from dromos.algorithms.assortativity import assortativity
     from dromos.algorithms.belief_propagation import belief_propagation
     from dromos.algorithms.betweenness import betweenness
     from dromos.algorithms.bfs import bfs
@@ -18,19 +19,25 @@ if TYPE_CHECKING:
     from dromos.algorithms.clustering import clustering
     from dromos.algorithms.connected_components import connected_components
     from dromos.algorithms.core_numbers import core_numbers
+    from dromos.algorithms.degree_centrality import degree_centrality
     from dromos.algorithms.degree_distribution import degree_distribution
     from dromos.algorithms.distances import distances
     from dromos.algorithms.eccentricity import diameter, eccentricity, radius
     from dromos.algorithms.harmonic import harmonic
     from dromos.algorithms.k_core import k_core
     from dromos.algorithms.label_propagation import label_propagation
+    from dromos.algorithms.leiden import leiden
+    from dromos.algorithms.louvain import louvain
+    from dromos.algorithms.modularity import modularity
     from dromos.algorithms.multi_source_bfs import multi_source_bfs
     from dromos.algorithms.neighbourhood_function import neighbourhood_function
     from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
     from dromos.algorithms.reachability import ReachabilityIndex, reachability_index
+    from dromos.algorithms.shortcuts import has_path, largest_component
     from dromos.algorithms.spmv import spmv
     from dromos.algorithms.sssp import sssp
     from dromos.algorithms.strongly_connected_components import strongly_connected_components
+    from dromos.algorithms.transitivity import transitivity
     from dromos.algorithms.triangles import triangles
     from dromos.graph import generators
     from dromos.graph.formats import read, write
@@ -98,6 +105,7 @@ __all__ = [
     "absolute",
     "all_pairs",
     "arctan",
+    "assortativity",
     "belief_propagation",
     "betweenness",
     "bfs",
@@ -109,6 +117,7 @@ __all__ = [
     "connected_components",
     "core_numbers",
     "cos",
+    "degree_centrality",
     "degree_distribution",
     "diameter",
     "distances",
@@ -120,14 +129,19 @@ __all__ = [
     "floor",
     "generators",
     "harmonic",
+    "has_path",
     "isfinite",
     "isnan",
     "k_core",
     "label_propagation",
+    "largest_component",
+    "leiden",
     "log",
     "log1p",
+    "louvain",
     "maximum",
     "minimum",
+    "modularity",
     "multi_source_bfs",
     "neighbourhood_function",
     "open",
@@ -146,6 +160,7 @@ __all__ = [
     "strongly_connected_components",
     "tan",
     "tanh",
+    "transitivity",
     "triangles",
     "vertex_param",
     "where",
@@ -160,6 +175,7 @@ _LAZY = (
     "dromos.algorithms",
     "dromos.algorithms.reachability",
     "dromos.graph.store.stored",
+    "dromos.algorithms.shortcuts",
 )
 _OTHER_NAMES = {"open": "open_store"}  # what would hide one of Python's own functions where it is defined
 

@@ -107,6 +107,11 @@ def test_arguments_become_what_the_functions_take(call):
     for x in ("x.npy", "0=1,1=10,2=100,3=1000"):
         call("spmv", "g.drm", "--x", x, "-o", "y.json", "--unweighted")
         assert json.loads(Path("y.json").read_text())["y"] == [110.0, 100.0, 0.0, 1.0]
+    graph = dr.read("g.drm")
+    for words, weight in (((), None), (("--weighted",), "weight")):
+        call("closeness", "g.drm", *words, "-o", "near.json")
+        near = json.loads(Path("near.json").read_text())["centrality"]
+        assert near == dr.closeness(graph, weight=weight).centrality.tolist()
     call("betweenness", "k4.drm", "--sources", "0,2", "--no-normalized", "-o", "b.json")
     assert len(json.loads(Path("b.json").read_text())["centrality"]) == 4
     done = call("belief-propagation", "k4.drm", "--prior", "1,-1;0,0;0,0;0,0", "--coupling", "0.1,-0.1;-0.1,0.1",

@@ -41,15 +41,22 @@ ALGORITHMS = {
         graph, np.zeros((graph.num_vertices, 2)), np.zeros((2, 2)), **how
     ),
     "degree_distribution": lambda graph, **how: dr.degree_distribution(graph),
+    "degree_centrality": lambda graph, **how: dr.degree_centrality(graph),
+    "assortativity": lambda graph, **how: dr.assortativity(graph),
+    "transitivity": dr.transitivity,
+    "louvain": dr.louvain,
+    "leiden": dr.leiden,
+    "modularity": lambda graph, **how: dr.modularity(graph, np.arange(graph.num_vertices)),
 }
 MANY_SOURCES = {  # they take bad input and odd graphs in tests/many
     "all_pairs", "closeness", "diameter", "distances", "eccentricity", "harmonic", "multi_source_bfs",
     "neighbourhood_function", "radius",
 }  # fmt: skip
 BY_SOURCE = ("bfs", "sssp", "random_walk_with_restart")
-ONE_KERNEL = ("triangles", "clustering", "label_propagation")
+ONE_KERNEL = ("triangles", "clustering", "label_propagation", "transitivity", "louvain", "leiden")
+ON_THE_HOST = ("degree_distribution", "degree_centrality", "assortativity", "modularity")
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
-runs_somewhere = pytest.mark.parametrize("name", [name for name in ALGORITHMS if name != "degree_distribution"])
+runs_somewhere = pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ON_THE_HOST])
 
 
 def people():

@@ -1,11 +1,11 @@
 """Closeness centrality.
 
 Returns ``centrality``: the inverse of the mean distance *to* each vertex from those that have a path to it, times (with
-``wf_improved``) the share of the other vertices that do. Distances are numbers of edges. The numbers are those of
-NetworkX's ``closeness_centrality``; of a sample of sources they are estimates: Eppstein and Wang, "Fast approximation
-of centrality", 2004. Parallel edges and self-loops change nothing.
+``wf_improved``) the share of the other vertices that do. Distances are numbers of edges, or sums of weights where they
+are asked for. The numbers are those of NetworkX's ``closeness_centrality``; of a sample of sources they are estimates:
+Eppstein and Wang, "Fast approximation of centrality", 2004. Parallel edges and self-loops change nothing.
 
-Searches run many at once, see :mod:`dromos.algorithms.multi_source_bfs`.
+Searches run many at once, see :mod:`dromos.algorithms.multi_source_bfs`; with weights one after the other.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from dromos.algorithms.arguments import weight_range
+from dromos.algorithms.arguments import weighted as with_weight
 from dromos.algorithms.many.centrality import sampled, sums_from, sums_to
 from dromos.algorithms.many.sources import chosen_sources
 from dromos.algorithms.multi_source_bfs import sharing_values
+from dromos.algorithms.sssp import as_float, distance_type, sssp_program
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -36,18 +39,20 @@ def closeness(
     seed: int | None = None,
     grouping: str = "auto",
     memory: int | None = None,
+    weight: str | None = None,
     **how: Unpack[Options],
 ) -> Result:
     """How close each vertex is to all that have a path to it.
 
     Args:
-        graph: distances count edges towards a vertex; weights are not looked at.
+        graph: distances count edges towards a vertex; weights are looked at if ``weight`` says so.
         k: estimate from so many sources drawn by ``seed``; all vertices if not given, exactly.
         sources: estimate from these vertices (labels, or ids where the graph has none) instead.
         wf_improved: scale by the share of vertices that have a path, so that small components do not win.
         seed: of the draw; the same one draws the same sources.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         memory: bytes that a group of sources may take; groups are made smaller to fit.
+        weight: ``"weight"`` adds up the graph's weights, which must not be below zero.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -56,6 +61,14 @@ def closeness(
     """
     session = Session("closeness", graph, **how)
     chosen = chosen_sources(graph, k, sources, seed)
+    on = with_weight(graph, weight)
+    if on.weights is not None:
+        weight_range(on, negative=False)
+        reached, far, others = _weighted_sums(session, on, chosen)
+        return session.result(
+            {"centrality": _centrality(reached, far, others, wf_improved)},
+            verifier=lambda result: verify(on, chosen, result["centrality"], wf_improved, weighted=True),
+        )
     if chosen is None:
         sums = sums_to(session, graph, np.arange(graph.num_vertices), grouping, memory)
     else:
@@ -67,19 +80,45 @@ def closeness(
     )
 
 
+def _weighted_sums(session: Session, graph: Graph, sources: Array | None) -> tuple[Array, Array, Array]:
+    """Of each vertex: how many sources reach it, the sum of their distances, and how many sources are others."""
+    n = graph.num_vertices
+    reached, far, others = np.zeros(n, np.int64), np.zeros(n), np.full(n, n - 1 if sources is None else len(sources))
+    back = graph.transpose
+    dtype = distance_type(graph, *weight_range(graph))
+    for number, root in enumerate(range(n) if sources is None else sources.tolist()):
+        flow = back if sources is None else graph
+        distance = as_float(session.run(sssp_program(dtype)(source=root), flow).fields["distance"])
+        there = np.isfinite(distance)
+        there[root] = False
+        if sources is None:
+            reached[root], far[root] = np.count_nonzero(there), distance[there].sum()
+        else:
+            reached += there
+            far[there] += distance[there]
+        if session.progress is not None:
+            session.progress(number + 1, n if sources is None else len(sources))
+    if sources is not None:
+        others[sources] -= 1
+    return reached, far, others
+
+
 def _centrality(reached: Array, far: Array, others: Array, wf_improved: bool) -> Array:
     mean_inverse = np.divide(reached, far, out=np.zeros(len(far)), where=far > 0)
     share = np.divide(reached, others, out=np.zeros(len(far)), where=others > 0)
     return mean_inverse * share if wf_improved else mean_inverse
 
 
-def verify(graph: Graph, sources: Array | None, centrality: Array, wf_improved: bool) -> None:
+def verify(
+    graph: Graph, sources: Array | None, centrality: Array, wf_improved: bool, *, weighted: bool = False
+) -> None:
     """The centralities of some vertices are those that SciPy's distances give."""
     n = graph.num_vertices
     some = np.unique(np.linspace(0, max(n - 1, 0), min(n, _CHECKED)).astype(np.int64)) if n else np.empty(0, np.int64)
     if not n:
         return
-    length = sampled(graph, sources, some)
+    length = sampled(graph, sources, some, weighted=weighted)
     others = np.full(len(some), n - 1) if sources is None else len(sources) - np.isin(some, sources)
-    expected = _centrality(np.count_nonzero(length, axis=1), length.sum(axis=1), others, wf_improved)
+    far = np.where(np.isfinite(length), length, 0).sum(axis=1)
+    expected = _centrality(np.isfinite(length).sum(axis=1), far, others, wf_improved)
     nowhere(~np.isclose(centrality[some], expected), "checked vertex number {} has another closeness")

@@ -1,7 +1,7 @@
 """Connected components; weakly connected ones of a directed graph.
 
-Returns ``label`` (the least vertex id of the component) and the number of components, ``count``. Self-loops and
-parallel edges change nothing.
+Returns ``label`` (the least vertex id of the component), ``size`` (the vertices in it, when first asked for) and the
+number of components, ``count``. Self-loops and parallel edges change nothing.
 
 An engine's own kernel is used where it has one (Afforest: Sutton, Ben-Nun and Barak, IPDPS 2018). As a program,
 labels spread along edges and the least one stays; on a directed graph along both directions of every edge.
@@ -21,7 +21,7 @@ from dromos.graph import Graph
 from dromos.parallel import in_blocks
 from dromos.runner import Options, Result, Session, on_host
 
-__all__ = ["Components", "connected_components", "verify"]
+__all__ = ["Components", "component_sizes", "connected_components", "verify"]
 
 
 class Components(dr.Program):
@@ -49,8 +49,8 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
 
     >>> import dromos as dr
     >>> result = dr.connected_components(dr.Graph.from_edges([4, 1], [1, 2]))
-    >>> result.label.tolist(), result.count
-    ([0, 1, 1, 3, 1], 3)
+    >>> result.label.tolist(), result.count, result.size.tolist()
+    ([0, 1, 1, 3, 1], 3, [1, 3, 3, 1, 3])
     """
     session = Session("connected_components", graph, **how)
     fields = session.native("components", stays=True)
@@ -59,11 +59,21 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     label = fields["label"]
     count = _number(on_host(label))
     return session.result(
-        {"label": label},
+        {"label": label, "size": lambda: component_sizes(on_host(label))},
         values={"count": count},
         vertex_fields={"label"},
         verifier=lambda result: verify(graph, result["label"], count),
     )
+
+
+def component_sizes(label: Array) -> Array:
+    """How many vertices have the same label as each.
+
+    >>> component_sizes(np.array([0, 1, 1])).tolist()
+    [1, 2, 2]
+    """
+    sizes: Array = np.bincount(label, minlength=len(label))[label]
+    return sizes
 
 
 def _number(label: Array) -> int:

@@ -17,7 +17,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["degree_distribution", "verify"]
+__all__ = ["degree_distribution", "degrees", "verify"]
 
 
 def degree_distribution(graph: Graph, direction: str = "total", **how: Unpack[Options]) -> Result:
@@ -34,12 +34,18 @@ def degree_distribution(graph: Graph, direction: str = "total", **how: Unpack[Op
     ([0, 4, 0, 0, 1], [0.0, 0.8, 0.0, 0.0, 0.2])
     """
     session = Session("degree_distribution", graph, **how)
-    count = np.bincount(_degrees(graph, direction)) if graph.num_vertices else np.zeros(0, dtype=np.int64)
+    count = np.bincount(degrees(graph, direction)) if graph.num_vertices else np.zeros(0, dtype=np.int64)
     fields = {"degree": np.arange(len(count)), "count": count, "share": count / max(graph.num_vertices, 1)}
     return session.result(fields, index="degree", verifier=lambda result: verify(graph, result["count"], direction))
 
 
-def _degrees(graph: Graph, direction: str) -> Array:
+def degrees(graph: Graph, direction: str) -> Array:
+    """The degree of every vertex; a self-loop of an undirected graph counts twice.
+
+    >>> import dromos as dr
+    >>> degrees(dr.Graph.from_edges([0, 1], [1, 1], directed=False), "total").tolist()
+    [1, 3]
+    """
     if direction not in ("total", "in", "out"):
         raise InvalidArgumentError(f"direction={direction!r} is none of 'total', 'in', 'out'")
     if not graph.directed:

@@ -29,7 +29,7 @@ from dromos.parallel import in_blocks
 from dromos.plan import Stats
 from dromos.runner import Options, Result, Session, on_host
 
-__all__ = ["sssp", "sssp_program", "verify"]
+__all__ = ["as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
 
 @cache
@@ -147,22 +147,22 @@ def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack
     session = Session("sssp", graph, **how)
     root, on = graph.vertex_id(source), weighted(graph, weight)
     low, high = weight_range(on)
-    dtype = _distance_type(on, low, high)
+    dtype = distance_type(on, low, high)
     check = lambda result: verify(on, root, result["distance"], result["parent"])  # noqa: E731
     if low < 0:
         program = bellman_ford_program(dtype)(source=root)
         fields = session.run(program, on, watch=_NegativeCycles(graph, root)).fields
-        whole = {"distance": _as_float(fields["distance"]), "parent": fields["parent"]}
+        whole = {"distance": as_float(fields["distance"]), "parent": fields["parent"]}
         return session.result(whole, vertex_fields={"parent"}, verifier=check)
     distance = session.run(sssp_program(dtype)(source=root), on, stays=True).fields["distance"]
     columns = {
-        "distance": lambda: _as_float(distance),
+        "distance": lambda: as_float(distance),
         "parent": lambda: _parents(on, root, on_host(distance), session.engine),
     }
     return session.result(columns, vertex_fields={"parent"}, verifier=check)
 
 
-def _distance_type(graph: Graph, low: float, high: float) -> np.dtype[Any]:
+def distance_type(graph: Graph, low: float, high: float) -> np.dtype[Any]:
     """float64; for whole weights int32 while the longest path fits, else int64, so that sums are exact and quick."""
     if graph.weights is not None and graph.weights.dtype.kind == "f":
         return np.dtype(np.float64)
@@ -170,7 +170,7 @@ def _distance_type(graph: Graph, low: float, high: float) -> np.dtype[Any]:
     return np.dtype(np.int32 if longest < np.iinfo(np.int32).max else np.int64)
 
 
-def _as_float(distance: Array) -> Array:
+def as_float(distance: Array) -> Array:
     """Floats, infinite where no path leads; an array of a device stays there."""
     if distance.dtype.kind == "f":
         return distance

@@ -1,7 +1,7 @@
 """Strongly connected components.
 
-Returns ``label`` (the least vertex id of the component) and the number of components, ``count``. On an undirected
-graph they are the connected ones. Self-loops and parallel edges change nothing.
+Returns ``label`` (the least vertex id of the component), ``size`` and the number of components, ``count``. On an
+undirected graph they are the connected ones. Self-loops and parallel edges change nothing.
 
 Where every edge goes both ways they are found as connected components are. Otherwise a composition of programs: what no
 cycle can reach, or reaches none, is peeled off; what the best connected vertex reaches forward and backward is the one
@@ -20,6 +20,7 @@ import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import sources_of_arcs
+from dromos.algorithms.connected_components import component_sizes
 from dromos.algorithms.verifying import expand, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -117,7 +118,7 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Resul
     label = _labels(session, graph) if fields is None else fields["label"]
     count = int(np.count_nonzero(label == np.arange(len(label))))
     return session.result(
-        {"label": label},
+        {"label": label, "size": lambda: component_sizes(label)},
         values={"count": count},
         vertex_fields={"label"},
         verifier=lambda result: verify(graph, result["label"], count),

@@ -28,6 +28,7 @@ _WORDS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "nstart": as_numbers,
     "dangling": as_numbers,
     "x": as_numbers,
+    "community": as_numbers,
     "prior": as_matrix,
     "coupling": as_matrix,
 }
@@ -85,9 +86,13 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
             inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         )
 
+    unweighted = any(p.name == "weight" and p.default is not None for p in own)
+
     def command(**given: Any) -> None:
         common = {option: given.pop(option) for option in Common.OPTIONS}
         file = given.pop("graph")
+        if unweighted:  # the option asks for the opposite of what the argument says
+            given["weight"] = not given["weight"]
 
         def call(graph: Any, how: Mapping[str, Any]) -> Any:
             return function(graph, **{key: _value(graph, key, value) for key, value in given.items()}, **how)
@@ -104,6 +109,8 @@ def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
     """The annotation and default of an argument as an option; one without a default must be given."""
     name, default = parameter.name, parameter.default
     required = default is inspect.Parameter.empty
+    if name == "weight" and default is None:
+        return Annotated[bool, _option("--weighted", text="Add up the graph's weights.")], False
     if name == "weight":
         return Annotated[bool, _option("--unweighted", text="Leave the graph's weights out.")], False
     flag = f"--{name.replace('_', '-')}"
@@ -120,7 +127,7 @@ def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
 
 def _value(graph: Any, name: str, given: Any) -> Any:
     if name == "weight":
-        return None if given else "weight"
+        return "weight" if given else None
     return _WORDS[name](graph, given) if name in _WORDS and given is not None else given
 
 

@@ -116,6 +116,25 @@ class Result(Mapping[str, Array]):
         row = self._graph.vertex_id(vertex)
         return {name: self._shown(name, on_host(self[name][row : row + 1])).tolist()[0] for name in self._table()}
 
+    def path_to(self, vertex: Any) -> list[Any]:
+        """The vertices on the path that a search found to ``vertex``, from its source on; empty where there is none.
+
+        >>> import dromos as dr
+        >>> g = dr.Graph.from_edges(["ada", "bob", "zoe"], ["bob", "eve", "ada"])
+        >>> dr.bfs(g, "ada").path_to("eve"), dr.sssp(g, "ada").path_to("zoe")
+        (['ada', 'bob', 'eve'], [])
+        """
+        if "parent" not in self._columns or self._index is not None:
+            raise InvalidArgumentError(f"{self._name} finds no paths; ask a result that has parents, of bfs or sssp")
+        parent = on_host(self["parent"])
+        path = [self._graph.vertex_id(vertex)]
+        if parent[path[0]] < 0:
+            return []
+        while (before := int(parent[path[-1]])) != path[-1]:
+            path.append(before)
+        found: list[Any] = named(np.array(path[::-1]), self._graph.labels).tolist()
+        return found
+
     def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
         """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out."""
         if isinstance(k, bool) or not isinstance(k, int) or k < 0:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
 from dromos.dtypes import Array
-from dromos.engines import Engine
+from dromos.engines import Engine, NativeKernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path
@@ -72,7 +72,7 @@ class Session:
     ) -> None:
         check_graph(graph)
         graph.require_in_memory()
-        self.name, self.graph, self.progress = name, graph, progress
+        self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
         self.engine = engine_for(device, threads, graph)
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []
@@ -121,8 +121,12 @@ class Session:
     ) -> Mapping[str, Any] | None:
         """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
         found = self.engine.native(kernel) if self.path == "auto" else None
-        if found is None:
-            return None
+        return None if found is None else self._call(kernel, found, graph, stays, options)
+
+    def _call(
+        self, kernel: str, found: NativeKernel, graph: Graph | None, stays: bool, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Run a kernel and note it in the trace."""
         begin = time.perf_counter()
         on = self.graph if graph is None else graph
         fields = found(on, **options)
@@ -140,14 +144,27 @@ class Session:
 
     def must_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
         """As :meth:`native`, for what no program can say."""
-        if self.path != "auto":
-            raise InvalidArgumentError(
-                f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"
-            )
+        self.refuse_path()
         fields = self.native(kernel, graph, **options)
         if fields is None:
             raise InvalidArgumentError(f"the engine {self.engine.name!r} has no kernel for {kernel}")
         return fields
+
+    def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
+        """As :meth:`must_native`, by the CPU's kernel where the engine has none of its own."""
+        from dromos.engines.native import cpu_kernel
+
+        self.refuse_path()
+        found = self.engine.native(kernel) or cpu_kernel(kernel, self.threads)
+        assert found is not None, kernel
+        return self._call(kernel, found, graph, False, options)
+
+    def refuse_path(self) -> None:
+        """Refuse a fixed path, for an algorithm that is no program."""
+        if self.path != "auto":
+            raise InvalidArgumentError(
+                f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"
+            )
 
     def result(
         self,

@@ -65,10 +65,11 @@ def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, mem
     return Sums(reached, far, near, others, found)
 
 
-def sampled(graph: Graph, sources: Array | None, vertices: Array) -> Any:
-    """SciPy's distances to ``vertices`` from ``sources``, or from all; 0 where there is no path."""
+def sampled(graph: Graph, sources: Array | None, vertices: Array, *, weighted: bool = False) -> Any:
+    """SciPy's distances to ``vertices`` from ``sources``, or from all; infinite without a path, and from itself."""
     from scipy.sparse.csgraph import shortest_path
 
-    length = shortest_path(matrix(graph.with_weights(None).transpose), unweighted=True, indices=vertices)
-    length[~np.isfinite(length)] = 0
+    back = (graph if weighted else graph.with_weights(None)).transpose
+    length = shortest_path(matrix(back), method="D", unweighted=not weighted, indices=vertices)
+    length[np.arange(len(vertices)), vertices] = np.inf
     return length if sources is None else length[:, sources]

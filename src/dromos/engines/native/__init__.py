@@ -14,7 +14,9 @@ from dromos.engines import NativeKernel
 
 __all__ = ["CPU_KERNELS", "cpu_kernel"]
 
-CPU_KERNELS: Final = ("betweenness", "components", "cores", "cdlp", "joint", "strong", "triangles")
+CPU_KERNELS: Final = (
+    "betweenness", "cdlp", "communities", "components", "cores", "joint", "strong", "triangles",
+)  # fmt: skip
 """Each is a module here with a function of the same name."""
 
 

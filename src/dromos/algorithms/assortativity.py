@@ -1,0 +1,69 @@
+"""Degree assortativity: whether vertices of high degree are joined to others of high degree.
+
+Returns ``assortativity``, a number about the graph in -1..1 (NaN where all degrees at the ends of edges are equal), and
+by vertex the ``degree``. It is the correlation of the degrees at the two ends of an edge, over all edges; an undirected
+edge counts both ways. The numbers are those of NetworkX's ``degree_assortativity_coefficient``.
+
+Newman, "Assortative mixing in networks", 2002.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import sources_of_arcs
+from dromos.algorithms.degree_distribution import degrees
+from dromos.algorithms.verifying import require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["assortativity", "verify"]
+
+
+def assortativity(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The correlation of degrees over edges: of out-degree with in-degree where the graph is directed.
+
+    Args:
+        graph: any; parallel edges and self-loops count.
+        how: accepted as everywhere; the degrees are counted on the host.
+
+    >>> import dromos as dr
+    >>> dr.assortativity(dr.generators.star(5)).assortativity
+    -1.0
+    """
+    session = Session("assortativity", graph, **how)
+    head, tail = _ends(graph)
+    # each vertex stands in the sums once for each of its arcs, so no array of all arcs is needed but one
+    out, into = graph.out_degree, graph.in_degree
+    arcs = max(graph.num_arcs, 1)
+    mean_head, mean_tail = head @ out / arcs, tail @ into / arcs
+    spread = ((head - mean_head) ** 2 @ out) * ((tail - mean_tail) ** 2 @ into)
+    around = np.repeat(head - mean_head, out) @ (tail - mean_tail)[graph.targets]
+    value = float(around / np.sqrt(spread)) if spread > 0 else float("nan")
+    return session.result(
+        {"degree": degrees(graph, "total")},
+        values={"assortativity": value},
+        verifier=lambda result: verify(graph, value),
+    )
+
+
+def _ends(graph: Graph) -> tuple[Array, Array]:
+    """The degree that counts at an arc's source, and the one that counts at its target, by vertex."""
+    if not graph.directed:
+        both = degrees(graph, "total").astype(np.float64)
+        return both, both
+    return graph.out_degree.astype(np.float64), graph.in_degree.astype(np.float64)
+
+
+def verify(graph: Graph, value: float) -> None:
+    """The number is the one that NumPy's correlation matrix over all arcs has."""
+    head, tail = _ends(graph)
+    ends = np.stack([head[sources_of_arcs(graph)], tail[graph.targets]])
+    if graph.num_arcs == 0 or np.any(ends.min(axis=1) == ends.max(axis=1)):
+        require(np.isnan(value), f"all degrees are equal, but the assortativity is {value:g}")
+        return
+    expected = np.corrcoef(ends)[0, 1]
+    require(abs(value - expected) <= 1e-6, f"the correlation over edges is {expected:g}, not {value:g}")

@@ -1,0 +1,51 @@
+"""Degree centrality.
+
+Returns ``centrality``: the degree of a vertex over the number of other vertices, as in NetworkX. Parallel edges count
+each, a self-loop of an undirected graph twice, so values above 1 are possible there; in a graph of one vertex it is 1.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.degree_distribution import degrees
+from dromos.algorithms.verifying import nowhere
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["degree_centrality", "verify"]
+
+
+def degree_centrality(graph: Graph, direction: str = "total", **how: Unpack[Options]) -> Result:
+    """The share of the other vertices that each vertex is joined to.
+
+    Args:
+        graph: any.
+        direction: of a directed graph's edges: ``"in"``, ``"out"`` or ``"total"``, both together.
+        how: accepted as everywhere; the degrees are counted on the host.
+
+    >>> import dromos as dr
+    >>> dr.degree_centrality(dr.generators.path(3)).centrality.tolist()
+    [0.5, 1.0, 0.5]
+    """
+    session = Session("degree_centrality", graph, **how)
+    others = graph.num_vertices - 1
+    degree = degrees(graph, direction)
+    share = degree / others if others > 0 else np.ones(graph.num_vertices)
+    return session.result({"centrality": share}, verifier=lambda result: verify(graph, result["centrality"], direction))
+
+
+def verify(graph: Graph, centrality: Array, direction: str) -> None:
+    """Times the number of other vertices, the centralities are how often a vertex stands at an end of an edge."""
+    n = graph.num_vertices
+    if n < 2:
+        nowhere(centrality != 1, "vertex {} is alone, but its centrality is not 1")
+        return
+    edges = graph.edges()
+    starts, ends = (np.bincount(column, minlength=n) for column in (edges.src, edges.dst))
+    both = not graph.directed or direction == "total"
+    expected = starts + ends if both else (starts if direction == "out" else ends)
+    nowhere(np.abs(centrality * (n - 1) - expected) > 1e-6, "vertex {} has another degree")

@@ -1,0 +1,123 @@
+"""Communities by the Louvain method.
+
+Returns ``community`` (a number from 0 on for each vertex, by the least vertex of each), ``hierarchy`` (one column for
+each level, the finest first; the last is ``community``), and the numbers ``count`` and ``modularity``. Edges count by
+their weights, parallel edges each; a self-loop belongs to its vertex. A directed graph is refused.
+
+Vertices move to the community around them that gains most modularity, those whose surroundings changed again, until no
+move gains; then communities become the vertices of a smaller graph, and all begins anew. One thread does it, in an
+order drawn from ``seed``: the same seed gives the same communities everywhere. Blondel, Guillaume, Lambiotte and
+Lefebvre, "Fast unfolding of communities in large networks", 2008; the queue is that of Leiden.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
+from dromos.algorithms.modularity import modularity_of
+from dromos.algorithms.triangles import require_undirected
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["find_communities", "louvain", "verify"]
+
+
+def louvain(
+    graph: Graph,
+    resolution: float = 1.0,
+    seed: int = 0,
+    rounds: int = 2,
+    weight: str | None = "weight",
+    **how: Unpack[Options],
+) -> Result:
+    """Communities of high modularity, with their hierarchy.
+
+    Args:
+        graph: undirected; weights from zero on.
+        resolution: above 1 communities become smaller, below 1 larger.
+        seed: of the order in which vertices move.
+        rounds: how often vertices move from the bottom up, each time from the communities found before.
+        weight: ``None`` leaves the graph's weights out.
+        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
+    >>> result = dr.louvain(two)
+    >>> result.community.tolist(), round(result.modularity, 4)
+    ([0, 0, 0, 1, 1, 1], 0.3571)
+    """
+    session = Session("louvain", graph, **how)
+    return find_communities(session, graph, resolution, seed, rounds, weight, refined=False)
+
+
+def find_communities(
+    session: Session, graph: Graph, resolution: float, seed: int, rounds: int, weight: str | None, *, refined: bool
+) -> Result:
+    """What :func:`louvain` and :func:`dromos.leiden` share."""
+    require_undirected(graph, session.name)
+    on = weighted(graph, weight)
+    weight_range(on, negative=False)
+    gamma = finite(resolution, "resolution", 0, np.inf)
+    fields = session.host_native(
+        "communities", on,
+        resolution=gamma, seed=count_of(seed, "seed"), rounds=count_of(rounds, "rounds", 1), refined=refined,
+    )  # fmt: skip
+    community, levels = fields["community"], fields["levels"]
+    found = modularity_of(on, community, gamma)
+    return session.result(
+        {"community": community, "hierarchy": lambda: np.stack(levels, axis=1)},
+        values={"count": int(community.max(initial=-1)) + 1, "modularity": found},
+        verifier=lambda result: verify(
+            on, result["community"], result["hierarchy"], result.modularity, gamma, connected=refined
+        ),
+    )
+
+
+def verify(
+    graph: Graph, community: Array, hierarchy: Array, value: float, resolution: float, *, connected: bool = False
+) -> None:
+    """No two communities gain by merging, each level lies within the next, and the modularity is as said.
+
+    ``connected``: each community is one piece, which Leiden promises and Louvain does not.
+    """
+    n = graph.num_vertices
+    require(len(community) == n and len(hierarchy) == n, "there is not one community for each vertex")
+    if n == 0:
+        return
+    count = int(community.max()) + 1
+    require(len(np.unique(community)) == count and community.min() >= 0, "the communities are not numbered from 0 on")
+    nowhere(hierarchy[:, -1] != community, "vertex {} has another community on the last level")
+    for finer, coarser in zip(hierarchy.T[:-1], hierarchy.T[1:], strict=True):
+        holder = np.zeros(finer.max() + 1, dtype=coarser.dtype)
+        holder[finer] = coarser
+        nowhere(holder[finer] != coarser, "vertex {} is in one community with another, but not on the level above")
+    import scipy.sparse as sp
+
+    src, dst = sources_of_arcs(graph), graph.targets
+    weights = np.ones(len(dst)) if graph.weights is None else graph.weights.astype(np.float64)
+    between = sp.coo_array((weights, (community[src], community[dst])), shape=(count, count)).tocsr()
+    loops = np.bincount(community[src[src == dst]], weights=weights[src == dst], minlength=count)
+    degree = np.asarray(between.sum(axis=1)).ravel() + loops
+    total = degree.sum()
+    if total == 0:
+        require(count == n, "vertices without edges are in one community")
+        return
+    inside = (between.diagonal() + loops).sum() / total
+    expected = inside - resolution * (degree**2).sum() / total**2
+    require(abs(value - expected) <= 1e-9, f"the modularity is {expected:g}, not {value:g}")
+    pairs = between.tocoo()
+    a, b = pairs.coords
+    gain = pairs.data - resolution * degree[a] * degree[b] / total
+    merging = (a != b) & (gain > 1e-9 * (1 + np.minimum(degree[a], degree[b])))
+    require(not merging.any(), "two communities would gain by merging")
+    if connected:
+        from scipy.sparse.csgraph import connected_components as count_parts
+
+        inner = (community[src] == community[dst]) & (weights > 0)
+        pieces, _ = count_parts(sp.coo_array((weights[inner], (src[inner], dst[inner])), shape=(n, n)), directed=False)
+        require(pieces == count, f"the {count} communities fall into {pieces} pieces")

@@ -1,0 +1,57 @@
+"""Transitivity: the share of all pairs of neighbours, over the whole graph, that are neighbours of each other.
+
+Returns ``transitivity``, a number about the graph (three times the triangles over the paths of two edges; 0 where there
+are none), and by vertex ``triangles`` and ``pairs`` (of neighbours). Self-loops are left out and parallel edges count
+once, as in NetworkX; a directed graph is refused. Weights are not looked at.
+
+Counted from the triangles. Newman, Watts and Strogatz, "Random graph models of social networks", 2002.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import simple
+from dromos.algorithms.triangles import require_undirected
+from dromos.algorithms.triangles import verify as verify_triangles
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["transitivity", "verify"]
+
+
+def transitivity(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The share of paths of two edges that a third edge closes.
+
+    Args:
+        graph: undirected.
+        how: ``device``, ``threads``; there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> dr.transitivity(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)).transitivity
+    0.6
+    """
+    session = Session("transitivity", graph, **how)
+    require_undirected(graph, "transitivity")
+    on = simple(graph)
+    counts = session.must_native("triangles", on)["triangles"]
+    degree = on.out_degree.astype(np.int64)
+    pairs = degree * (degree - 1) // 2
+    share = float(counts.sum() / pairs.sum()) if pairs.any() else 0.0
+    return session.result(
+        {"triangles": counts, "pairs": pairs},
+        values={"transitivity": share},
+        verifier=lambda result: verify(on, result["triangles"], result["pairs"], share),
+    )
+
+
+def verify(graph: Graph, triangles: Array, pairs: Array, share: float) -> None:
+    """The triangles are those of the graph, and the share is theirs."""
+    verify_triangles(graph, triangles)
+    nowhere(triangles > pairs, "vertex {} has more triangles than pairs of neighbours")
+    require(pairs.sum() * 2 == (graph.out_degree.astype(np.float64) ** 2).sum() - graph.num_arcs, "pairs are missing")
+    require(abs(share * pairs.sum() - triangles.sum()) <= 1e-9 * max(pairs.sum(), 1), f"{share:g} is another share")

@@ -1,0 +1,107 @@
+"""Louvain, Leiden and modularity: NetworkX's modularity, and properties that every division they find has."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.algorithms.louvain import verify
+from dromos.errors import InvalidArgumentError, VerificationError
+from tests.algorithms.support import as_networkx, examples, graphs
+
+either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
+
+
+def sets(community):
+    return [set(np.flatnonzero(community == c).tolist()) for c in np.unique(community)]
+
+
+@examples(20)
+@given(graph=graphs(low=1, weights=(0.5, 1.0, 2.0)), data=st.data(), gamma=st.sampled_from((0.5, 1.0, 2.0)))
+def test_modularity_is_that_of_networkx(graph, data, gamma):
+    community = np.array([data.draw(st.integers(-1, 2)) for _ in range(graph.num_vertices)])
+    result = dr.modularity(graph, community, gamma)
+    result.verify()
+    if graph.num_arcs:
+        expected = nx.community.modularity(as_networkx(graph), sets(community), resolution=gamma)
+        assert result.modularity == pytest.approx(expected, abs=1e-12)
+    else:
+        assert np.isnan(result.modularity)
+    assert result["size"].sum() == graph.num_vertices
+
+
+@either
+@examples(15)
+@given(graph=graphs(high=12, directed=False, weights=(0.0, 1.0, 2.5)), gamma=st.sampled_from((0.5, 1.0, 1.7)))
+def test_divisions_of_small_graphs(find, graph, gamma):
+    result = find(graph, gamma, seed=1)
+    result.verify()
+    again = find(graph, gamma, seed=1, threads=2)
+    assert result.community.tolist() == again.community.tolist()
+    if graph.num_arcs and (graph.weights is None or graph.weights.any()):
+        expected = nx.community.modularity(as_networkx(graph), sets(result.community), resolution=gamma)
+        assert result.modularity == pytest.approx(expected, abs=1e-12)
+
+
+@either
+def test_planted_communities_are_found(find):
+    other = nx.planted_partition_graph(8, 25, 0.5, 0.01, seed=4)
+    result = find(dr.Graph.from_networkx(other), seed=3)
+    assert {frozenset(part) for part in sets(result.community)} == {
+        frozenset(range(first, first + 25)) for first in range(0, 200, 25)
+    }
+    assert result.count == 8
+    result.verify()
+
+
+@either
+@pytest.mark.parametrize("seed", [0, 1])
+def test_as_good_as_networkx(find, seed):
+    other = nx.powerlaw_cluster_graph(300, 3, 0.4, seed=seed)
+    expected = nx.community.modularity(other, nx.community.louvain_communities(other, seed=seed))
+    result = find(dr.Graph.from_networkx(other), seed=seed)
+    assert result.modularity >= expected - 0.01
+    assert result.hierarchy.shape[1] >= 2
+    result.verify()
+
+
+def test_a_higher_resolution_gives_smaller_communities():
+    ring = dr.generators.cycle(60)
+    counts = [dr.leiden(ring, gamma).count for gamma in (0.0, 0.5, 1.0, 4.0, 100.0)]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (1, 60)
+
+
+@either
+def test_what_is_refused(find):
+    with pytest.raises(InvalidArgumentError, match="undirected"):
+        find(dr.Graph.from_edges([0], [1]))
+    with pytest.raises(InvalidArgumentError, match="below zero"):
+        find(dr.Graph.from_edges([0], [1], [-1.0], directed=False))
+    with pytest.raises(InvalidArgumentError, match="rounds=0"):
+        find(dr.generators.path(3), rounds=0)
+    with pytest.raises(InvalidArgumentError, match="not whole"):
+        dr.modularity(dr.generators.path(2), [0.5, 1])
+    with pytest.raises(InvalidArgumentError, match="names 1 of 2"):
+        dr.modularity(dr.generators.path(2), {0: 1})
+
+
+def test_the_verifier_refuses_wrong_divisions():
+    graph = dr.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], directed=False)
+    good = np.array([0, 0, 0, 1, 1])
+    value = dr.modularity(graph, good).modularity
+    verify(graph, good, good[:, None], value, 1.0, connected=True)
+    with pytest.raises(VerificationError, match="the modularity is"):
+        verify(graph, good, good[:, None], value + 0.1, 1.0)
+    single = np.arange(5)
+    with pytest.raises(VerificationError, match="would gain by merging"):
+        verify(graph, single, single[:, None], dr.modularity(graph, single).modularity, 1.0)
+    loose = np.zeros(5, dtype=int)
+    with pytest.raises(VerificationError, match="fall into 2 pieces"):
+        verify(graph, loose, loose[:, None], 0.0, 1.0, connected=True)
+    with pytest.raises(VerificationError, match="not on the level above"):
+        verify(graph, good, np.stack([loose, good], axis=1), value, 1.0)

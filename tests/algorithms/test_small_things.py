@@ -1,0 +1,100 @@
+"""What people reach for first: paths, component sizes, degrees, transitivity, weighted closeness."""
+
+from __future__ import annotations
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dromos as dr
+from dromos.errors import InvalidArgumentError, UnknownVertexError, VerificationError
+from tests.algorithms.support import as_networkx, examples, graphs, row
+
+
+@examples(15)
+@given(graph=graphs(low=1, high=8, weights=(0.0, 1.0, 2.5)))
+def test_paths_lead_from_the_source_along_edges_in_the_distance(graph):
+    found, other = dr.sssp(graph, 0, device="reference"), as_networkx(graph)
+    for v in range(graph.num_vertices):
+        path = found.path_to(v)
+        assert bool(path) == nx.has_path(other, 0, v)
+        if path:
+            assert (path[0], path[-1]) == (0, v)
+            assert nx.path_weight(nx.DiGraph(_lightest(other)), path, "weight") == found.distance[v]
+
+
+def _lightest(graph):
+    best = {}
+    for u, v, weight in graph.edges(data="weight"):
+        for a, b in ((u, v),) if graph.is_directed() else ((u, v), (v, u)):
+            best[a, b] = min(weight, best.get((a, b), np.inf))
+    return [(u, v, {"weight": weight}) for (u, v), weight in best.items()]
+
+
+def test_a_result_without_parents_has_no_paths():
+    with pytest.raises(InvalidArgumentError, match="degree_distribution finds no paths"):
+        dr.degree_distribution(dr.generators.path(3)).path_to(0)
+    with pytest.raises(UnknownVertexError):
+        dr.bfs(dr.generators.path(3), 0).path_to(3)
+
+
+@examples(20)
+@given(graph=graphs(weights=(1.0,)))
+def test_numbers_about_the_whole_graph_are_those_of_networkx(graph):
+    other, n = as_networkx(graph), graph.num_vertices
+    share = dr.degree_centrality(graph)
+    share.verify()
+    if n:
+        np.testing.assert_allclose(share.centrality, row(nx.degree_centrality(other), n, 0))
+    mixing = dr.assortativity(graph)
+    mixing.verify()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NetworkX divides by zero where all degrees are equal
+        expected = nx.degree_assortativity_coefficient(other) if graph.num_arcs else np.nan
+    if np.isfinite(mixing.assortativity):
+        assert mixing.assortativity == pytest.approx(expected, abs=1e-9)
+    if not graph.directed:
+        closed = dr.transitivity(graph, device="reference")
+        closed.verify()
+        plain = nx.Graph(other)
+        plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+        assert closed.transitivity == pytest.approx(nx.transitivity(plain))
+    weak = dr.connected_components(graph, device="reference")
+    for part in nx.weakly_connected_components(other) if graph.directed else nx.connected_components(other):
+        assert all(weak.size[v] == len(part) for v in part)
+    if n:
+        assert dr.largest_component(graph, device="reference").num_vertices == weak.size.max()
+
+
+@pytest.mark.parametrize("direction", ["in", "out"])
+def test_degrees_by_direction(direction):
+    graph = dr.Graph.from_edges([0, 0, 1, 1], [1, 2, 2, 2])
+    expected = getattr(nx, f"{direction}_degree_centrality")(as_networkx(graph))
+    result = dr.degree_centrality(graph, direction)
+    assert result.centrality.tolist() == [expected[v] for v in range(3)]
+    result.verify()
+    result["centrality"][1] = 0
+    with pytest.raises(VerificationError, match="vertex 1 has another degree"):
+        result.verify()
+
+
+def test_the_largest_strong_component():
+    graph = dr.Graph.from_edges(list("abcx"), list("bcay"))
+    assert dr.largest_component(graph, strong=True).labels.to_numpy().tolist() == ["a", "b", "c"]
+    assert dr.strongly_connected_components(graph).size.max() == 3
+    assert not dr.has_path(graph, "a", "y")
+
+
+@examples(10)
+@given(graph=graphs(low=1, high=7, weights=(0.0, 0.5, 1.0, 3.0), unweighted=False))
+def test_weighted_closeness_is_that_of_networkx(graph):
+    result = dr.closeness(graph, weight="weight", device="reference")
+    expected = nx.closeness_centrality(as_networkx(graph), distance="weight")
+    np.testing.assert_allclose(result.centrality, row(expected, graph.num_vertices, 0))
+    result.verify()
+    some = dr.closeness(graph, sources=range(graph.num_vertices), weight="weight", device="reference")
+    np.testing.assert_allclose(some.centrality, result.centrality)
+    some.verify()
