@@ -59,6 +59,11 @@ class Common:
         "check": (Annotated[bool, _option("--verify", text="Check the answer.")], False),
         "trace": (Annotated[bool, _option("--trace", text="Show what each step did, and why.")], False),
         "save_trace": (Annotated[Path | None, _option("--save-trace", text="Write the trace to a file.")], None),
+        "report": (
+            Annotated[Path | None, _option("--report", text="Write an HTML page that explains the run.")],
+            None,
+        ),
+        "top": (Annotated[int | None, _option("--top", text="Show the N vertices with the greatest values.")], None),
         "format": (Annotated[str | None, _option("--format", text="The graph file's format; by extension.")], None),
         "json": (Annotated[bool, _option("--json", text="Print a summary as JSON.")], False),
     }

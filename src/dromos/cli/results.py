@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dromos.cli.console import err, out, print_json, work
+from dromos.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from dromos.runner import Result
@@ -31,14 +32,21 @@ def deliver(
     save_trace: Path | None,
     format: str | None,
     json: bool,
+    report: Path | None = None,
+    top: int | None = None,
 ) -> None:
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
+    from dromos.runner.report import check_report_path
     from dromos.runner.writing import check_extension
 
     for target in (out, save_trace):
         if target is not None:
             check_extension(target)  # a wrong extension shows before the work, not after it
+    if report is not None:
+        check_report_path(report)
+    if top is not None and top < 1:
+        raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
     with work(f"reading {file.name}") as progress:
         graph = read(file, format=format, threads=threads, progress=progress)
     with work(name) as progress:
@@ -54,10 +62,12 @@ def deliver(
     if out is not None:
         with work(f"writing {out.name}"):
             result.write(out)
+    if report is not None:
+        result.report(report)
     if json:
         print_json(_summary(name, result, check))
     elif out is None:
-        _show(result, check)
+        _show(result, check, top)
     elif err.is_terminal:
         err.print(repr(result), markup=False)
 
@@ -76,17 +86,24 @@ def _summary(name: str, result: Result, verified: bool) -> dict[str, Any]:
     }
 
 
-def _show(result: Result, verified: bool) -> None:
+def _show(result: Result, verified: bool, top: int | None) -> None:
     from rich.table import Table
 
     out.print(repr(result), markup=False, soft_wrap=True)
     if verified:
         out.print("verified: the answer has all the properties that it must have")
-    rows = result.head(_ROWS)
+    rows = result.head(_ROWS) if top is None else _top_rows(result, top)
     table = Table(*rows)
     for cells in zip(*rows.values(), strict=True):
         table.add_row(*(_cell(cell) for cell in cells))
     out.print(table)
+
+
+def _top_rows(result: Result, count: int) -> dict[str, list[Any]]:
+    """The rows with the greatest values of the first field, as columns."""
+    best = result.top(count)
+    field = next(name for name in result if name not in result.edge_fields)
+    return {"vertex": [vertex for vertex, _ in best], field: [value for _, value in best]}
 
 
 def _cell(value: Any) -> str:

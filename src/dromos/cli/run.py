@@ -38,6 +38,8 @@ def run(
     threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML page that explains the run.")] = None,
+    top: Annotated[int | None, typer.Option(help="Show the N vertices with the greatest values.")] = None,
     format: Annotated[str | None, typer.Option(help="The graph file's format; by extension.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
@@ -52,7 +54,7 @@ def run(
     deliver(
         cls.__name__, graph, call,
         out=out, device=device, path=path, threads=threads, check=False, trace=trace, save_trace=save_trace,
-        format=format, json=json,
+        format=format, json=json, report=report, top=top,
     )  # fmt: skip
 
 

@@ -101,6 +101,21 @@ class Result(Mapping[str, Array]):
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def name(self) -> str:
+        """The algorithm or program that ran."""
+        return self._name
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that it ran on."""
+        return self._graph
+
+    @property
+    def edge_fields(self) -> frozenset[str]:
+        """The fields with one row per arc instead of one per vertex."""
+        return frozenset(self._edge_fields)
+
+    @property
     def iterations(self) -> int:
         """How many supersteps ran, over all programs of the algorithm."""
         return self.trace.supersteps
@@ -200,6 +215,28 @@ class Result(Mapping[str, Array]):
 
         first = {"vertex": self.vertices} if self._index is None else {}
         write_columns(path, {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}})
+
+    def report(self, path: str | os.PathLike[str], *others: Result) -> None:
+        """Write one HTML page that explains the run; with ``others``, the runs are compared in it.
+
+        The page needs no network: graph, supersteps, paths and their reasons, predictions, the answer's distribution.
+
+        >>> import tempfile, pathlib
+        >>> import dromos as dr
+        >>> g = dr.generators.path(4)
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.html"
+        >>> dr.bfs(g, 0, device="reference").report(file, dr.bfs(g, 1, device="reference"))
+        >>> "Supersteps" in file.read_text()
+        True
+        """
+        from dromos.runner.report import write_report
+
+        write_report([self, *others], path)
+
+    def _repr_html_(self) -> str:
+        from dromos.runner.report.notebook import result_html
+
+        return result_html(self)
 
     def _table(self) -> list[str]:
         return [name for name in self._columns if name not in self._edge_fields]

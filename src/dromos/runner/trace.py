@@ -185,6 +185,11 @@ class Trace(Sequence[TraceRow]):
 
         return plot(self, ax)
 
+    def _repr_html_(self) -> str:
+        from dromos.runner.report.notebook import trace_html
+
+        return trace_html(self)
+
     def __repr__(self) -> str:
         shown: list[TraceRow | None] = list(self._rows)
         if len(shown) > _SHOWN:
