@@ -16,6 +16,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 
@@ -60,14 +62,18 @@ def in_blocks(work: Callable[[int, int], Any], size: int, block: int = 1 << 16) 
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
 
+    stop = np.zeros(1, dtype=np.int8)
+
     def part(thread: int, threads: int) -> None:
         for begin in range(thread * block, size, threads * block):
+            if stop[0]:
+                return
             work(begin, min(begin + block, size))
 
     if size <= block:
         part(0, 1)
     else:
-        run_team(part, threads=min(num_threads(), -(-size // block)))
+        run_team(part, threads=min(num_threads(), -(-size // block)), stop=stop)
 
 
 def run_team(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,7 @@ from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
 from dromos.graph import build, interop, summary, transform
 from dromos.graph.build import MergeRule
+from dromos.graph.checks import check_rows, is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
 from dromos.graph.labels import Labels, factorize
 from dromos.graph.slices import GraphSlice, VertexSubset, equal_edge_bounds
@@ -58,8 +59,8 @@ class Graph:
     ([2, 0, 1], [0, 2, 1])
     """
 
-    __slots__ = ("__weakref__", "_flags", "_in_degree", "_labels", "_offsets", "_out_degree", "_targets", "_transpose",
-                 "_weights", "source_file")  # fmt: skip
+    __slots__ = ("__weakref__", "_check", "_flags", "_in_degree", "_labels", "_offsets", "_out_degree", "_shared",
+                 "_targets", "_transpose", "_weights", "source_file")  # fmt: skip
 
     _offsets: Array
     _targets: Array
@@ -69,6 +70,8 @@ class Graph:
     _transpose: Graph | None
     _out_degree: Array | None
     _in_degree: Array | None
+    _check: Callable[[], None] | None
+    _shared: bool
     source_file: str | None
 
     def __init__(self) -> None:
@@ -85,8 +88,13 @@ class Graph:
         flags: Flags | None = None,
         transpose: Graph | None = None,
         source_file: str | None = None,
+        check: Callable[[], None] | None = None,
     ) -> Graph:
-        """Wrap arrays that are known to be right; for Dromos's own modules."""
+        """Wrap arrays; for Dromos's own modules.
+
+        The arrays are known to be right, or ``check`` is called before anybody gets to see them: it raises unless they
+        are the rows of a graph. Kernels index by them without looking.
+        """
         self = object.__new__(cls)
         self._offsets = _read_only(offsets)
         self._targets = _read_only(targets)
@@ -95,6 +103,7 @@ class Graph:
         self._flags = flags if flags is not None else Flags()
         self._transpose = transpose
         self._out_degree = self._in_degree = None
+        self._check, self._shared = check, False
         self.source_file = source_file
         return self
 
@@ -179,8 +188,13 @@ class Graph:
         *,
         directed: bool = True,
         labels: Iterable[Any] | None = None,
+        copy: bool = True,
     ) -> Graph:
-        """A graph around CSR arrays, checked; they are not copied where their types already fit.
+        """A graph of CSR arrays, which are checked.
+
+        Arrays that somebody could still write to are copied; read-only ones of fitting types are not. ``copy=False``
+        shares the memory of the others too. They are then checked again before every run, at memory speed, and writing
+        to them while something runs is not safe.
 
         >>> Graph.from_csr(np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), directed=False)
         <Graph: 2 vertices, 1 edge, undirected>
@@ -196,13 +210,12 @@ class Graph:
         values = weight_column(weights, len(targets))
         names = None if labels is None else Labels.from_values(labels)
         vertex_count(targets[:0], targets[:0], count, names)
-        graph = cls._make(
-            np.ascontiguousarray(offsets, dtype=OFFSET),
-            np.ascontiguousarray(targets, dtype=id_dtype(count)),
-            values,
-            labels=names,
-            flags=Flags(directed=directed),
-        )
+        offsets, rows_shared = _taken(offsets, OFFSET, copy)
+        targets, targets_shared = _taken(targets, id_dtype(count), copy)
+        if copy and values is not None:
+            values = _own(values, weights)
+        graph = cls._make(offsets, targets, values, labels=names, flags=Flags(directed=directed))
+        graph._shared = rows_shared or targets_shared
         if not directed and not graph.symmetric:
             raise GraphDataError("directed=False, but some arc lacks its reverse (or has another weight there)")
         return graph
@@ -244,16 +257,22 @@ class Graph:
     @property
     def offsets(self) -> Array:
         """Where each row begins in ``targets``: ``int64``, one more than there are vertices. Read-only."""
+        if self._check is not None:
+            self._run_check()
         return self._offsets
 
     @property
     def targets(self) -> Array:
         """The target of every arc, row by row: ``int32``, or ``int64`` beyond 2^31 vertices. Read-only."""
+        if self._check is not None:
+            self._run_check()
         return self._targets
 
     @property
     def weights(self) -> Array | None:
         """The weight of every arc in the order of ``targets``, or ``None``. Read-only."""
+        if self._check is not None and self._weights is not None:
+            self._run_check()
         return self._weights
 
     @property
@@ -312,7 +331,7 @@ class Graph:
     def out_degree(self) -> Array:
         """The number of arcs that leave each vertex."""
         if self._out_degree is None:
-            self._out_degree = _read_only(np.diff(self._offsets))
+            self._out_degree = _read_only(np.diff(self.offsets))
         return self._out_degree
 
     @property
@@ -322,7 +341,7 @@ class Graph:
             if self._flags.symmetric or self._transpose is not None:
                 self._in_degree = self.transpose.out_degree
             else:
-                self._in_degree = _read_only(np.bincount(self._targets, minlength=self.num_vertices))
+                self._in_degree = _read_only(np.bincount(self.targets, minlength=self.num_vertices))
         return self._in_degree
 
     @property
@@ -351,6 +370,8 @@ class Graph:
         [1, 2]
         """
         at = self._checked_id(vertex)
+        if self._check is not None and not self._row_is_right(at):  # one row is no reason to look at all of them
+            self._run_check()
         return self._targets[self._offsets[at] : self._offsets[at + 1]]
 
     def vertex_id(self, vertex: Any) -> int:
@@ -367,7 +388,7 @@ class Graph:
         >>> Graph.from_edges([0, 1], [1, 2], directed=False).edges().dst.tolist()
         [1, 2]
         """
-        src = build.expand_sources(self._offsets, self._targets.dtype)
+        src = build.expand_sources(self.offsets, self.targets.dtype)
         if self.directed or arcs:
             return Edges(src, self._targets, self._weights)
         once = src <= self._targets
@@ -381,16 +402,16 @@ class Graph:
         >>> [s.num_arcs for s in Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0]).slices(2)]
         [2, 2]
         """
-        bounds = equal_edge_bounds(self._offsets, count).tolist()
+        bounds = equal_edge_bounds(self.offsets, count).tolist()
         return [self.slice(start, stop) for start, stop in pairwise(bounds)]
 
     def slice(self, start: int, stop: int) -> GraphSlice:
         """The rows of the vertices ``start..stop``, as views."""
         if not 0 <= start <= stop <= self.num_vertices:
             raise InvalidArgumentError(f"{start}..{stop} is not a range of vertices within 0..{self.num_vertices}")
-        begin, end = self._offsets[start], self._offsets[stop]
+        begin, end = self.offsets[start], self.offsets[stop]
         weights = None if self._weights is None else self._weights[begin:end]
-        return GraphSlice(start, stop, self._offsets[start : stop + 1], self._targets[begin:end], weights)
+        return GraphSlice(start, stop, self.offsets[start : stop + 1], self.targets[begin:end], weights)
 
     def degree_subset(self, low: int = 0, high: int | None = None) -> VertexSubset:
         """The vertices whose out-degree is at least ``low`` and below ``high``; their rows are not copied.
@@ -401,7 +422,7 @@ class Graph:
         chosen = self.out_degree >= low
         if high is not None:
             chosen &= self.out_degree < high
-        return VertexSubset(np.flatnonzero(chosen), self._offsets, self._targets, self._weights)
+        return VertexSubset(np.flatnonzero(chosen), self.offsets, self.targets, self._weights)
 
     def reverse(self) -> Graph:
         """The graph with every edge turned round (itself, where it is undirected)."""
@@ -461,9 +482,12 @@ class Graph:
     def with_weights(self, weights: Array | None) -> Graph:
         """The same edges with other weights, one an arc in the order of ``targets``, or with none."""
         values = weight_column(weights, self.num_arcs)
+        if values is not None:
+            values = _own(values, weights)
         graph = Graph._make(
-            self._offsets, self._targets, values, labels=self._labels, flags=replace(self._flags, symmetric=None)
+            self.offsets, self.targets, values, labels=self._labels, flags=replace(self._flags, symmetric=None)
         )
+        graph._shared = self._shared
         if values is None:
             graph._flags = self._flags
         elif not self.directed and not graph.symmetric:
@@ -509,8 +533,30 @@ class Graph:
             raise UnknownVertexError(f"no vertex {at}: the ids of this graph are {held}")
         return int(at)
 
+    def _run_check(self) -> None:
+        """Have arrays checked that came from elsewhere; where they are wrong, every use raises."""
+        check = self._check
+        if check is not None:
+            check()
+            self._check = None
+
+    def check_shared_rows(self) -> None:
+        """Check again what a caller may have written to meanwhile; a run does it first. Nothing is shared by default.
+
+        >>> Graph.from_edges([0], [1]).check_shared_rows()
+        """
+        if self._shared:
+            check_rows(self._offsets, self._targets, self._weights)
+
+    def _row_is_right(self, vertex: int) -> bool:
+        begin, end = int(self._offsets[vertex]), int(self._offsets[vertex + 1])
+        if not 0 <= begin <= end <= self.num_arcs:
+            return False
+        row = self._targets[begin:end]
+        return not row.size or (int(row.min()) >= 0 and int(row.max()) < self.num_vertices)
+
     def _scan(self) -> None:
-        found = build.scan_rows(self._offsets, self._targets)
+        found = build.scan_rows(self.offsets, self.targets)
         parallel = found.parallel if found.sorted else transform.has_parallel_unsorted(self)
         self._flags = replace(self._flags, sorted=found.sorted, self_loops=found.loops, parallel_edges=parallel)
 
@@ -520,7 +566,26 @@ class Graph:
 
 
 def _unpickle(offsets: Array, targets: Array, weights: Array | None, labels: Labels | None, flags: Flags) -> Graph:
-    return Graph._make(offsets, targets, weights, labels=labels, flags=flags)
+    return Graph._make(
+        offsets, targets, weights, labels=labels, flags=flags, check=lambda: check_rows(offsets, targets, weights)
+    )
+
+
+def _taken(given: Array, dtype: Any, copy: bool) -> tuple[Array, bool]:
+    """An array of a caller in the type wanted, with a copy if ``copy``; and whether its memory is still the caller's.
+
+    Memory that nobody can write to is never copied.
+    """
+    array = np.ascontiguousarray(given, dtype=dtype)
+    if not np.may_share_memory(array, given) or not is_shared(given):
+        return array, False
+    return (array.copy(), False) if copy else (array, True)
+
+
+def _own(values: Array, given: Any) -> Array:
+    """``values``, made of what a caller has ``given``; a copy where the caller could still write to them."""
+    taken_over = values is given or values.base is not None
+    return values.copy() if taken_over and is_shared(values) else values
 
 
 def _read_only(array: Array) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from dromos.dtypes import Array, id_dtype
 from dromos.errors import GraphDataError, UnknownVertexError
+from dromos.graph.checks import offsets_fault
 from dromos.graph.label_arrays import (
     MANY,
     arrow_strings,
@@ -43,13 +44,14 @@ class Labels:
     def __init__(
         self, integers: Array | None = None, *, utf8: Array | None = None, offsets: Array | None = None
     ) -> None:
-        """Wrap the arrays of a store; they are trusted to be whole. Use :meth:`from_values` for other data."""
+        """Wrap the arrays of a store; offsets are checked before they are used. Use :meth:`from_values` otherwise."""
         if (integers is None) == (utf8 is None or offsets is None):
             raise TypeError("Labels takes either integers, or utf8 bytes with offsets")
         self.integers, self.utf8, self.offsets = integers, utf8, offsets
         self._order: Array | None = None
         self._sorted: Array | None = None
         self._index: dict[str, int] | None = None
+        self._offsets_checked = False
 
     @classmethod
     def from_values(cls, values: Iterable[Any] | Array) -> Labels:
@@ -127,6 +129,7 @@ class Labels:
                 return np.asarray(self.to_arrow().take(pyarrow_or_none().array(ids)).to_numpy(zero_copy_only=False))
             except GraphDataError:  # lone surrogates: only Python's strings hold them
                 pass
+        self._check_offsets()
         assert self.utf8 is not None
         assert self.offsets is not None
         raw = self.utf8
@@ -195,9 +198,21 @@ class Labels:
 
     def _arrow_bytes(self) -> Any:
         """The strings as Arrow bytes, without a copy: unlike Arrow's strings these may hold lone surrogates."""
+        self._check_offsets()
         pa = pyarrow_or_none()
         buffers = [None, *(pa.py_buffer(np.ascontiguousarray(part)) for part in (self.offsets, self.utf8))]
         return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
+
+    def _check_offsets(self) -> None:
+        """Once: Arrow follows offsets without looking."""
+        if self._offsets_checked:
+            return
+        assert self.utf8 is not None
+        assert self.offsets is not None
+        fault = offsets_fault(self.offsets, len(self.utf8))
+        if fault is not None:
+            raise GraphDataError(f"the offsets of the labels are damaged: {fault.reason}")
+        self._offsets_checked = True
 
     def _ids_of_strings(self, wanted: Any) -> Array:
         if self._index is None and len(wanted) >= MANY:

@@ -20,8 +20,8 @@ def short(graph: Graph) -> str:
         _count(graph.num_edges, "edge", "edges"),
         "directed" if graph.directed else "undirected",
     ]
-    if graph.weights is not None:
-        parts.append(f"{graph.weights.dtype} weights")
+    if graph._weights is not None:
+        parts.append(f"{graph._weights.dtype} weights")
     if graph.labels is not None:
         parts.append(f"{graph.labels.kind} labels")
     return f"<Graph: {', '.join(parts)}>"
@@ -35,7 +35,7 @@ def facts(graph: Graph) -> dict[str, str]:
         "vertices": f"{graph.num_vertices:,}",
         "edges": f"{graph.num_edges:,}",
         "directed": yes[graph.directed],
-        "weights": "none" if graph.weights is None else str(graph.weights.dtype),
+        "weights": "none" if graph._weights is None else str(graph._weights.dtype),
         "labels": "none" if graph.labels is None else graph.labels.kind,
         "self-loops": yes[graph.has_self_loops],
         "parallel edges": yes[graph.has_parallel_edges],

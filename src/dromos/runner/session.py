@@ -79,6 +79,7 @@ class Session:
         self._finished = ""
         self._begin = time.perf_counter()
         self.check_file()
+        graph.check_shared_rows()
 
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""

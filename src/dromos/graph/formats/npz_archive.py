@@ -71,6 +71,7 @@ class ArchiveReader:
                 self._fill(flat.view(np.uint8), member)
             if member.read(1):  # reading to the end is what checks the checksum
                 raise CorruptFileError(f"the array {name!r} goes on after its end", path=self.path)
+        flat.flags.writeable = False  # so that a graph may be made around it without a copy
         return flat.reshape(shape, order="F" if fortran else "C")
 
     def _fill(self, room: Array, member: IO[bytes]) -> None:

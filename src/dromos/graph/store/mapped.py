@@ -12,7 +12,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph.store.layout import CHUNK_BYTES
 
-__all__ = ["MappedFile"]
+__all__ = ["MappedFile", "map_of"]
 
 
 class MappedFile:
@@ -37,3 +37,11 @@ class MappedFile:
         for begin in range(0, len(self.array), step):
             yield self.array[begin : begin + step]
             self.let_go()
+
+
+def map_of(array: Array) -> mmap.mmap | None:
+    """The map that holds the array's bytes; None where they lie in memory."""
+    holder: Any = array
+    while (base := getattr(holder, "base", None)) is not None:
+        holder = base
+    return holder if isinstance(holder, mmap.mmap) else None

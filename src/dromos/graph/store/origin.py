@@ -9,9 +9,9 @@ from mmap import mmap
 from pathlib import Path
 from typing import Any
 
-from dromos.dtypes import Array
 from dromos.graph.graph import Graph
 from dromos.graph.store.layout import Header
+from dromos.graph.store.mapped import map_of
 
 __all__ = ["Origin", "changed_file", "changed_underneath", "identity", "origin_of", "remember"]
 
@@ -42,7 +42,7 @@ _maps: dict[int, tuple[weakref.ref[mmap], Origin]] = {}
 def remember(graph: Graph, origin: Origin) -> None:
     """Keep the origin of a graph for as long as the graph lives, and that of its map as long as that is held."""
     _keep(_origins, graph, origin)
-    mapped = _map_of(graph.offsets)
+    mapped = map_of(graph._offsets)  # not by the property, which would have all rows checked
     if mapped is not None:
         _keep(_maps, mapped, origin)
 
@@ -50,14 +50,6 @@ def remember(graph: Graph, origin: Origin) -> None:
 def _keep(origins: dict[int, tuple[weakref.ref[Any], Origin]], thing: Any, origin: Origin) -> None:
     key = id(thing)
     origins[key] = (weakref.ref(thing, lambda _: origins.pop(key, None)), origin)
-
-
-def _map_of(array: Array) -> mmap | None:
-    """The map that holds the array's bytes; None where they lie in memory."""
-    holder: Any = array
-    while (base := getattr(holder, "base", None)) is not None:
-        holder = base
-    return holder if isinstance(holder, mmap) else None
 
 
 def origin_of(graph: Graph) -> Origin | None:
@@ -104,8 +96,8 @@ def changed_file(graph: Graph) -> str | None:
     stored: Origin | None = getattr(graph, "origin", None)
     if stored is not None:
         return stored.path if _is_other(stored) else None
-    for array in (graph.offsets, graph.targets, graph.weights):
-        mapped = None if array is None else _map_of(array)
+    for array in (graph._offsets, graph._targets, graph._weights):
+        mapped = None if array is None else map_of(array)
         _, origin = _maps.get(id(mapped), (None, None))
         if mapped is not None and origin is not None and _is_other(origin):
             return origin.path

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags, Graph
 from dromos.graph.labels import Labels
+from dromos.graph.store.checked import check_stored_rows
 from dromos.graph.store.checksums import chunk_checksums
 from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, Section, unpack_header
 from dromos.graph.store.origin import Origin, remember
@@ -86,7 +89,7 @@ class OpenStore:
         labels = self._labels()
         graph = Graph._make(
             self.required("offsets"), self.required("targets"), self.array("weights"),
-            labels=labels, flags=flags, source_file=os.fspath(self.path),
+            labels=labels, flags=flags, source_file=os.fspath(self.path), check=self._row_check(""),
         )  # fmt: skip
         offsets = self.array("transpose_offsets")
         if offsets is not None:
@@ -95,10 +98,19 @@ class OpenStore:
                 Graph._make(
                     offsets, self.required("transpose_targets"), self.array("transpose_weights"),
                     labels=labels, flags=reverse_flags, source_file=os.fspath(self.path),
+                    check=self._row_check("transpose_"),
                 )
             )  # fmt: skip
         remember(graph, Origin.of(os.fspath(self.path.absolute()), self.header, self.status))
         return graph
+
+    def _row_check(self, prefix: str) -> Callable[[], None]:
+        """What a graph is to call before it shows its rows; it keeps the arrays, and neither store nor graph."""
+        offsets, targets = self.required(f"{prefix}offsets"), self.required(f"{prefix}targets")
+        weights = self.array(f"{prefix}weights")
+        return partial(
+            check_stored_rows, self.path.absolute(), self.header, self.status, prefix, offsets, targets, weights
+        )  # fmt: skip
 
     def _row_sections(self) -> list[tuple[str, int]]:
         header = self.header
@@ -162,8 +174,9 @@ def load(
         mmap: map the arrays (nothing is read until it is used); ``False`` reads them into memory, free of the file.
         verify: compare all data with its checksums. Unless given, that is done for files under 64 MiB, where it takes
             milliseconds, and wherever ``mmap=False`` reads all the bytes anyway. A larger file that is mapped has its
-            header, its structure and its checksum table checked, but not its data: pass ``True`` (or run
-            ``dromos verify``) for a file that you do not trust, since damaged row offsets can crash a kernel.
+            header, its structure and its checksum table checked here, and its rows before they are first used: a
+            damaged file gives an error and no crash. Whether every arc and weight is the one that was written only
+            checksums tell: pass ``True`` (or run ``dromos verify``) for a file that you do not trust.
         progress: called with the bytes checked and the bytes in all.
 
     >>> import dromos as dr, tempfile, pathlib
