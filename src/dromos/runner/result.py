@@ -12,7 +12,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.runner.tables import arrow, arrow_column, named, pandas
+from dromos.runner.tables import arrow, arrow_column, named, pandas, polars
 from dromos.runner.trace import Trace
 
 __all__ = ["Result"]
@@ -205,6 +205,24 @@ class Result(Mapping[str, Array]):
         return pandas().DataFrame(
             {**first, **{name: list(column) if column.ndim == 2 else column for name, column in fields.items()}}
         )
+
+    def to_polars(self) -> Any:
+        """A ``polars.DataFrame``: a column of vertices (labels or ids), then the fields.
+
+        >>> import dromos as dr
+        >>> dr.bfs(dr.generators.path(3), 0, device="reference").to_polars().columns
+        ['vertex', 'level', 'parent']
+        """
+        return polars().from_arrow(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table through Arrow's C interface: ``pyarrow.table(result)``, DuckDB and others take a result as it is.
+
+        >>> import pyarrow, dromos as dr
+        >>> pyarrow.table(dr.bfs(dr.generators.path(3), 0, device="reference")).column_names
+        ['vertex', 'level', 'parent']
+        """
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file.

@@ -10,7 +10,7 @@ from dromos.dtypes import Array
 from dromos.errors import MissingDependencyError
 from dromos.graph import Labels
 
-__all__ = ["arrow", "arrow_column", "named", "pandas"]
+__all__ = ["arrow", "arrow_column", "named", "pandas", "polars"]
 
 
 def arrow() -> Any:
@@ -29,6 +29,15 @@ def pandas() -> Any:
     except ImportError:
         raise MissingDependencyError("to_pandas() needs pandas: pip install pandas") from None
     return pandas
+
+
+def polars() -> Any:
+    """The module ``polars``."""
+    try:
+        import polars
+    except ImportError:
+        raise MissingDependencyError("to_polars() needs polars: pip install polars") from None
+    return polars
 
 
 def arrow_column(values: Array) -> Any:
