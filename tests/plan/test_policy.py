@@ -45,6 +45,30 @@ SYNC_ONLY = tuple(path for path in PATHS if path.sync == "sync")
 
 
 @pytest.mark.parametrize(
+    ("options", "free", "limited"),
+    [
+        ({"kind": "iterative"}, "sync-pull-td async-push-td async-push-dd", "sync-pull-td sync-push-td sync-push-dd"),
+        ({"kind": "traversal"}, "async-push-dd async-pull-dd", "sync-push-dd sync-pull-dd"),
+        (
+            {"kind": "iterative", "in_place": True},
+            "async-pull-td async-push-td async-push-dd",
+            "sync-pull-td sync-push-td sync-push-dd",
+        ),
+    ],
+)
+def test_a_limit_of_supersteps_leaves_synchronous_paths(options, free, limited):
+    caps = Caps(100, 1000, paths=PATHS, **options)
+    assert " ".join(map(str, candidates(caps))) == free
+    assert " ".join(map(str, candidates(caps.in_supersteps()))) == limited
+
+
+def test_a_limit_of_supersteps_leaves_no_order():
+    ordered = Caps(100, 200, "traversal", PATHS, ordered=True)
+    assert choose(stats(), History(), ordered).path == PUSH_DD
+    assert choose(stats(), History(), ordered.in_supersteps()).path == Path()
+
+
+@pytest.mark.parametrize(
     ("kind", "paths", "always", "expected"),
     [
         ("iterative", PATHS, False, "sync-pull-td async-push-td async-push-dd"),

@@ -7,6 +7,7 @@ import pytest
 
 import dromos.program as dr
 from dromos.codegen.numba import functions
+from dromos.engines.forms import is_ordered
 from dromos.program import GraphTypes, analyse
 from tests.program import programs as p
 
@@ -58,6 +59,106 @@ def test_reasons_against_async(program):
     assert REASONS[program] in reason
 
 
+SILENT = {
+    "a step that has to be large": (p.SSSP, {"active": lambda s, old, new: old.distance - new.distance >= 10}),
+    "who never falls": (p.SSSP, {"active": lambda s, old, new: new.distance > old.distance}),
+    "a bound": (p.SSSP, {"active": lambda s, old, new: (new.distance < old.distance) & (new.distance > 3)}),
+    # who starts beyond the limit is sent once: as it was, or as it is by then
+    "a depth limit": (p.SSSP, {"active": lambda s, old, new: (new.distance < old.distance) & (new.distance < 9)}),
+    "nobody": (p.SSSP, {"active": lambda s, old, new: False}),
+    "a choice": (
+        p.SSSP,
+        {"active": lambda s, old, new: dr.where(new.id > 3, new.distance != old.distance, new.distance > old.distance)},
+    ),
+    "one component of two": (p.ReachSets, {"active": lambda s, old, new: new.seen[0] != old.seen[0]}),
+    "the other way of a maximum": (p.WidestPath, {"active": lambda s, old, new: new.width < old.width}),
+    "of a message that is always the same": (p.Reach, {"active": lambda s, old, new: new.reached == old.reached}),
+    "a key": (p.SSSPWithParents, {"active": lambda s, old, new: new.parent != old.parent}),
+    "something else than the residual": (p.DeltaPageRank, {"active": lambda s, old, new: new.rank > old.rank}),
+    "a change of the residual": (p.DeltaPageRank, {"active": lambda s, old, new: new.residual != old.residual}),
+    "little of the residual": (p.DeltaPageRank, {"active": lambda s, old, new: new.residual < s.tolerance}),
+    "the residual of some": (
+        p.DeltaPageRank,
+        {"active": lambda s, old, new: (new.residual > s.tolerance) & (new.rank < 1)},
+    ),
+}
+
+
+@pytest.mark.parametrize("form", SILENT)
+def test_a_change_that_is_not_passed_on_makes_the_order_matter(form):
+    base, members = SILENT[form]
+    facts = variant(base, **members)
+    assert "active()" in (facts.legal["async-push-dd"] or "")
+    assert not is_ordered(type("Variant", (base,), members).typed(FLOAT), facts)
+
+
+def test_who_sends_the_same_whatever_happens_may_be_silent():
+    assert variant(p.Reach, active=lambda s, old, new: False).legal["async-push-dd"] is None
+
+
+@pytest.mark.parametrize("rule", [lambda self: self.superstep >= 2, lambda self: True])
+def test_asking_for_the_end_needs_supersteps(rule):
+    facts = variant(p.SSSP, converged=rule)
+    assert "converged() is asked between supersteps" in (facts.legal["async-push-dd"] or "")
+    assert facts.legal["sync-pull-dd"] is None
+    assert variant(p.BFS, converged=rule).claimed is None
+    assert variant(p.BFS, converged=lambda self: False).claimed == "level"
+
+
+WRAPPING = {
+    "a narrowing cast": (p.Components, lambda s, u, edge, v: dr.cast(dr.cast(u.label, np.int8), np.int32)),
+    "a cast to whole numbers": (p.SSSP, lambda s, u, edge, v: dr.cast(dr.cast(u.distance, np.int32), np.float32)),
+    "a cast to truth": (p.Components, lambda s, u, edge, v: dr.cast(dr.cast(u.label, bool), np.int32)),
+    "a product": (p.Components, lambda s, u, edge, v: u.label * 3),
+    "a great constant": (p.Components, lambda s, u, edge, v: u.label + 2_000_000_000),
+    "a narrow sum": (p.Components, lambda s, u, edge, v: dr.cast(dr.cast(u.label, np.int64) + 1, np.int32)),
+}
+
+
+@pytest.mark.parametrize("form", WRAPPING)
+def test_integers_that_may_wrap_are_not_taken_for_rising(form):
+    base, compute = WRAPPING[form]
+    assert "not proven to rise" in (variant(base, compute=compute).legal["async-push-dd"] or "")
+
+
+def narrow(dtype, message):
+    class Narrow(dr.Program):
+        x = dr.field(dtype, init=0)
+        combine = dr.MAX
+
+        def compute(self, u, edge, v):
+            return message(u.x)
+
+        def update(self, v, message):
+            return dr.maximum(v.x, message)
+
+    return analyse(Narrow.typed(FLOAT)).legal["async-push-dd"]
+
+
+def test_sums_are_trusted_from_32_bits_on():
+    assert narrow(np.int32, lambda x: x + 1) is None
+    assert narrow(np.uint32, lambda x: x + 1) is None
+    assert "not proven to rise" in (narrow(np.int8, lambda x: x + 1) or "")
+    assert "not proven to rise" in (narrow(np.int16, lambda x: x + 1) or "")
+    assert "not proven to rise" in (narrow(np.uint32, lambda x: x - 1) or "")
+    assert narrow(np.int64, lambda x: dr.cast(dr.cast(x, np.float64), np.int64)) is not None
+    assert narrow(np.float32, lambda x: dr.cast(dr.cast(x, np.float64), np.float32)) is None
+
+
+def test_what_travels_with_a_key_is_not_state():
+    def message(s, u, edge, v):
+        return u.distance + edge.weight, u.parent
+
+    assert "travels with the key" in (variant(p.SSSPWithParents, compute=message).legal["async-push-dd"] or "")
+
+
+def test_a_cast_to_integers_is_not_linear():
+    def message(s, u, edge, v):
+        return dr.cast(dr.cast(u.residual, np.int32), np.float64)
+
+    assert variant(p.DeltaPageRank, compute=message).delta is None
+
+
 def test_pull_cannot_take_deltas_or_reach_edge_fields():
     assert "a delta must be taken once" in (analyse(p.DeltaPageRank.typed(FLOAT)).legal["async-pull-td"] or "")
     assert "in the order of out-edges" in (analyse(p.Hebb.typed(FLOAT)).legal["sync-pull-td"] or "")
@@ -96,7 +197,13 @@ ASYNC = {
         {"sends": lambda self, u, edge, v: u.distance + edge.weight < v.distance},
     ),
     "a scaled message": (p.SSSP, {"compute": lambda self, u, edge, v: 0.5 * u.distance + edge.weight}),
-    "a depth limit": (p.SSSP, {"active": lambda s, old, new: (new.distance < old.distance) & (new.distance < 9)}),
+    "a change by any name": (p.SSSP, {"active": lambda s, old, new: ~(old.distance <= new.distance)}),
+    "a change or more": (p.SSSP, {"active": lambda s, old, new: (new.distance != old.distance) | (new.distance > 9)}),
+    "the size of a residual": (p.DeltaPageRank, {"active": lambda s, old, new: abs(new.residual) > s.tolerance}),
+    "a residual of either sign": (
+        p.DeltaPageRank,
+        {"active": lambda s, old, new: (new.residual > s.tolerance) | (new.residual < -s.tolerance)},
+    ),
     "a weighted delta": (p.DeltaPageRank, {"compute": lambda s, u, edge, v: edge.weight * u.residual / u.out_degree}),
 }
 
@@ -265,7 +372,7 @@ def test_names_are_only_names():
             return {"distance": dr.minimum(v.distance, message)}
 
         def active(self, old, new):
-            return (new.distance < old.distance) & (new.distance > self.new)
+            return new.distance < old.distance
 
     facts = analyse(Named.typed(FLOAT))
     assert (facts.reads_target, facts.activity) == (False, "changed")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dromos.program import Analysis, ProgramIR
-from dromos.program.expr import TRUE, Expr, reads
+from dromos.program import Analysis, ProgramIR, TypedProgram
+from dromos.program.expr import TRUE, reads
 from dromos.program.monoid import ANY, MIN
+from dromos.program.passing import tells_of_improvements
 
 __all__ = ["is_offered", "is_offered_in_place", "is_ordered"]
 
@@ -21,13 +22,17 @@ def is_offered_in_place(ir: ProgramIR, analysis: Analysis) -> bool:
     return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and early
 
 
-def is_ordered(ir: ProgramIR, analysis: Analysis) -> bool:
-    """Whether a program lowers one scalar field by a minimum, wants that field's order, and is active when it falls."""
+def is_ordered(typed: TypedProgram, analysis: Analysis) -> bool:
+    """Whether a program lowers one scalar field by a minimum, wants that field's order, and is active when it falls.
+
+    Messages are applied by one atomic, so they have to be of the field's own type.
+    """
+    ir = typed.ir
     if analysis.priority is None or ir.combine is not MIN or analysis.monotone != analysis.priority[0]:
         return False
     name = analysis.priority[0]
     if ir.field(name).size is not None or ir.sends is not TRUE or analysis.wants is not None:
         return False
-    old, new = (Expr("field", attr=(role, name, 0)) for role in ("old", "new"))
-    falls = (Expr("ne", (old, new)), Expr("ne", (new, old)), Expr("lt", (new, old)), Expr("gt", (old, new)))
-    return ir.active in falls
+    dtype = typed.dtype(name)
+    fits = dtype == typed.accumulators[0] and dtype.itemsize >= 4
+    return fits and analysis.activity == "changed" and tells_of_improvements(ir, name)

@@ -30,6 +30,8 @@ _TRAVERSAL = {
     "pull": ("async-pull-dd", "sync-pull-dd", "async-pull-td", "sync-pull-td"),
 }
 
+_SYNC_PASS = Path("sync", "pull", "td")
+
 
 @lru_cache(maxsize=64)
 def candidates(caps: Caps) -> tuple[Path, ...]:
@@ -46,13 +48,18 @@ def candidates(caps: Caps) -> tuple[Path, ...]:
         rows = _ITERATIVE[:2] if caps.always_active else _ITERATIVE
     chosen = [_first(row, caps) for row in rows]
     found = tuple(dict.fromkeys(path for path in chosen if path is not None)) or caps.paths
-    return tuple(path for path in found if path.axes not in caps.dominated) or found
+    return tuple(path for path in found if not _is_dominated(path, caps)) or found
+
+
+def _is_dominated(path: Path, caps: Caps) -> bool:
+    in_place = caps.in_place and _allowed("async-pull-td", caps) is not None
+    return path.axes in caps.dominated or (in_place and path.axes == _SYNC_PASS)
 
 
 def _first(row: tuple[str, ...], caps: Caps) -> Path | None:
     """The first path of a row that is legal; one that the engine would rather not take only if there is no other."""
     legal = [path for text in row if (path := _allowed(text, caps)) is not None]
-    return next((path for path in legal if path.axes not in caps.dominated), legal[0] if legal else None)
+    return next((path for path in legal if not _is_dominated(path, caps)), legal[0] if legal else None)
 
 
 def _allowed(text: str, caps: Caps) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -101,6 +101,8 @@ class Caps:
     num_hubs: int = 0
     dominated: tuple[Path, ...] = ()
     """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
+    in_place: bool = False
+    """An asynchronous pull over all vertices costs what a synchronous one does, and what is new goes further in it."""
     push_cost: float | None = None
     """How many times the time of an arc in a pull an arc takes in a push, where the engine knows; None: it does not."""
     ordered: bool = False
@@ -113,6 +115,16 @@ class Caps:
     @property
     def average_degree(self) -> float:
         return self.num_arcs / max(self.num_vertices, 1)
+
+    def in_supersteps(self) -> Caps:
+        """The same without asynchronous paths: for a run of so many supersteps, which only synchronous ones count.
+
+        >>> from dromos.plan.path import PATHS
+        >>> [str(path) for path in Caps(10, 90, "iterative", PATHS, ordered=True).in_supersteps().paths]
+        ['sync-push-dd', 'sync-push-td', 'sync-pull-dd', 'sync-pull-td']
+        """
+        paths = tuple(path for path in self.paths if path.sync == "sync")
+        return replace(self, paths=paths, ordered=False, in_place=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from dromos.program.expr import TRUE, Expr, reads, substitute
+from dromos.program.expr import FALSE, TRUE, Expr, reads, substitute
 from dromos.program.ir import ProgramIR
 from dromos.program.legality import delta_field, legal_paths, monotone_field
 from dromos.program.monoid import ANY, MAX, SUM
@@ -91,7 +91,7 @@ def analyse(typed: TypedProgram) -> Analysis:
     uniform = not reads(ir.message, *_UNIFORM)
     monotone, delta = monotone_field(ir), delta_field(ir)
     activity = _activity(typed)
-    legal = legal_paths(ir, monotone, delta, uniform)
+    legal = legal_paths(typed, monotone, delta, uniform)
     priority = _priority(ir, monotone, legal)
     wants = _wants(ir, activity)
     checked = any(function == "update" for function, _ in typed.narrowing)
@@ -111,9 +111,15 @@ def analyse(typed: TypedProgram) -> Analysis:
         deterministic=ir.combine is not ANY or uniform,
         monotone=monotone,
         delta=delta,
-        # who still wants a message is asked there for every vertex: that has to be known, and stored values have to fit
+        # wants() is evaluated for every vertex there: it has to be known. Stored values have to fit. And several levels
+        # run in one call, so that converged() would be asked too late.
         claimed=claimed_field(ir)
-        if vote and ir.sends is TRUE and ir.wants is TRUE and wants is not None and not checked
+        if vote
+        and ir.sends is TRUE
+        and ir.wants is TRUE
+        and wants is not None
+        and not checked
+        and ir.converged is FALSE
         else None,
         activity=activity,
         update_skips_identity=_skips_identity(ir),

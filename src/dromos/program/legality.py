@@ -3,6 +3,7 @@
 Asynchronous execution applies messages one by one, in any order, from whatever state the source is in by then. That is
 right for two families: *monotone* programs, whose only written field moves one way towards the same fixed point
 whatever the order; and *delta* programs, whose sums may be taken in pieces because messages are linear in what is sent.
+Both have to pass every change on: where ``active`` leaves some out, what others hear depends on the order.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping
 from itertools import product
 from types import MappingProxyType
 
-from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.expr import FALSE, TRUE, Expr, reads
 from dromos.program.ir import ProgramIR
 from dromos.program.monoid import AND, ANY, ARGMAX, ARGMIN, MAX, MIN, OR, SUM
+from dromos.program.passing import tells_of_changes, tells_of_improvements, tells_of_residual
 from dromos.program.patterns import (
     folded,
     guard,
@@ -23,9 +25,11 @@ from dromos.program.patterns import (
     state_of,
     updates_idempotently,
 )
+from dromos.program.typed import TypedProgram
 
 __all__ = ["delta_field", "legal_paths", "monotone_field"]
 
+_SILENT = "active() is not proven to hold whenever update() changes a vertex: who hears of it depends on the order"
 _STEP = ("message", "sends", "wants", "sent", "update", "active")
 
 
@@ -76,10 +80,15 @@ def delta_field(ir: ProgramIR) -> str | None:
     return name if gathers and emptied and additive and linear else None
 
 
-def legal_paths(ir: ProgramIR, monotone: str | None, delta: str | None, uniform: bool) -> Mapping[str, str | None]:
+def legal_paths(
+    typed: TypedProgram, monotone: str | None, delta: str | None, uniform: bool
+) -> Mapping[str, str | None]:
     """Each path with None if it is legal, else the reason why not."""
+    ir = typed.ir
     reasons: dict[str, str | None] = {}
-    asynchronous = _why_not_async(ir, monotone, delta, uniform)
+    asynchronous = _why_not_async(typed, monotone, delta, uniform)
+    if asynchronous is None and ir.converged is not FALSE:
+        asynchronous = "converged() is asked between supersteps"
     for sync, direction, driven in product(("sync", "async"), ("push", "pull"), ("dd", "td")):
         reason = asynchronous if sync == "async" else None
         if direction == "pull" and ir.edge_fields:
@@ -90,8 +99,9 @@ def legal_paths(ir: ProgramIR, monotone: str | None, delta: str | None, uniform:
     return MappingProxyType(reasons)
 
 
-def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, uniform: bool) -> str | None:
+def _why_not_async(typed: TypedProgram, monotone: str | None, delta: str | None, uniform: bool) -> str | None:
     """Why messages may not be applied one by one in any order; None if they may."""
+    ir = typed.ir
     if ir.edge_fields:
         return "edge fields are written between supersteps"
     for function in _STEP:
@@ -99,6 +109,11 @@ def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, unifo
             what = "the superstep number" if found[0].op == "superstep" else f"the reduction {found[0].attr[0]!r}"
             return f"{_written(function)} reads {what}, which only supersteps define"
     if delta is not None:
+        if not tells_of_residual(ir, delta):
+            return (
+                f"active() does not ask whether much of {delta!r} is left, as new.{delta} > bound does: "
+                "who is left with some of it depends on the order"
+            )
         return _foreign_state(ir, delta)
     if ir.combine is SUM:
         return (
@@ -106,17 +121,16 @@ def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, unifo
             "messages linear in u.f"
         )
     if uniform and updates_idempotently(ir) and not ir.sent:
-        return _foreign_state(ir, None)
+        return _foreign_state(ir, None) if tells_of_changes(ir) else _SILENT
     if ir.combine is ANY:
         return "ANY keeps the first message to come, and asynchronous order is not breadth-first"
     if monotone is None:
         return f"update is not the improvement of one field by {ir.combine}, such as dr.minimum(v.f, message)"
-    source = state_of("source", (monotone,))
-    if not is_nondecreasing(ir.message[0], source, lattice=ir.combine in (OR, AND)) or (
-        len(ir.message) > 1
-        and not ir.combine.keyed
-        and not all(is_nondecreasing(e, source, lattice=ir.combine in (OR, AND)) for e in ir.message)
-    ):
+    if not tells_of_improvements(ir, monotone):
+        return _SILENT
+    source, typing = state_of("source", (monotone,)), typed.typing
+    rising = ir.message[:1] if ir.combine.keyed else ir.message
+    if not all(is_nondecreasing(e, source, typing, lattice=ir.combine in (OR, AND)) for e in rising):
         return f"a message is not proven to rise and fall with u.{monotone}, so the order could change the answer"
     return _foreign_state(ir, monotone)
 
@@ -124,9 +138,10 @@ def _why_not_async(ir: ProgramIR, monotone: str | None, delta: str | None, unifo
 def _foreign_state(ir: ProgramIR, own: str | None) -> str | None:
     """Why what goes along an edge depends on state that other messages change, beside the source's ``own`` field."""
     others = frozenset(ir.written) - {own}
-    payload = ir.message[1:] if ir.combine.keyed else ()
-    for expr in ir.message:
-        if expr not in payload and not is_free(expr, state_of("source", others)):
+    for number, expr in enumerate(ir.message):
+        if ir.combine.keyed and number > 0 and not is_free(expr, state_of("source", frozenset(ir.written))):
+            return "what travels with the key of a message reads fields that other messages change"
+        if not is_free(expr, state_of("source", others)):
             return "a message reads a written field other than the one that is improved"
         if not is_free(expr, state_of("target", frozenset(ir.written))):
             return "a message reads a field of its target that other messages change"

@@ -112,23 +112,32 @@ def updates_idempotently(ir: ProgramIR) -> bool:
     )
 
 
-def is_nondecreasing(expr: Expr, variable: Test, *, lattice: bool = False) -> bool:
-    """Whether ``expr`` never falls when its variables rise: as numbers, or as sets of bits (``lattice``)."""
+def is_nondecreasing(expr: Expr, variable: Test, typing: Typing, *, lattice: bool = False) -> bool:
+    """Whether ``expr`` never falls when its variables rise: as numbers, or as sets of bits (``lattice``).
+
+    An integer that outgrows its type wraps, and falls then. So there are no integer products here, no casts to narrower
+    integers, no sums below 32 bits or with great constants, no differences that have no sign. Sums of 32 bits and more
+    are taken for what they mean.
+    """
     if variable(expr) or is_free(expr, variable):
         return True
     parts = expr.args
 
     def rising(part: Expr) -> bool:
-        return is_nondecreasing(part, variable, lattice=lattice)
+        return is_nondecreasing(part, variable, typing, lattice=lattice)
 
     if expr.op == "where":
         return is_free(parts[0], variable) and rising(parts[1]) and rising(parts[2])
     if lattice:
         return expr.op in ("and", "or") and all(map(rising, parts))
-    if expr.op in ("add", "min", "max"):
+    if expr.op in ("min", "max", "floor", "ceil"):
+        return all(map(rising, parts)) and all(_keeps_order(part, expr, typing) for part in parts)
+    if expr.op == "cast":
+        return rising(parts[0]) and _keeps_order(parts[0], expr, typing)
+    if not _is_roomy(expr, typing):
+        return False
+    if expr.op == "add":
         return all(map(rising, parts))
-    if expr.op in ("cast", "floor", "ceil"):
-        return rising(parts[0])
     if expr.op == "sub":
         return rising(parts[0]) and is_free(parts[1], variable)
     if expr.op in ("mul", "truediv"):
@@ -136,6 +145,21 @@ def is_nondecreasing(expr: Expr, variable: Test, *, lattice: bool = False) -> bo
         other = parts[0] if scale is parts[1] else parts[1]
         return scale.op == "const" and bool(scale.value > 0) and rising(other)
     return False
+
+
+def _keeps_order(part: Expr, whole: Expr, typing: Typing) -> bool:
+    """Whether a value of the type of ``part`` becomes one of the type of ``whole`` without going round."""
+    source, target = typing.of(part), typing.of(whole).dtype
+    return source.weak or target.kind == "f" or np.can_cast(source.dtype, target)
+
+
+def _is_roomy(expr: Expr, typing: Typing) -> bool:
+    """Whether a sum, a difference or a product is taken not to outgrow its type."""
+    dtype = typing.of(expr).dtype
+    if dtype.kind == "f":
+        return True
+    small = all(part.op != "const" or abs(part.value) <= _SMALL for part in expr.args)
+    return dtype.itemsize >= 4 and small and (expr.op == "add" or (expr.op == "sub" and dtype.kind == "i"))
 
 
 def is_linear(expr: Expr, variable: Test) -> bool:
@@ -148,8 +172,11 @@ def is_linear(expr: Expr, variable: Test) -> bool:
     match expr.op:
         case "add" | "sub":
             return all(is_linear(part, variable) for part in parts)
-        case "neg" | "cast":
+        case "neg":
             return is_linear(parts[0], variable)
+        case "cast":  # to integers it cuts fractions off, and goes round
+            target = expr.attr[0]
+            return target != "id" and np.dtype(target).kind == "f" and is_linear(parts[0], variable)
         case "mul":
             return any(is_linear(a, variable) and is_free(b, variable) for a, b in (parts, parts[::-1]))
         case "truediv":

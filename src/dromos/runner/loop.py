@@ -32,9 +32,11 @@ def iterate(
 ) -> History:
     """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
 
+    The planner takes synchronous paths where there is a limit: only there do so many supersteps have a meaning.
     KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
     """
-    history, caps, stats = History(), execution.caps, execution.stats
+    history, stats = History(), execution.stats
+    caps = execution.caps if max_iter is None else execution.caps.in_supersteps()
     fixed = None if path is None else Decision(path, "fixed by the caller", horizon=None)
     watched = progress is not None or watch is not None
     while not stats.finished and (max_iter is None or stats.superstep < max_iter):

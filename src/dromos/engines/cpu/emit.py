@@ -200,17 +200,34 @@ def _ordering(typed: TypedProgram, analysis: Analysis) -> list[str]:
     """What is needed to settle vertices in the order of a field; nothing for a program that asks for no order."""
     name = analysis.priority[0] if analysis.priority is not None else typed.ir.fields[0].name
     slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == name)
-    whole = typed.dtype(name).kind != "f"
+    kind = typed.dtype(name).kind
     own = Expr("field", attr=("source", name, 0))
     compute = next(function for function in functions(typed) if function.name == "compute")
     values = ["value" if a.leaf is own else look_up(a.leaf, typed) for a in compute.arguments]
     return [
         f"PRIORITY = {slot}",
-        _function(
-            "bucket", "value, scale", "return np.int64(value) >> scale" if whole else "return np.int64(value * scale)"
-        ),
+        _function("bucket", "value, scale", *_bucket(kind)),
         _function("compute_from", "value, S, E, K, u, v, arc, weight", f"return compute({', '.join(values)})"),
     ]
+
+
+def _bucket(kind: str) -> list[str]:
+    """The bin of a value, kept within the bins that kernels can tell apart; a NaN comes last."""
+    if kind == "f":
+        place = "value * scale"
+        last, first = f"np.float64({_LAST_BIN})", f"np.float64({-_LAST_BIN})"
+    elif kind == "u":
+        place, last, first = "value >> np.uint64(scale)", f"np.uint64({_LAST_BIN})", "np.uint64(0)"
+    else:
+        place, last, first = "np.int64(value) >> scale", f"np.int64({_LAST_BIN})", f"np.int64({-_LAST_BIN})"
+    return [
+        f"place = {place}",
+        f"place = place if place < {last} else {last}",
+        f"return np.int64(place if place > {first} else {first})",
+    ]
+
+
+_LAST_BIN = 1 << 61
 
 
 def fold_reductions(typed: TypedProgram, sums: tuple[Array, ...]) -> list[Any]:

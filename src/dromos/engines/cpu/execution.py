@@ -23,7 +23,7 @@ from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
-from dromos.program.expr import Expr, reads
+from dromos.program.expr import FALSE, Expr, reads
 
 __all__ = ["CpuExecution"]
 
@@ -52,15 +52,14 @@ class CpuExecution:
         # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
         dominated = tuple(path for path in PATHS if path.direction == "push") if always else ()
         self._in_place = is_offered_in_place(self.ir, self.analysis)
-        if self._in_place and not always:  # the same pass, but what is new goes further in it
-            dominated += (Path("sync", "pull", "td"),)
         self.caps: Caps = caps_for(
             self.ir,
             self.analysis,
             graph,
             constants=_CONSTANTS,
-            ordered=is_ordered(self.ir, self.analysis),
+            ordered=is_ordered(self.typed, self.analysis),
             dominated=dominated,
+            in_place=self._in_place and not always,
             push_cost=_PUSH_COST,
         )
         self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
@@ -127,7 +126,7 @@ class CpuExecution:
         else:
             self.frontier.size = size
         self.superstep += supersteps - 1
-        finished = self._finish(report)  # a program asks about the superstep that has just run
+        finished = self._finish(report, path)  # a program asks about the superstep that has just run
         self.superstep += 1
         self.stats = self._statistics(report, time.perf_counter() - begin, finished, levels)
         return self.stats
@@ -150,12 +149,13 @@ class CpuExecution:
         claimed = self.analysis.claimed
         if claimed is not None and not (self._state[claimed][front.queue[: front.size]] < 0).any():
             self._claims = Claims(self)
-        if is_ordered(self.ir, self.analysis):
+        if is_ordered(self.typed, self.analysis):
             self._ordering = Ordering(self)
 
     def _sync_push(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier
-        everyone = front.look(by_member=path.driven == "td")
+        # edges are written when `member` tells the next frontier from this one no more: its queue still does
+        everyone = front.look(by_member=path.driven == "td" and not self.ir.edge_fields)
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
         self.launch(
@@ -280,11 +280,12 @@ class CpuExecution:
 
     # ---- after a step ----------------------------------------------------------------------------------------------
 
-    def _finish(self, report: Array) -> str:
+    def _finish(self, report: Array, path: Path) -> str:
         self._check_overflow(report, "update")
-        self._reductions = fold_reductions(self.typed, self.sums) if self.ir.reductions else []
+        if path.sync == "sync":  # nobody reads reductions where asynchronous paths are legal, so those do not fold them
+            self._reductions = fold_reductions(self.typed, self.sums) if self.ir.reductions else []
         converged = self.ir.converged
-        if converged.op != "const" and bool(evaluate(converged, self.typed.typing, self._global)):
+        if converged is not FALSE and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"
         return "" if self.frontier.size else "frontier empty"
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
-from dromos.program.monoid import MIN
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
@@ -18,6 +17,8 @@ __all__ = ["Ordering"]
 _ENTRIES, _FILTER, _BINS = 64, 256, 16  # as in the skeleton
 _MOST_BINS = 1 << 14
 _SAMPLE = 1 << 16
+# A thread's pool: blocks for so many entries of each vertex, and some for each bin that is only begun.
+_ENTRIES_A_VERTEX, _SPARE_BLOCKS = 4, 64
 
 
 class Ordering:
@@ -29,37 +30,40 @@ class Ordering:
         assert run.analysis.priority is not None
         self._values = run.state[run.analysis.priority[0]]
         self._scale, self._bins = self._bin_width()
-        self._entries_a_vertex = 4
+        self._entries_a_vertex: float = _ENTRIES_A_VERTEX
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` rounds (None: all); the report, the size of the next frontier, the rounds done."""
+        before = self._values.copy()
+        started = self._run.frontier.queue[: self._run.frontier.size].copy()
         while True:
-            report, size = self._round(horizon)
+            report, size = self._round(horizon, before)
             rows = report.reshape(self._run.threads, -1)
             if not rows[:, 5].any():
                 return report, size, int(rows[0, 4])
-            # A pool was too small and entries were dropped: with more room, from every vertex that has a value.
+            # A pool was too small and entries were dropped: again with more room, from every vertex that was improved.
             self._entries_a_vertex *= 2
             front = self._run.frontier
-            far = MIN.identity(self._values.dtype)
-            reached = np.flatnonzero(self._values != far)
-            front.queue[: len(reached)] = reached
-            front.size = len(reached)
+            again = self._values < before
+            again[started] = True
+            waiting = np.flatnonzero(again)
+            front.queue[: len(waiting)] = waiting
+            front.size = len(waiting)
 
-    def _round(self, horizon: int | None) -> tuple[Array, int]:
+    def _round(self, horizon: int | None, before: Array) -> tuple[Array, int]:
         run, front = self._run, self._run.frontier
         front.rest()
         n, threads, bins = run.graph.num_vertices, run.threads, self._bins
-        blocks = self._entries_a_vertex * n // _ENTRIES + 4 * bins + 64
+        blocks = int(self._entries_a_vertex * n) // _ENTRIES + 4 * bins + _SPARE_BLOCKS
         window_size = blocks * _ENTRIES + 2048
         ids = run.graph.targets.dtype
         counters, report = run.counters(), run.report()
         run.launch(
-            self._module.settle_in_order, run.graph_arrays(), run.fields(), run.edge_fields(), run.context(),
+            self._module.settle_in_order, run.graph_arrays(), run.fields(), before, run.edge_fields(), run.context(),
             self._scale, bins, front.queue, front.size,
             np.zeros(threads * window_size, ids), window_size,
             np.empty(threads * blocks * _ENTRIES, ids), np.empty(threads * blocks, np.int64), blocks,
-            np.empty(threads * (_BINS + 3 * bins), np.int64),
+            np.empty(threads * (_BINS + 3 * (bins + 1)), np.int64),
             np.empty(threads * (_FILTER + _ENTRIES), ids), np.empty(threads * (_FILTER + _ENTRIES), self._values.dtype),
             front.waiting, front.following, counters, np.zeros(threads * run.line, np.int64), run.memory(),
             np.iinfo(np.int64).max if horizon is None else horizon, report,
@@ -68,7 +72,7 @@ class Ordering:
         return report, int(counters[run.queue_counter])
 
     def _bin_width(self) -> tuple[np.generic, int]:
-        """How values are scaled to bins, and how many bins there are.
+        """How values are scaled to bins, and how many bins there are; both matter for time alone.
 
         Narrow where there are many edges to choose from, wide on a lattice: the average weight times 16 over the
         square of the average degree comes near the best width on skewed, uniform and lattice graphs.

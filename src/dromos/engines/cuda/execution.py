@@ -58,7 +58,7 @@ class CudaExecution:
             self.analysis,
             graph,
             constants=Constants(alpha=options.alpha, beta=options.beta),
-            ordered=is_ordered(self.ir, self.analysis),
+            ordered=is_ordered(self.typed, self.analysis),
             dominated=tuple(path for path in PATHS if path.direction == "push") if always else (),
             switches=self._claimed,
         )

@@ -49,7 +49,7 @@ def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: 
     pull, topology = axes.direction == "pull", axes.driven == "td"
     if claimed and axes in _CLAIMING:
         return Kernel("claiming")
-    if axes == _ORDERED and is_ordered(typed.ir, analysis):
+    if axes == _ORDERED and is_ordered(typed, analysis):
         return Kernel("ordered")
     # where everybody is active for ever there is no queue, and to send in supersteps is one of the orders allowed
     if axes.sync == "async" and not is_always_active(typed.ir, analysis):

@@ -7,9 +7,13 @@ Shared memory. The field is read by all (relaxed) and lowered by an atomic minim
 value: it then does work that is repeated, because whoever lowered the value has put the vertex into the right bin.
 Bins are private: a ring of lists of blocks out of the thread's own pool. To empty a bin, each thread copies its part to
 its own window of ``window``, publishes the size, and after a barrier all take chunks of all windows. Two barriers a
-round; every decision is taken from published values. An entry whose value has fallen below the current bin is stale.
-A value that would fall outside the ring, or before the current bin, is put at its end: it is then looked at too early,
-which costs time, never rightness.
+round; every decision is taken from published values. The ring holds the bins ``now .. now + bins - 1``. What belongs
+further away waits in one more list, with the lowest bin in it noted; it is sorted into the ring when that bin is
+reached, so the number of bins costs time, never rightness.
+
+An entry whose value has fallen below the current bin is stale: it was put elsewhere when its value fell. Only where
+messages are smaller than what their source had (negative weights) is a value put into the current bin that belongs
+before it. From then on (BELOW) nothing is taken for stale.
 """
 
 # mypy: ignore-errors
@@ -28,13 +32,11 @@ ENTRIES = 64  # of a block
 ALONE = 1024  # a thread goes on alone with its own part of the bin while that is smaller
 LONG = 8  # arcs; a longer row is filtered first
 FILTER = 256  # arcs filtered at once
-NONE = np.int64(1) << np.int64(62)
-FREE, USED, FULL, BINS = (
-    0,
-    1,
-    2,
-    16,
-)  # words of a thread's bookkeeping; three words a bin follow: count, tail, first block
+NONE = np.int64(1) << np.int64(62)  # later than every bin
+STOPPED = -NONE  # before every bin
+BELOW = 0  # counter: a value was put into a bin after its own
+# Words of a thread's bookkeeping. For each bin, and for what is beyond them, three follow: count, tail, first block.
+FREE, USED, FULL, BEYOND, BINS = 0, 1, 2, 3, 16
 
 
 @inline
@@ -89,23 +91,40 @@ def empty(books, pool, links, mine, slot, window, at):
 
 
 @inline
-def improve(S, books, pool, links, mine, blocks, v, value, scale, now, bins):
-    """Lower the field of ``v``; if that succeeds, put it into its bin (unless it already waits in that one)."""
+def put_by_bin(books, pool, links, mine, blocks, v, place, now, bins):
+    """Append ``v`` to the bin ``place``, which is ``now`` or a later one, or to what waits beyond the ring."""
+    slot = place & (bins - 1)
+    if place - now >= bins:
+        slot = bins
+        store(books, mine[0] + BEYOND, min(place, load(books, mine[0] + BEYOND)))
+    put_in(books, pool, links, mine, blocks, slot, v)
+
+
+@inline
+def improve(S, before, books, pool, links, mine, blocks, counters, v, value, scale, now, bins):
+    """Lower the field of ``v``; if that succeeds, put it into its bin, unless it surely waits in that one.
+
+    It does if the old value belongs to the same bin, a later one than ``now``, and is not the one that ``v`` had
+    ``before`` this call: whoever lowered it put ``v`` there.
+    """
     old = atomic_min(S[PRIORITY], v, value)
     if value < old:
-        place = max(now, min(bucket(value, scale), now + bins - 1))
-        if place == now or max(now, min(bucket(old, scale), now + bins - 1)) != place:
-            put_in(books, pool, links, mine, blocks, place & (bins - 1), v)
+        place = bucket(value, scale)
+        if place < now:
+            place = now
+            store_relaxed(counters, BELOW * LINE, np.int64(1))
+        if place == now or bucket(old, scale) != place or not old < load(before, v):
+            put_by_bin(books, pool, links, mine, blocks, v, place, now, bins)
 
 
 @inline
 def relax(
-    S, E, K, u, now, offsets, targets, weights, scale, bins, candidates, values, spare, books, pool, links, mine,
-    blocks,
+    S, before, E, K, u, now, offsets, targets, weights, scale, bins, candidates, values, spare, books, pool, links,
+    mine, blocks, counters,
 ):  # fmt: skip
     """Send along all arcs of ``u``, unless its value belongs to an earlier bin by now."""
     value = load_relaxed(S[PRIORITY], u)
-    if bucket(value, scale) < now:
+    if bucket(value, scale) < now and load_relaxed(counters, BELOW * LINE) == 0:
         return np.int64(0)
     begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
     if end - begin <= LONG:
@@ -113,7 +132,9 @@ def relax(
             v = np.int64(load(targets, arc))
             offered = compute_from(value, S, E, K, u, v, arc, weight_at(weights, arc))
             if offered < load_relaxed(S[PRIORITY], v):
-                improve(S, books, pool, links, mine, blocks, v, offered, scale, now, bins)
+                improve(
+                    S, before, books, pool, links, mine, blocks, counters, v, offered, scale, now, bins
+                )  # fmt: skip
         return end - begin
     first = begin
     while first < end:  # a filter without branches, all loads in flight at once; then what passed it
@@ -127,25 +148,38 @@ def relax(
             count += np.int64(offered < load_relaxed(S[PRIORITY], v))
         for i in range(count):
             improve(
-                S, books, pool, links, mine, blocks, np.int64(load(candidates, spare + i)), load(values, spare + i),
-                scale, now, bins,
+                S, before, books, pool, links, mine, blocks, counters, np.int64(load(candidates, spare + i)),
+                load(values, spare + i), scale, now, bins,
             )  # fmt: skip
         first = last
     return end - begin
 
 
+@inline
+def sort_in(S, books, pool, links, mine, blocks, window, here, scale, now, bins):
+    """Put what waits beyond the ring where it belongs; what has fallen below ``now`` was put elsewhere when it fell."""
+    count = empty(books, pool, links, mine, bins, window, here)
+    store(books, mine[0] + BEYOND, NONE)
+    for position in range(count):
+        v = np.int64(load(window, here + position))
+        place = bucket(load_relaxed(S[PRIORITY], v), scale)
+        if place >= now:
+            put_by_bin(books, pool, links, mine, blocks, v, place, now, bins)
+
+
 @lean_kernel
 def settle_in_order(
-    thread, threads, graph, S, E, K, scale, bins, queue, size, window, window_size, pool, links, blocks, books,
+    thread, threads, graph, S, before, E, K, scale, bins, queue, size, window, window_size, pool, links, blocks, books,
     candidates, values, member, following, counters, cursors, memory, horizon, report,
 ):  # fmt: skip
     """From the frontier ``queue[:size]`` to the end, or for ``horizon`` rounds; then ``following`` is the frontier.
 
-    ``member`` is zero throughout, but for marking the frontier at the end. ``report``: arcs looked at, and in the last
-    words the rounds done and whether a pool was too small (then vertices may have been forgotten).
+    ``before`` is a copy of the field as it was. ``member`` is zero throughout, but for marking the frontier at the end.
+    ``report``: arcs looked at, and in the last words the rounds done and whether a pool was too small (then vertices
+    may have been forgotten).
     """
     offsets, targets, weights, in_offsets = graph
-    book_size = BINS + 3 * bins
+    book_size = BINS + 3 * (bins + 1)
     mine = (thread * book_size, thread * blocks * ENTRIES, thread * blocks)
     book = mine[0]
     here = thread * window_size
@@ -153,7 +187,8 @@ def settle_in_order(
     store(books, book + FREE, np.int64(-1))
     store(books, book + USED, np.int64(0))
     store(books, book + FULL, np.int64(0))
-    for b in range(bins):
+    store(books, book + BEYOND, NONE)
+    for b in range(bins + 1):
         store(books, book + BINS + 3 * b, np.int64(0))
     # the first bin of all: every thread looks at the whole (small) frontier, and takes its share of it
     now = NONE
@@ -161,28 +196,29 @@ def settle_in_order(
         now = min(now, bucket(S[PRIORITY][np.int64(load(queue, position))], scale))
     for position in range(size * thread // threads, size * (thread + 1) // threads):
         v = np.int64(load(queue, position))
-        place = min(bucket(S[PRIORITY][v], scale), now + bins - 1)
-        put_in(books, pool, links, mine, blocks, place & (bins - 1), v)
+        put_by_bin(books, pool, links, mine, blocks, v, bucket(S[PRIORITY][v], scale), now, bins)
     number = np.int64(0)
     rounds = looked = np.int64(0)
     while True:
-        vote = NONE
-        for b in range(now, now + bins):
+        vote = load(books, book + BEYOND)
+        for b in range(now, min(now + bins, vote)):
             if load(books, book + BINS + 3 * (b & (bins - 1))) > 0:
                 vote = np.int64(b)
                 break
         if load(books, book + FULL) != 0 or load_relaxed(counters, STOP * LINE) != 0:
-            vote = np.int64(-1)
+            vote = STOPPED
         number += 1
         publish(memory, thread, number, 0, vote)
         meet(memory, thread, threads, number)
         lowest = NONE
         for other in range(threads):
             lowest = min(lowest, published(memory, other, number, 0))
-        if lowest == NONE or lowest < 0 or rounds >= horizon:
+        if not STOPPED < lowest < NONE or rounds >= horizon:
             break
         now = lowest
         slot = now & (bins - 1)
+        if load(books, book + BEYOND) <= now:
+            sort_in(S, books, pool, links, mine, blocks, window, here, scale, now, bins)
         count = empty(books, pool, links, mine, slot, window, here)
         number += 1
         publish(memory, thread, number, 0, count)
@@ -211,8 +247,8 @@ def settle_in_order(
                     prefetch(weights, row)
                     prefetch(weights, row + 16)
                     looked += relax(
-                        S, E, K, np.int64(load(window, part + position)), now, offsets, targets, weights, scale, bins,
-                        candidates, values, spare, books, pool, links, mine, blocks,
+                        S, before, E, K, np.int64(load(window, part + position)), now, offsets, targets, weights, scale,
+                        bins, candidates, values, spare, books, pool, links, mine, blocks, counters,
                     )  # fmt: skip
         while True:  # alone with one's own part of the bin; the window behind this round's entries is free
             left = load(books, book + BINS + 3 * slot)
@@ -221,12 +257,12 @@ def settle_in_order(
             left = empty(books, pool, links, mine, slot, window, here + count)
             for position in range(left):
                 looked += relax(
-                    S, E, K, np.int64(load(window, here + count + position)), now, offsets, targets, weights, scale,
-                    bins, candidates, values, spare, books, pool, links, mine, blocks,
+                    S, before, E, K, np.int64(load(window, here + count + position)), now, offsets, targets, weights,
+                    scale, bins, candidates, values, spare, books, pool, links, mine, blocks, counters,
                 )  # fmt: skip
         rounds += 1
     out = inn = np.int64(0)
-    for b in range(bins):  # what still waits is the next frontier, each vertex once
+    for b in range(bins + 1):  # what still waits is the next frontier, each vertex once
         count = empty(books, pool, links, mine, np.int64(b), window, here)
         kept = np.int64(0)
         for position in range(count):

@@ -122,7 +122,10 @@ def push(
     thread, threads, graph, S, O, E, K, A, locks, got, member, stamp, everyone, queue, size, touched, following, hubs,
     buffer, counters, memory, report, sums,
 ):  # fmt: skip
-    """Frontier vertices send along their out-arcs. ``everyone``: pass over all vertices instead of the queue."""
+    """Frontier vertices send along their out-arcs. ``everyone``: pass over all vertices instead of the queue.
+
+    With edge fields only where all vertices send: when edges are written, ``member`` no longer tells who sent.
+    """
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
     base = thread * BLOCK
@@ -229,8 +232,6 @@ def settle(
         meet(memory, thread, threads, 4)
         for position in range(count * thread // threads, count * (thread + 1) // threads):
             u = position if everyone else np.int64(load(queue, position))
-            if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp and member[u] != following_stamp:
-                continue
             for arc in range(first_arc(offsets, u), first_arc(offsets, u + 1)):
                 v = np.int64(load(targets, arc))
                 w = weight_at(weights, arc)
