@@ -20,6 +20,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
+from dromos.interrupts import remembered_interrupts
 
 __all__ = ["MAX_THREADS", "THREADS_VARIABLE", "in_blocks", "num_threads", "run_team"]
 
@@ -116,18 +117,26 @@ def _compile(kernel: Any, args: tuple[Any, ...]) -> None:
     """
     if not hasattr(kernel, "typeof_pyval"):
         return  # an ordinary function
-    from numba._dispatcher import compute_fingerprint
-
     known = _compiled.get(kernel)
     if known is None:
         known = _compiled.setdefault(kernel, set())
     try:
-        types = compute_fingerprint(args)
+        types = _fingerprint(kernel, args)
     except NotImplementedError:  # an argument that has none; the dispatcher knows more types
         return
     if types not in known:
-        kernel.compile(tuple(kernel.typeof_pyval(value) for value in args))
+        with remembered_interrupts():
+            kernel.compile(tuple(kernel.typeof_pyval(value) for value in args))
         known.add(types)
+
+
+def _fingerprint(kernel: Any, args: tuple[Any, ...]) -> Any:
+    """What stands for the types of the arguments, in a microsecond; a Numba without that function takes a few more."""
+    try:
+        from numba._dispatcher import compute_fingerprint
+    except ImportError:
+        return tuple(kernel.typeof_pyval(value) for value in args)
+    return compute_fingerprint(args)
 
 
 def _available_cores() -> int:

@@ -18,6 +18,7 @@ from dromos.cli import convert, formats, generate, info, reachability, run, veri
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
 from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
+from dromos.interrupts import on_second_interrupt
 
 __all__ = ["app", "main"]
 
@@ -59,6 +60,7 @@ def _options(
 def main() -> None:
     """Run the command line and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
+    on_second_interrupt.append(lambda: os._exit(EXIT_INTERRUPTED))  # while LLVM works no exception can end a command
     try:
         app()
     except KeyboardInterrupt:
