@@ -103,3 +103,46 @@ def test_loads_stores_and_prefetch_touch_only_their_element() -> None:
         array = np.array([1, 2, 3], dtype)
         call(array)
         assert array.tolist() == [2, 3, 3]
+
+
+@pytest.mark.parametrize("dtype", [*NUMBERS, np.bool_])
+def test_relaxed_loads_and_stores_reach_rows_of_vectors(dtype: type) -> None:
+    @njit
+    def move(rows, v):  # type: ignore[no-untyped-def]
+        x.store_relaxed(rows, (v, 1), x.load_relaxed(rows, (v, 2)))
+
+    rows = np.array([[0, 0, 0], [1, 0, 1]], dtype)
+    move(rows, 1)
+    assert rows.tolist() == np.array([[0, 0, 0], [1, 1, 1]], dtype).tolist()
+
+
+def test_of_two_who_write_and_then_swap_a_mark_the_later_sees_what_the_earlier_wrote() -> None:
+    """The wake-up that asynchronous kernels rest on: with a relaxed look instead of a swap this fails on ARM."""
+    slots = 200_000
+
+    @njit(nogil=True)
+    def meet_at_marks(thread, threads, mark, value, queued, seen):  # type: ignore[no-untyped-def]
+        for i in range(len(mark)):
+            if thread == 0:  # who changes a vertex
+                x.store_relaxed(value, i, np.uint8(1))
+                queued[i] = x.atomic_swap_acq_rel(mark, i, np.uint8(1)) == 0
+            else:  # who takes it from a queue
+                x.atomic_swap_acq_rel(mark, i, np.uint8(0))
+                seen[i] = x.load_relaxed(value, i)
+
+    mark, value = np.ones(slots, np.uint8), np.zeros(slots, np.uint8)
+    queued, seen = np.zeros(slots, np.bool_), np.zeros(slots, np.bool_)
+    run_team(meet_at_marks, mark, value, queued, seen, threads=2)
+    assert (queued | seen).all(), "a change was lost"
+
+
+def test_a_claim_is_won_once() -> None:
+    @njit(nogil=True)
+    def claim(thread, threads, owner, won):  # type: ignore[no-untyped-def]
+        for i in range(len(owner)):
+            won[thread] += x.compare_and_swap_relaxed(owner, i, -1, thread)
+
+    owner, won = np.full(100_000, -1, np.int32), np.zeros(3, np.int64)
+    run_team(claim, owner, won, threads=3)
+    assert won.sum() == len(owner)
+    assert (np.bincount(owner, minlength=3) == won).all()

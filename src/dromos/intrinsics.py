@@ -1,8 +1,10 @@
 """What Numba lacks for kernels that share memory: atomics with a memory order, prefetch, bit counts, a spin hint.
 
-All array functions take ``(array, index, …)`` on a one-dimensional array; no index wraps round and none is checked.
+All array functions take ``(array, index, …)`` on a one-dimensional array; the relaxed load and store also take
+``(row, column)`` on one of two dimensions. No index wraps round and none is checked.
 Orders have LLVM's names: *relaxed* (monotonic) is a plain load or store on ARM and x86 that the compiler may neither
-tear nor move out of a loop; *acquire* and *release* order what stands after and before them.
+tear nor move out of a loop; *acquire* and *release* order what stands after and before them. Operations are relaxed
+unless their name or text says more.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -21,7 +23,9 @@ __all__ = [
     "atomic_min",
     "atomic_or",
     "atomic_swap",
+    "atomic_swap_acq_rel",
     "compare_and_swap",
+    "compare_and_swap_relaxed",
     "count_bits",
     "load",
     "load_acquire",
@@ -41,10 +45,21 @@ def _is_column(array):
     return isinstance(array, types.Array) and array.ndim == 1
 
 
+def _has_place(array, index):
+    """Whether ``index`` names one element of ``array``: a whole number, or as many as there are dimensions."""
+    return isinstance(array, types.Array) and array.ndim == (len(index) if isinstance(index, types.BaseTuple) else 1)
+
+
+def _place(index):
+    """The type that an index is converted to."""
+    return types.UniTuple(types.intp, len(index)) if isinstance(index, types.BaseTuple) else types.intp
+
+
 def _pointer(context, builder, sig, args):
-    array_type = sig.args[0]
+    array_type, index_type = sig.args[:2]
     array = context.make_array(array_type)(context, builder, args[0])
-    return cgutils.get_item_pointer(context, builder, array_type, array, [args[1]], wraparound=False)
+    indices = cgutils.unpack_tuple(builder, args[1]) if isinstance(index_type, types.BaseTuple) else [args[1]]
+    return cgutils.get_item_pointer(context, builder, array_type, array, indices, wraparound=False)
 
 
 def _bits_pointer(builder, pointer, dtype):
@@ -55,38 +70,44 @@ def _bits_pointer(builder, pointer, dtype):
 
 
 def _bytes(dtype):
-    return max(1, dtype.bitwidth // 8)
+    return 1 if isinstance(dtype, types.Boolean) else max(1, dtype.bitwidth // 8)
 
 
 def _load(order):
     def typing(typingctx, array, index):
-        if not _is_column(array):
+        if not _has_place(array, index):
             return None
         dtype = array.dtype
 
         def generate(context, builder, sig, args):
             pointer = _pointer(context, builder, sig, args)
             value = builder.load_atomic(_bits_pointer(builder, pointer, dtype), order, _bytes(dtype))
-            return builder.bitcast(value, pointer.type.pointee) if isinstance(dtype, types.Float) else value
+            if isinstance(dtype, types.Float):
+                return builder.bitcast(value, pointer.type.pointee)
+            # a truth value is a byte in memory and a bit in a register
+            return context.data_model_manager[dtype].from_data(builder, value)
 
-        return dtype(array, types.intp), generate
+        return dtype(array, _place(index)), generate
 
     return intrinsic(typing)
 
 
 def _store(order):
     def typing(typingctx, array, index, value):
-        if not _is_column(array):
+        if not _has_place(array, index):
             return None
         dtype = array.dtype
 
         def generate(context, builder, sig, args):
             pointer = _bits_pointer(builder, _pointer(context, builder, sig, args), dtype)
-            value = builder.bitcast(args[2], pointer.type.pointee) if isinstance(dtype, types.Float) else args[2]
+            if isinstance(dtype, types.Float):
+                value = builder.bitcast(args[2], pointer.type.pointee)
+            else:
+                value = context.data_model_manager[dtype].as_data(builder, args[2])
             builder.store_atomic(value, pointer, order, _bytes(dtype))
             return context.get_dummy_value()
 
-        return types.void(array, types.intp, dtype), generate
+        return types.void(array, _place(index), dtype), generate
 
     return intrinsic(typing)
 
@@ -208,21 +229,44 @@ atomic_swap = _operation("xchg", _float_swap)
 
 
 @intrinsic
-def compare_and_swap(typingctx, array, index, expected, new):
-    """Whether ``array[index]`` was ``expected`` (by its bits), and is now ``new``; acquires and releases."""
-    if not _is_column(array):
+def atomic_swap_acq_rel(typingctx, array, index, value):
+    """``atomic_swap`` of integers that acquires and releases.
+
+    Who swaps later sees all that the one before had written: two threads that each write, then swap the same element,
+    cannot both miss what the other wrote.
+    """
+    if not _is_column(array) or not isinstance(array.dtype, types.Integer):
         return None
-    dtype = array.dtype
 
     def generate(context, builder, sig, args):
-        pointer = _bits_pointer(builder, _pointer(context, builder, sig, args), dtype)
-        old, new = args[2], args[3]
-        if isinstance(dtype, types.Float):
-            old, new = (builder.bitcast(value, pointer.type.pointee) for value in (old, new))
-        pair = builder.cmpxchg(pointer, old, new, "acq_rel", "monotonic")
-        return builder.extract_value(pair, 1)
+        return builder.atomic_rmw("xchg", _pointer(context, builder, sig, args), args[2], ordering="acq_rel")
 
-    return types.boolean(array, types.intp, dtype, dtype), generate
+    return array.dtype(array, types.intp, array.dtype), generate
+
+
+def _compare_and_swap(order):
+    """Whether ``array[index]`` was ``expected`` (by its bits), and is now ``new``."""
+
+    def typing(typingctx, array, index, expected, new):
+        if not _is_column(array):
+            return None
+        dtype = array.dtype
+
+        def generate(context, builder, sig, args):
+            pointer = _bits_pointer(builder, _pointer(context, builder, sig, args), dtype)
+            old, new = args[2], args[3]
+            if isinstance(dtype, types.Float):
+                old, new = (builder.bitcast(value, pointer.type.pointee) for value in (old, new))
+            pair = builder.cmpxchg(pointer, old, new, order, "monotonic")
+            return builder.extract_value(pair, 1)
+
+        return types.boolean(array, types.intp, dtype, dtype), generate
+
+    return intrinsic(typing)
+
+
+compare_and_swap = _compare_and_swap("acq_rel")
+compare_and_swap_relaxed = _compare_and_swap("monotonic")
 
 
 @intrinsic

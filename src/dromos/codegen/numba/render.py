@@ -53,8 +53,11 @@ inline = njit(nogil=True, boundscheck=False, error_model="numpy")
 kernel = njit(nogil=True, boundscheck=False, error_model="numpy", cache=True)"""
 
 
-def render(typed: TypedProgram, prelude: str = _PRELUDE) -> str:
+def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: bool = False) -> str:
     """The text of the module that holds a program's functions; ``prelude`` defines the decorators.
+
+    ``shared``: other threads write the fields meanwhile, so they are read and written by relaxed atomics, which the
+    prelude then brings.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -80,9 +83,9 @@ def render(typed: TypedProgram, prelude: str = _PRELUDE) -> str:
     )
     parts = [header]
     for function in functions(typed):
-        parts += [_scalar(function, typed), _at(function, typed)]
+        parts += [_scalar(function, typed), _at(function, typed, shared)]
         if function.name in ("init", "edge_init", "sent", "update", "edge_update"):
-            parts.append(_store(function, typed))
+            parts.append(_store(function, typed, shared))
     return "\n\n".join(part.strip("\n") + "\n" for part in parts)
 
 
@@ -125,12 +128,12 @@ def _addresses(function: Function) -> tuple[str, ...]:
     return _ADDRESSES.get(function.name, _REDUCE)
 
 
-def _at(function: Function, typed: TypedProgram) -> str:
-    values = [look_up(argument.leaf, typed) for argument in function.arguments]
+def _at(function: Function, typed: TypedProgram, shared: bool) -> str:
+    values = [look_up(argument.leaf, typed, shared) for argument in function.arguments]
     return _define(f"{function.name}_at", _addresses(function), [f"return {function.name}({', '.join(values)})"])
 
 
-def _store(function: Function, typed: TypedProgram) -> str:
+def _store(function: Function, typed: TypedProgram, shared: bool) -> str:
     """Store the results, and tell whether the integers among them fit: one that does not differs after the cast."""
     row = "arc" if function.name.startswith("edge") else "v"
     specs = typed.ir.edge_fields if function.name.startswith("edge") else typed.ir.fields
@@ -142,26 +145,31 @@ def _store(function: Function, typed: TypedProgram) -> str:
     writes = []
     for (name, index), value in zip(function.writes, values, strict=True):
         slot = next(i for i, spec in enumerate(specs) if spec.name == name)
-        writes.append(f"D[{slot}][{_index(row)}{_component(specs[slot].size, index)}] = {value}")
+        if shared and row == "v":
+            writes.append(f"store_relaxed(D[{slot}], {_place(row, specs[slot].size, index)}, {value})")
+        else:
+            writes.append(f"D[{slot}][{_index(row)}{_component(specs[slot].size, index)}] = {value}")
     narrow = {name for where, name in typed.narrowing if where == function.name}
     checked = [i for i, (name, _) in enumerate(function.writes) if name in narrow]
     roots = [function.roots[i] for i in checked]
     whole = [typed.typing.of(root).dtype for root in roots]
     # the whole values are computed before anything is stored, since D may be S
-    statements, wide = lower(roots, whole, typed.typing, lambda leaf: look_up(leaf, typed))
+    statements, wide = lower(roots, whole, typed.typing, lambda leaf: look_up(leaf, typed, shared))
     fits = " and ".join(f"({a}) == {values[i]}" for a, i in zip(wide, checked, strict=True)) or "True"
     body = [take, *statements, f"fits = {fits}", *writes, "return fits"]
     return _define(f"{function.name}_store", addresses, body)
 
 
-def look_up(leaf: Expr, typed: TypedProgram) -> str:
-    """Where a symbol's value lies, given the addresses."""
+def look_up(leaf: Expr, typed: TypedProgram, shared: bool = False) -> str:
+    """Where a symbol's value lies, given the addresses; ``shared`` as in :func:`render`."""
     context = _context(typed)
     match leaf.op:
         case "field":
             role, name, index = leaf.attr
             array, row = {"old": "O"}.get(role, "S"), _index({"source": "u"}.get(role, "v"))
             slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == name)
+            if shared:
+                return f"load_relaxed({array}[{slot}], {_place(_row(role), typed.ir.fields[slot].size, index)})"
             return f"{array}[{slot}][{row}{_component(typed.ir.fields[slot].size, index)}]"
         case "edge_field":
             name, index = leaf.attr
@@ -198,6 +206,11 @@ def _row(role: str) -> str:
 def _index(row: str) -> str:
     """A row as an index: unsigned, which spares the test for one that counts from the end."""
     return f"np.uintp({row})"
+
+
+def _place(row: str, size: int | None, index: int) -> str:
+    """A row, and a component of a vector, as an intrinsic takes them."""
+    return row if size is None else f"({row}, {index})"
 
 
 def _component(size: int | None, index: int) -> str:

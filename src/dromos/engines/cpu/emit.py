@@ -17,9 +17,10 @@ import numpy as np
 
 from dromos.codegen.cache import load
 from dromos.codegen.facts import program_facts
-from dromos.codegen.numba import functions, look_up, render, returned
+from dromos.codegen.numba import argument_name, functions, look_up, render, returned
 from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
+from dromos.engines.forms import is_offered_in_place
 from dromos.program import Analysis, GraphTypes, TypedProgram
 from dromos.program.expr import Expr, reads
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
@@ -29,6 +30,7 @@ __all__ = ["hooks_text", "kernel_module", "module_text"]
 _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _PRELUDE = """from dromos.intrinsics import *
 from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total"""
+_SHARING = ("asynchronous", "claiming")  # skeletons in which a thread reads fields that another may be writing
 _OPERATORS = {"SUM": "{a} + {b}", "OR": "{a} | {b}", "AND": "{a} & {b}"}
 _OPERATORS |= {"MIN": "{b} if {b} < {a} else {a}", "MAX": "{b} if {b} > {a} else {a}"}
 _ATOMICS = {"SUM": "atomic_add", "MIN": "atomic_min", "MAX": "atomic_max", "OR": "atomic_or", "AND": "atomic_and"}
@@ -45,14 +47,14 @@ def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> Mod
 
 def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
     """The whole text of such a module."""
-    return "\n\n".join([hooks_text(typed, analysis), _skeleton_text(skeleton)])
+    return "\n\n".join([hooks_text(typed, analysis, shared=skeleton in _SHARING), _skeleton_text(skeleton)])
 
 
-def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
-    """The functions and constants that skeletons import from ``hooks``."""
-    rendered = render(typed, prelude=_PRELUDE)
-    parts = [rendered.rstrip(), *_constants(typed, analysis), *_merging(typed), *_keeping(typed), *_reducing(typed)]
-    parts += [*_holding(typed), *_ordering(typed, analysis)]
+def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: bool = False) -> str:
+    """The functions and constants that skeletons import from ``hooks``; ``shared``: fields are read while written."""
+    rendered = render(typed, prelude=_PRELUDE, shared=shared)
+    parts = [rendered.rstrip(), *_constants(typed, analysis), *_merging(typed, analysis), *_keeping(typed)]
+    parts += [*_reducing(typed), *_holding(typed), *_ordering(typed, analysis), *_claiming(typed, analysis)]
     return "\n\n".join(parts)
 
 
@@ -67,20 +69,26 @@ def _function(name: str, arguments: str, *body: str) -> str:
     return "\n".join(["@inline", f"def {name}({arguments}):", *(f"    {line}" for line in body)])
 
 
-def _merging(typed: TypedProgram) -> list[str]:
+def _merging(typed: TypedProgram, analysis: Analysis) -> list[str]:
     """How messages are merged: in registers, in the accumulators of one thread, and in those that threads share."""
+    racing = is_offered_in_place(typed.ir, analysis)  # an offer is read by some while its vertex renews it
     monoid, dtypes = typed.ir.combine, typed.accumulators
     count = len(dtypes)
     at = [""] if count == 1 else [f"[{i}]" for i in range(count)]
     start = [literal(monoid.identity(dtype), dtype) for dtype in dtypes]
     weight = "return load(weights, arc)" if typed.types.weight is not None else "return 1"
+    taken = [f"load_relaxed(A[{i}], v)" if racing else f"A[{i}][np.uintp(v)]" for i in range(count)]
+    stored = [
+        f"store_relaxed(A[{i}], v, message{part})" if racing else f"A[{i}][np.uintp(v)] = message{part}"
+        for i, part in enumerate(at)
+    ]
     return [
         _function("weight_at", "weights, arc", weight),
         _function("weight_one", "", f"return {literal(1, typed.types.weight or np.dtype(np.int64))}"),
         _function("identity", "", f"return {_joined(start)}"),
         _function("merge", "a, b", *_merge_body(monoid, dtypes)),
-        _function("take", "A, v", f"return {_joined([f'A[{i}][np.uintp(v)]' for i in range(count)])}"),
-        _function("put", "A, v, message", *(f"A[{i}][np.uintp(v)] = message{part}" for i, part in enumerate(at))),
+        _function("take", "A, v", f"return {_joined(taken)}"),
+        _function("put", "A, v, message", *stored),
         _function("merge_shared", "A, locks, v, message", *_shared_body(monoid, dtypes)),
     ]
 
@@ -132,18 +140,62 @@ def _keeping(typed: TypedProgram) -> list[str]:
     rows = [(slot, index) for slot, spec in slots for index in (range(spec.width) if spec.size else (None,))]
     at = "np.uintp(v)"
     places = [f"[{slot}][{at}]" if index is None else f"[{slot}][{at}, {index}]" for slot, index in rows]
-    writes = [name for name, _ in typed.ir.update for _ in range(typed.ir.field(name).width)]
-    old = [
-        place
-        for (slot, _), place in zip(rows, places, strict=True)
-        if typed.ir.fields[slot].name in writes
-    ]  # fmt: skip
-    values = ["new"] if len(old) == 1 else [f"new[{i}]" for i in range(len(old))]
-    differs = " or ".join(f"{value} != S{place}" for value, place in zip(values, old, strict=True)) or "False"
+    update = next(function for function in functions(typed) if function.name == "update")
+    # Other threads may write meanwhile: each component is read once, so that what is compared is what was updated.
+    held = {leaf.leaf: argument_name(leaf.leaf, typed) for leaf in update.arguments if leaf.leaf.op == "field"}
+    own = [Expr("field", attr=("vertex", name, index)) for name, index in update.writes]
+    for leaf in own:
+        held.setdefault(leaf, argument_name(leaf, typed))
+    reading = [f"{local} = {look_up(leaf, typed, True)}" for leaf, local in held.items()]
+    arguments = [held.get(a.leaf) or look_up(a.leaf, typed, True) for a in update.arguments]
+    values = ["new"] if len(own) == 1 else [f"new[{i}]" for i in range(len(own))]
+    differs = " or ".join(f"{value} != {held[leaf]}" for value, leaf in zip(values, own, strict=True)) or "False"
     return [
         _function("keep", "D, S, v", *[f"D{place} = S{place}" for place in places], "return"),
-        _function("changes", "S, K, v, message", "new = update_at(S, K, v, message)", f"return {differs}"),
+        _function(
+            "changes", "S, K, v, message", *reading, f"new = update({', '.join(arguments)})", f"return {differs}"
+        ),
     ]
+
+
+def _claiming(typed: TypedProgram, analysis: Analysis) -> list[str]:
+    """How a vertex takes its one message: by a compare-and-swap of the field that tells whether it has."""
+    arguments = "S, K, v, message, contested"
+    name = analysis.claimed
+    if name is None or typed.ir.field(name).size is not None:
+        return [_function("claim_store", arguments, "return False")]
+    by_name = {function.name: function for function in functions(typed)}
+    own = Expr("field", attr=("vertex", name, 0))
+
+    def call(function: str) -> str:
+        given = ("old" if a.leaf is own else look_up(a.leaf, typed, True) for a in by_name[function].arguments)
+        return f"{function}({', '.join(given)})"
+
+    writes = by_name["update"].writes
+    values = ["new"] if len(writes) == 1 else [f"new[{i}]" for i in range(len(writes))]
+    stores, claimed, column = [], "", ""
+    for (field, index), value in zip(writes, values, strict=True):
+        slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == field)
+        if field == name:
+            claimed, column = value, f"S[{slot}]"
+        else:
+            place = "v" if typed.ir.fields[slot].size is None else f"(v, {index})"
+            stores.append(f"store_relaxed(S[{slot}], {place}, {value})")
+    return [
+        _function(
+            "claim_store", arguments,
+            f"old = load_relaxed({column}, v)",
+            f"if not {call('wants')}:",
+            "    return False",
+            f"new = {call('update')}",
+            "if not contested:",
+            f"    store_relaxed({column}, v, {claimed})",
+            f"elif not compare_and_swap_relaxed({column}, v, old, {claimed}):",
+            "    return False",
+            *stores,
+            "return True",
+        )
+    ]  # fmt: skip
 
 
 def _holding(typed: TypedProgram) -> list[str]:

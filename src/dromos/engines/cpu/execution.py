@@ -147,7 +147,8 @@ class CpuExecution:
         self._reductions = fold_reductions(self.typed, self.sums)
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
         claimed = self.analysis.claimed
-        if claimed is not None and not (self._state[claimed][front.queue[: front.size]] < 0).any():
+        single = claimed is not None and self.ir.field(claimed).size is None  # one word, which a thread can swap
+        if claimed is not None and single and not (self._state[claimed][front.queue[: front.size]] < 0).any():
             self._claims = Claims(self)
         if is_ordered(self.typed, self.analysis):
             self._ordering = Ordering(self)

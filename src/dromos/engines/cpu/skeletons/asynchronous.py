@@ -1,9 +1,15 @@
 """Supersteps without supersteps: a message is applied as soon as it is made, and a vertex sends its newest state.
 
-Shared memory. A vertex is written under its lock. Other threads read single fields of it at any time: for the programs
-that may run this way an older value only means work that is repeated, since whoever changed the vertex has put it into
-the frontier again. ``member[v]`` is 1 while ``v`` waits in a queue; it is cleared before the state is read, so a change
-that comes later is not lost.
+Shared memory. A vertex is written under its lock. Other threads read single fields of it at any time (relaxed, so that
+no value is torn): for the programs that may run this way an older value only means work that is repeated, since whoever
+changed the vertex has put it into the frontier again.
+
+``member[v]`` is 1 while ``v`` waits in a queue. In a push, who changes ``v`` writes its state, then swaps the mark to
+1; who takes ``v`` swaps the mark to 0, then reads its state. Both swap, with acquire and release, and swaps of one mark
+have one order. Either the change comes first: then the taker's swap sees it, and reads the new state. Or the taker
+comes first: then the changer's swap finds 0, and puts ``v`` into a queue. Merely loading the mark would not do: a
+processor may carry out that load before its own store of the state is seen, the two threads then miss each other, and
+the change is lost.
 """
 
 # mypy: ignore-errors
@@ -46,7 +52,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     weight_at,
 )  # fmt: skip
-from dromos.intrinsics import atomic_swap, load, load_relaxed, store_relaxed
+from dromos.intrinsics import atomic_swap_acq_rel, load, load_relaxed, store_relaxed
 from dromos.jit import LINE, inline, lean_kernel, meet
 
 # ---- everything above is replaced by a program's own hooks
@@ -57,7 +63,11 @@ NO = np.uint8(0)
 
 @inline
 def deliver(S, O, K, locks, v, message):
-    """Apply a message to ``v``; whether that makes it active, and whether every number fitted."""
+    """Apply a message to ``v``; whether that makes it active, and whether every number fitted.
+
+    The look before the lock may see an older state. State moves one way, so a message that would not change the older
+    one will not change the newer one; and one that would is tried again under the lock.
+    """
     if not HAS_SENT and not changes(S, K, v, message):
         return False, True
     lock(locks, v)
@@ -74,7 +84,7 @@ def enlist(member, everyone, following, counters, buffer, base, held, v):
 
     A pass over everyone may still come to ``v`` itself, so it makes the next frontier at its end from the marks.
     """
-    if load_relaxed(member, v) == NO and atomic_swap(member, v, ONE) == NO and not everyone:
+    if atomic_swap_acq_rel(member, v, ONE) == NO and not everyone:
         held = append(following, counters, QUEUE, buffer, base, held, v)
     return held
 
@@ -119,7 +129,8 @@ def push(
             break
         for position in range(first, min(first + chunk, count)):
             u = position if everyone else np.int64(load(queue, position))
-            if load_relaxed(member, u) == NO or atomic_swap(member, u, NO) == NO:
+            # A mark that is set just after this look is found by the pass over the marks, behind the barrier.
+            if load_relaxed(member, u) == NO or atomic_swap_acq_rel(member, u, NO) == NO:
                 continue
             if HAS_SENT:
                 lock(locks, u)
@@ -147,7 +158,7 @@ def push(
     if everyone:
         meet(memory, thread, threads, 2)
         for v in range(n * thread // threads, n * (thread + 1) // threads):
-            if member[v] != NO:
+            if load(member, v) != NO:
                 held = append(following, counters, QUEUE, buffer, base, held, v)
     flush(following, counters, QUEUE, buffer, base, held)
     meet(memory, thread, threads, 3)
@@ -161,7 +172,9 @@ def pull(
     """Every vertex that wants messages gathers them from the active sources and is updated at once.
 
     A source stays active for the whole pass: its targets pull at different times. ``member`` is 1 for the frontier and
-    2 for a vertex that was changed in this pass, which is both a source now and in the next frontier.
+    2 for a vertex that was changed in this pass, which is both a source now and in the next frontier. Each vertex is
+    written by the thread that took it. Who reads a source too early, its mark or its state, misses nothing: the source
+    is in the next frontier, and all its targets look again in the next pass. So relaxed is enough.
     """
     offsets, targets, weights, all_in_offsets = graph
     in_offsets, sources, in_weights = in_graph

@@ -2,11 +2,13 @@
 
 A vertex that still wants a message is claimed by whoever reaches it first, and written in place.
 
-Shared memory. *Push*: two threads may both see ``v`` wanting and both write it in the same superstep. Every message
-of a superstep is an equally right answer, and each field is a word that is written whole, so the result is right;
-``v`` then stands in two queues, and the second time it finds nothing left to claim. ``private`` has a part for each
-thread, to which it alone appends, a vertex at most once; a window of it is the thread's share of the frontier, read by
-all after a barrier. *Pull*: a vertex belongs to the thread that took its word of the bitmaps; of others' only ``front``
+Shared memory. *Push*: two threads may both see ``v`` wanting, each with a message of its own. One compare-and-swap of
+the claimed field decides: who wins writes the other fields and queues ``v``; who loses goes on. All that is written
+comes from one message, and the old state that went into it is the one that the swap found, since nobody writes ``v``
+before winning. Every message of a superstep is an equally right answer. The other fields of ``v`` are read by others
+only behind a barrier, so the swap may be relaxed. ``private`` has a part for each thread, to which it alone appends, a
+vertex at most once in all parts together; a window of it is the thread's share of the frontier, read by all after a
+barrier. *Pull*: a vertex belongs to the thread that took its word of the bitmaps; of others' only ``front``
 is read. Sources are in the frontier, and a vertex in the frontier wants no message, so nobody writes what a source is
 read for. Every decision is taken from published values, so all threads pass the same barriers.
 """
@@ -28,10 +30,9 @@ from dromos.engines.cpu.skeletons.common import (
     take_piece,
     take_work,
 )  # fmt: skip
-from dromos.engines.cpu.skeletons.hooks import compute_at, update_store, wants_at, weight_at
+from dromos.engines.cpu.skeletons.hooks import claim_store, compute_at, wants_at, weight_at
 from dromos.intrinsics import (
     atomic_add,
-    atomic_swap,
     count_bits,
     load,
     load_relaxed,
@@ -55,18 +56,18 @@ BIT = np.uint64(1)
 
 
 @inline
-def claim(S, E, K, u, v, arc, weights):
-    update_store(S, S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)))
+def claim(S, E, K, u, v, arc, weights, contested):
+    """Give ``v`` the message along an arc, if it still wants one and nobody else is quicker."""
+    return claim_store(S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)), contested)
 
 
 @inline
-def push_row(S, E, K, u, begin, end, targets, weights, private, tail):
+def push_row(S, E, K, u, begin, end, targets, weights, private, tail, contested):
     """Claim along the arcs ``begin..end`` of ``u``; claimed vertices go to ``private[tail:]``; the new tail."""
     if end - begin <= SHORT:
         for arc in range(begin, end):
             v = np.int64(load(targets, arc))
-            if wants_at(S, K, v):
-                claim(S, E, K, u, v, arc, weights)
+            if wants_at(S, K, v) and claim(S, E, K, u, v, arc, weights, contested):
                 store(private, tail, v)
                 tail += 1
     else:
@@ -81,8 +82,7 @@ def push_row(S, E, K, u, begin, end, targets, weights, private, tail):
             for position in range(tail, kept):
                 arc = begin + np.int64(load(private, position))
                 v = np.int64(load(targets, arc))
-                if wants_at(S, K, v):
-                    claim(S, E, K, u, v, arc, weights)
+                if claim(S, E, K, u, v, arc, weights, contested):
                     store(private, tail, v)
                     tail += 1
             begin = stop
@@ -107,6 +107,7 @@ def push(
     low, high = np.int64(0), size * (thread + 1) // threads - first
     for i in range(high):
         private[base + i] = queue[first + i]
+    contested = threads > 1
     step = np.int64(K[0])
     levels = np.int64(0)
     number = np.int64(0)
@@ -143,7 +144,7 @@ def push(
                         u = np.int64(load(private, part + position))
                         begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                         pushed += end - begin
-                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail, False) - base
                 step += 1
                 levels += 1
                 low = high
@@ -160,7 +161,7 @@ def push(
                         u = np.int64(load(private, base + position))
                         begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                         pushed += end - begin
-                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail, False) - base
                     low = last
                     step += 1
                     levels += 1
@@ -189,7 +190,10 @@ def push(
                     if has_hubs and end - begin > HUB:
                         hubs[reserve(counters, HUB_COUNT, 1)] = u
                     else:
-                        tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+                        tail = (
+                            push_row(S, E, here, u, begin, end, targets, weights, private, base + tail, contested)
+                            - base
+                        )
         if has_hubs:
             number += 1
             meet(memory, thread, threads, number)
@@ -197,7 +201,7 @@ def push(
                 u, begin, end = take_piece(counters, hubs, offsets)
                 if u < 0:
                     break
-                tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail) - base
+                tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail, contested) - base
             number += 1
             meet(memory, thread, threads, number)
             if thread == 0:
@@ -207,21 +211,16 @@ def push(
         high = tail
         step += 1
         levels += 1
-    # The frontier of all threads as one, each vertex once.
+    # The frontier of all threads as one; a vertex stands in one window only, that of who claimed it.
     out = inn = np.int64(0)
-    number += 1
-    kept = low
+    at = reserve(counters, QUEUE, high - low)
     for position in range(low, high):
         v = np.int64(load(private, base + position))
-        if atomic_swap(member, v, stamp) != stamp:
-            store(private, base + kept, v)
-            kept += 1
-            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-            if in_offsets.size:
-                inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
-    at = reserve(counters, QUEUE, kept - low)
-    for i in range(kept - low):
-        store(following, at + i, load(private, base + low + i))
+        store(member, v, stamp)
+        store(following, at + position - low, v)
+        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+        if in_offsets.size:
+            inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     report[thread * LINE] = pushed
     report[thread * LINE + 1] = out
     report[thread * LINE + 2] = inn
@@ -275,7 +274,7 @@ def pull(
                 for arc in range(begin, end):
                     u = np.int64(load(sources, arc))
                     if (load(front, u >> 6) >> np.uint64(u & 63)) & BIT:
-                        claim(S, E, K, u, v, arc, in_weights)
+                        claim(S, E, K, u, v, arc, in_weights, False)
                         claimed |= BIT << b
                         looked += arc - begin + 1
                         out += first_arc(offsets, v + 1) - first_arc(offsets, v)

@@ -104,7 +104,11 @@ def active_held(H, S, K, v):
 
 
 def changes(S, K, v, message):
-    """Whether a message would change the state of ``v``."""
+    """Whether a message would change the state of ``v``, which other threads may be writing."""
+
+
+def claim_store(S, K, v, message, contested):
+    """Give ``v`` its one message unless it has one; whether it was this one. ``contested``: others may try too."""
 
 
 def reduce_start():
