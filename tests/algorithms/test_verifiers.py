@@ -1,0 +1,100 @@
+"""No verifier refuses a right answer: every algorithm on small shapes whose answers other tests hold to NetworkX."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos import algorithms
+from dromos.errors import AlgorithmError, DromosError, InvalidArgumentError, UnknownVertexError, VerificationError
+
+_NONE = np.empty(0, dtype=np.int64)
+SHAPES = {
+    "path": dr.generators.path(10),
+    "grid": dr.generators.grid(7, 8),
+    "star": dr.generators.star(9),
+    "cycle": dr.generators.cycle(9),
+    "complete": dr.generators.complete(7),
+    "tree": dr.generators.binary_tree(4),
+    "disconnected": dr.Graph.from_edges([0, 1, 3, 5, 5], [1, 2, 4, 5, 5], num_vertices=8, directed=False),
+    "edgeless": dr.Graph.from_edges(_NONE, _NONE, num_vertices=5, directed=False),
+    "single vertex": dr.Graph.from_edges(_NONE, _NONE, num_vertices=1, directed=False),
+    "self-loop": dr.Graph.from_edges([0], [0], directed=False),
+    "empty": dr.Graph.from_edges(_NONE, _NONE, num_vertices=0, directed=False),
+    "directed path": dr.Graph.from_edges(np.arange(9), np.arange(1, 10)),
+    "directed cycle": dr.Graph.from_edges(np.arange(9), (np.arange(9) + 1) % 9),
+    "directed star": dr.Graph.from_edges(np.arange(1, 9), np.zeros(8, np.int64)),
+    "parallel edges": dr.Graph.from_edges([0, 0, 1, 2, 2, 2], [1, 1, 2, 0, 3, 2]),
+    "weights": dr.Graph.from_edges([0, 0, 1, 3], [1, 2, 3, 0], [0.0, 2.5, 1.0, 7.0], directed=False),
+}
+
+
+def _half(graph: dr.Graph) -> list[int]:
+    return list(range(0, graph.num_vertices, 2))
+
+
+CALLS = {
+    "all_pairs": lambda g, to: dr.all_pairs(g, to / "pairs.parquet"),
+    "belief_propagation": lambda g, to: dr.belief_propagation(
+        g, np.linspace(-1, 1, 2 * g.num_vertices).reshape(-1, 2), [[0.01, -0.01], [-0.01, 0.01]]
+    ),
+    "betweenness": lambda g, to: dr.betweenness(g),
+    "betweenness of a sample": lambda g, to: dr.betweenness(g, sources=_half(g), endpoints=True),
+    "bfs": lambda g, to: dr.bfs(g, 0),
+    "bfs to a depth": lambda g, to: dr.bfs(g, 0, depth_limit=2),
+    "closeness": lambda g, to: dr.closeness(g),
+    "closeness of a sample": lambda g, to: dr.closeness(g, sources=_half(g)),
+    "clustering": lambda g, to: dr.clustering(g),
+    "connected_components": lambda g, to: dr.connected_components(g),
+    "core_numbers": lambda g, to: dr.core_numbers(g),
+    "degree_distribution": lambda g, to: dr.degree_distribution(g),
+    "diameter": lambda g, to: dr.diameter(g),
+    "distances": lambda g, to: dr.distances(g, _half(g)),
+    "eccentricity": lambda g, to: dr.eccentricity(g),
+    "harmonic": lambda g, to: dr.harmonic(g),
+    "harmonic of a sample": lambda g, to: dr.harmonic(g, sources=_half(g)),
+    "k_core": lambda g, to: dr.k_core(g),
+    "label_propagation": lambda g, to: dr.label_propagation(g),
+    "multi_source_bfs": lambda g, to: dr.multi_source_bfs(g, _half(g)),
+    "neighbourhood_function": lambda g, to: dr.neighbourhood_function(g),
+    "pagerank": lambda g, to: dr.pagerank(g),
+    "pagerank in float32": lambda g, to: dr.pagerank(g, dtype=np.float32, tol=1e-4),
+    "radius": lambda g, to: dr.radius(g),
+    "random_walk_with_restart": lambda g, to: dr.random_walk_with_restart(g, 0),
+    "spmv": lambda g, to: dr.spmv(g, np.linspace(-1, 1, g.num_vertices)),
+    "sssp": lambda g, to: dr.sssp(g, 0),
+    "strongly_connected_components": lambda g, to: dr.strongly_connected_components(g),
+    "triangles": lambda g, to: dr.triangles(g),
+}
+REFUSED = (AlgorithmError, InvalidArgumentError, UnknownVertexError)  # there is no answer that could be verified
+
+
+def test_every_algorithm_is_called():
+    assert {name.split(" ")[0] for name in CALLS} == set(algorithms.__all__)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_right_answers_are_accepted(name, tmp_path):
+    accepted = []
+    for shape, graph in SHAPES.items():
+        try:
+            result = CALLS[name](graph, tmp_path)
+        except REFUSED:
+            assert shape != "cycle"  # where every algorithm has an answer
+            continue
+        try:
+            result.verify()
+        except DromosError as error:
+            pytest.fail(f"{name} of {shape}: {error}")
+        accepted.append(shape)
+    assert "cycle" in accepted
+
+
+@pytest.mark.parametrize(("call", "field", "change"), [(dr.diameter, "lower", -1), (dr.radius, "upper", 1)])
+def test_bounds_that_leave_the_answer_open_are_refused(call, field, change):
+    result = call(dr.generators.cycle(9))
+    result.verify()
+    result[field][:] += change
+    with pytest.raises(VerificationError):
+        result.verify()
