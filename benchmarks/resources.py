@@ -31,7 +31,7 @@ _MEMORY = 1.2
 CALLS: dict[str, Callable[[dr.Graph, int], Any]] = {
     "bfs": dr.bfs,
     "sssp": lambda graph, source: dr.sssp(graph, source).distance,
-    "pagerank": lambda graph, source: dr.pagerank(graph, weight=None),
+    "pagerank": lambda graph, source: dr.pagerank(graph, weight=None, tol=0, max_iter=20, on_limit="return"),
     "connected_components": lambda graph, source: dr.connected_components(graph),
     "betweenness": lambda graph, source: dr.betweenness(graph, sources=[source, source ^ 1]),
     "triangles": lambda graph, source: dr.triangles(graph),

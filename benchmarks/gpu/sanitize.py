@@ -48,8 +48,10 @@ CALLS: dict[str, Call] = {
     "sssp, float weights": lambda bare, weighted, how: dr.sssp(
         weighted.with_weights(np.asarray(weighted.weights, np.float32) / 7), 1, **how
     ),
-    "pagerank": lambda bare, weighted, how: dr.pagerank(bare, tol=1e-3, **how),
-    "pagerank in float32": lambda bare, weighted, how: dr.pagerank(bare, tol=1e-3, dtype=np.float32, **how),
+    "pagerank": lambda bare, weighted, how: dr.pagerank(bare, tol=1e-3, max_iter=5, on_limit="return", **how),
+    "pagerank in float32": lambda bare, weighted, how: dr.pagerank(
+        bare, tol=1e-3, max_iter=5, on_limit="return", dtype=np.float32, **how
+    ),
     "betweenness": lambda bare, weighted, how: dr.betweenness(bare, sources=[1, 2], **how),
     "betweenness of all": lambda bare, weighted, how: dr.betweenness(bare, **how),
     "connected_components": lambda bare, weighted, how: dr.connected_components(bare, **how),

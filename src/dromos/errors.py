@@ -14,7 +14,7 @@
     │   └── IllegalPathError                  an execution path that would change this program's answer
     ├── FieldOverflowError     (OverflowError) an integer outgrew the field that should hold it
     ├── AlgorithmError         (RuntimeError) an algorithm has no answer for this graph
-    │   ├── ConvergenceError                  the tolerance was not reached within max_iter
+    │   ├── ConvergenceError                  the tolerance was not reached within max_iter; has the result
     │   └── NegativeCycleError                distances fall without end; knows a cycle
     ├── VerificationError      (RuntimeError) a result breaks a rule that every right answer obeys
     ├── MissingDependencyError (ImportError)  an optional package is needed; tells the install command
@@ -26,6 +26,7 @@ A message says what was given, what was expected, and what to do.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 __all__ = [
     "AlgorithmError",
@@ -146,10 +147,10 @@ class AlgorithmError(DromosError, RuntimeError):
 
 
 class ConvergenceError(AlgorithmError):
-    """The tolerance was not reached within ``iterations``."""
+    """The tolerance was not reached within ``iterations``; ``result`` is what was found until then."""
 
-    def __init__(self, message: str, *, iterations: int) -> None:
-        self.iterations = iterations
+    def __init__(self, message: str, *, iterations: int, result: Any = None) -> None:
+        self.iterations, self.result = iterations, result
         super().__init__(message)
 
 

@@ -66,6 +66,12 @@ def test_every_algorithm_has_a_command_with_help(call):
         assert "``" not in shown.output
 
 
+def test_a_fixed_number_of_iterations(call):
+    done = call("pagerank", "g.drm", "--tol", 0, "--max-iter", 7, "--on-limit", "return", "--json", "--verify")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["iterations"] == 7
+
+
 def test_answers_go_to_files_of_every_kind(call):
     for extension in ("parquet", "csv", "json", "npz", "csv.gz"):
         done = call("sssp", "g.drm", "--source", 0, "-o", f"out.{extension}", "--verify")

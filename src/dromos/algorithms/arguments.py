@@ -21,7 +21,9 @@ def weighted(graph: Graph, weight: str | None) -> Graph:
     if weight is None:
         return graph if graph.weights is None else graph.with_weights(None)
     if weight != "weight":
-        raise InvalidArgumentError(f"weight={weight!r}: a graph has one weight, called 'weight'; None leaves it out")
+        raise InvalidArgumentError(
+            f"weight={weight!r}: only weight='weight' or None (leave the weights out) is supported"
+        )
     return graph
 
 
@@ -29,8 +31,8 @@ def weighted(graph: Graph, weight: str | None) -> Graph:
 _ranges: dict[int, tuple[weakref.ref[Graph], tuple[float, float]]] = {}
 
 
-def weight_range(graph: Graph, *, negative: bool = True) -> tuple[float, float]:
-    """The least and the greatest weight, 1 and 1 without weights; unless ``negative``, one below zero is refused.
+def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) -> tuple[float, float]:
+    """The least and the greatest weight, 1 and 1 without weights; those below zero or infinite are refused if asked.
 
     >>> weight_range(Graph.from_edges([0, 1], [1, 2], [3, 7]))
     (3, 7)
@@ -44,6 +46,8 @@ def weight_range(graph: Graph, *, negative: bool = True) -> tuple[float, float]:
         _ranges[key] = (weakref.ref(graph, lambda _: _ranges.pop(key, None)), found)
     if not negative and found[0] < 0:
         raise InvalidArgumentError(f"the weight {found[0]:g} is below zero, where this algorithm has no meaning")
+    if not infinite and not np.isfinite(found).all():
+        raise InvalidArgumentError("a weight is infinite, where this algorithm has no meaning; give it a finite number")
     return found
 
 
