@@ -21,8 +21,11 @@ __all__ = ["disagreements"]
 _TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 
 
-def disagreements(kind: type[Program], seed: int, *engines: Engine, graphs: int = 4) -> Iterator[str]:
-    """What differs on random graphs, on each legal path and on those that the planner takes."""
+def disagreements(kind: type[Program], seed: int, *engines: Engine, graphs: int = 4, only: str = "") -> Iterator[str]:
+    """What differs on random graphs, on each legal path and on those that the planner takes.
+
+    ``only``: for engines that have no others, the word that the paths begin with, such as "sync".
+    """
     draw, facts = random.Random(seed), analyse(kind.typed(_TYPES))
     for number in range(graphs):
         graph = random_graph(draw)
@@ -30,9 +33,9 @@ def disagreements(kind: type[Program], seed: int, *engines: Engine, graphs: int 
         with np.errstate(all="ignore"):
             expected = _outcome(kind(), graph, "sync-push-dd", ReferenceEngine(), limit)
         for engine in engines:
-            for path in (None, *facts.legal_paths):
+            for path in (None, *(legal for legal in facts.legal_paths if legal.startswith(only))):
                 found = _outcome(kind(), graph, path, engine, limit)
-                in_steps = not (path or "async").startswith("async") or len(facts.legal_paths) <= 4
+                in_steps = not (path or only or "async").startswith("async") or len(facts.legal_paths) <= 4
                 if why := _difference(expected, found, in_steps, facts.deterministic):
                     yield f"{kind.__name__}, graph {number} of seed {seed}, {engine.name} on {path or 'auto'}: {why}"
 

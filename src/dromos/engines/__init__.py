@@ -27,6 +27,7 @@ __all__ = [
     "Engine",
     "Execution",
     "GraphLike",
+    "GraphShape",
     "NativeKernel",
     "RoamingExecution",
     "caps_for",
@@ -39,25 +40,33 @@ NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
 """``kernel(graph, **options) -> fields``: what no program can say, or what a hand-written kernel says faster."""
 
 
-class GraphLike(Protocol):
-    """What an engine needs of a graph: compressed sparse rows, and the same of its transpose."""
+class GraphShape(Protocol):
+    """A graph without its arcs: what is known of it where the arcs are elsewhere, or come in slices."""
 
     @property
     def num_vertices(self) -> int: ...
     @property
     def num_arcs(self) -> int: ...
     @property
-    def offsets(self) -> Array: ...
+    def offsets(self) -> Array:
+        """Where each row begins among all arcs; one more than there are vertices."""
+
+    @property
+    def out_degree(self) -> Array: ...
+    @property
+    def in_degree(self) -> Array:
+        """Parts of a graph ask for it only where a program reads it."""
+
+
+class GraphLike(GraphShape, Protocol):
+    """What an engine needs of a graph: compressed sparse rows, and the same of its transpose."""
+
     @property
     def targets(self) -> Array: ...
     @property
     def weights(self) -> Array | None: ...
     @property
     def transpose(self) -> GraphLike: ...
-    @property
-    def out_degree(self) -> Array: ...
-    @property
-    def in_degree(self) -> Array: ...
 
 
 class Execution(Protocol):
@@ -120,7 +129,7 @@ def hub_threshold(out_degree: Array) -> int:
 
 
 def caps_for(
-    ir: ProgramIR, analysis: Analysis, graph: GraphLike, *, supported: tuple[Path, ...] | None = None, **options: Any
+    ir: ProgramIR, analysis: Analysis, graph: GraphShape, *, supported: tuple[Path, ...] | None = None, **options: Any
 ) -> Caps:
     """The capabilities of ``ir`` on ``graph``: its legal paths, of those the engine has."""
     paths = tuple(path for path in legal_paths(analysis) if supported is None or path in supported)
@@ -130,7 +139,7 @@ def caps_for(
     return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, **options)
 
 
-def check_params(program: Program, graph: GraphLike) -> None:
+def check_params(program: Program, graph: GraphShape) -> None:
     """Refuse per-vertex arrays that do not have a row for each vertex."""
     for spec in program.ir().params:
         if spec.per_vertex and len(program.params[spec.name]) != graph.num_vertices:

@@ -109,6 +109,8 @@ class Caps:
     """The engine settles vertices in the order of a field when it pushes asynchronously."""
     switches: bool = False
     """The engine switches between push and pull by itself, by the rule and constants given here, within one step."""
+    why_no_others: str = ""
+    """Why the engine has no path beside these, where there is more to say than that the program allows no others."""
     rule: Rule = "edges"
     constants: Constants = field(default_factory=Constants)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.program.expr import Expr, walk
 from dromos.program.types import Typing
 
-__all__ = ["convert", "evaluate"]
+__all__ = ["convert", "evaluate", "evaluate_arrays"]
 
 _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     "add": np.add,
@@ -39,6 +40,13 @@ _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     "where": lambda condition, a, b: a if condition else b,
     **{name: getattr(np, name) for name in ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh")},
     **{name: getattr(np, name) for name in ("arctan", "floor", "ceil", "isnan", "isfinite")},
+}
+
+_ON_ARRAYS: Final[Mapping[str, Callable[..., Any]]] = {
+    **_MEANING,
+    "min": lambda a, b: np.where(b < a, b, a),
+    "max": lambda a, b: np.where(b > a, b, a),
+    "where": np.where,
 }
 
 
@@ -78,3 +86,35 @@ def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
                 args = (convert(values[arg], dtype) for arg, dtype in zip(node.args, operands, strict=True))
                 values[node] = convert(_MEANING[node.op](*args), result)
     return values[expr]
+
+
+def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr], Any]) -> list[Array]:
+    """The values of several expressions on whole arrays, one element after the other as :func:`evaluate` means it.
+
+    ``leaf`` gives arrays of one length, or numbers; a root that depends on no array comes back without dimensions.
+
+    >>> from dromos.program.expr import build, const
+    >>> from dromos.program.types import GraphTypes
+    >>> typing = Typing(GraphTypes(weight=np.dtype(np.float32)), lambda node, _: ...)
+    >>> evaluate_arrays([build("add", Expr("weight"), const(1))], typing, lambda node: np.array([2.5, 3.5]))
+    [array([3.5, 4.5], dtype=float32)]
+    """
+    values: dict[Expr, Array] = {}
+    with np.errstate(all="ignore"):
+        for node in walk(roots):
+            operands, (result, _) = typing.signature(node)
+            if node.op == "const":
+                value: Any = node.value
+            elif not node.args:
+                value = leaf(node)
+            elif node.op == "cast":
+                value = values[node.args[0]]
+            else:
+                args = (_as(values[arg], dtype) for arg, dtype in zip(node.args, operands, strict=True))
+                value = _ON_ARRAYS[node.op](*args)
+            values[node] = _as(np.asarray(value), result)
+    return [values[root] for root in roots]
+
+
+def _as(array: Array, dtype: np.dtype[Any]) -> Array:
+    return array if array.dtype == dtype else array.astype(dtype)

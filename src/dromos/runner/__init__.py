@@ -93,6 +93,12 @@ def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
     >>> levels().level.tolist(), levels(source=3).level.tolist()
     ([0, 1, 2, 3], [3, 2, 1, 0])
     """
-    how["device"] = engine_for(how.get("device", "auto"), how.get("threads"), graph)  # one engine keeps what it built
+    how["device"] = engine_for(  # one engine keeps what it built
+        how.get("device", "auto"),
+        how.get("threads"),
+        graph,
+        slices=how.pop("slices", None),
+        parts=how.pop("parts", None),
+    )
     run(program, graph, max_iter=0, **how)
     return Runner(program, graph, how)

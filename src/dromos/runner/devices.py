@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from dromos.engines import Engine, GraphLike
+from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.parallel import num_threads
 
@@ -34,20 +35,79 @@ def _reference(threads: int | None) -> Engine:
     return ReferenceEngine()
 
 
-DEVICES: Final[Mapping[str, Callable[[int | None], Engine]]] = {"cpu": _cpu, "cuda": _cuda, "reference": _reference}
+def _numpy(threads: int | None) -> Engine:
+    from dromos.places import PlacedEngine
+
+    return PlacedEngine(_numpy_leaf(threads), name="numpy")
 
 
-def engine_for(device: str | Engine = "auto", threads: int | None = None, graph: GraphLike | None = None) -> Engine:
+DEVICES: Final[Mapping[str, Callable[[int | None], Engine]]] = {
+    "cpu": _cpu,
+    "cuda": _cuda,
+    "numpy": _numpy,
+    "reference": _reference,
+}
+
+
+def _numpy_leaf(threads: int | None) -> Leaf:
+    from dromos.engines.vectorised import VectorisedLeaf
+
+    return VectorisedLeaf()
+
+
+def _reference_leaf(threads: int | None) -> Leaf:
+    from dromos.engines.reference_part import ReferenceLeaf
+
+    return ReferenceLeaf()
+
+
+_LEAVES: Final[Mapping[str, Callable[[int | None], Leaf]]] = {"numpy": _numpy_leaf, "reference": _reference_leaf}
+
+
+def engine_for(
+    device: str | Engine = "auto",
+    threads: int | None = None,
+    graph: GraphLike | None = None,
+    *,
+    slices: int | None = None,
+    parts: int | None = None,
+) -> Engine:
     """The engine for ``device``: a name, ``"auto"``, or an engine.
 
     ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits
-    its memory with what a run needs, and is large enough to be worth the way; otherwise the CPU.
+    its memory with what a run needs, and is large enough to repay the copy; otherwise the CPU. ``slices`` and
+    ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory.
 
-    >>> engine_for("reference").name
-    'reference'
+    >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
+    ('reference', 'numpy with slices=8, parts=3')
     """
+    if slices is not None or parts is not None:
+        return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts)
     if not isinstance(device, str):
         return device
+    name = _named(device, threads, graph)
+    return DEVICES[name](threads)
+
+
+def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int) -> Engine:
+    from dromos.places import PlacedEngine
+
+    if not isinstance(device, str):
+        raise InvalidArgumentError(
+            f"slices={slices}, parts={parts} with an engine of the caller's: {device.name!r} decides that itself; "
+            "give the name of a device"
+        )
+    name = _named(device, threads, graph)
+    if name not in _LEAVES:
+        known = ", ".join(map(repr, _LEAVES))
+        raise InvalidArgumentError(
+            f"slices={slices}, parts={parts}: device={name!r} runs whole graphs only; choose one of {known}"
+        )
+    return PlacedEngine(_LEAVES[name](threads), slices=slices, parts=parts)
+
+
+def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
+    """The name of a device that there is."""
     num_threads(threads)  # zero or a million threads are refused on every device alike
     name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
     if name == "auto":
@@ -55,7 +115,7 @@ def engine_for(device: str | Engine = "auto", threads: int | None = None, graph:
     if name not in DEVICES:
         known = ", ".join(map(repr, ("auto", *DEVICES)))
         raise InvalidArgumentError(f"device={name!r} is not a device; choose one of {known}")
-    return DEVICES[name](threads)
+    return name
 
 
 def _best(graph: GraphLike | None) -> str:

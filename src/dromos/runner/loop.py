@@ -70,5 +70,6 @@ def fixed_path(
     if replace(wanted, balance="auto") not in {known.axes for known in execution.caps.paths}:
         require_legal(wanted, analyse(program.typed(graph_types(graph))), type(program).__name__)
         known = ", ".join(map(str, execution.caps.paths))
-        raise InvalidArgumentError(f"the engine {engine.name!r} has no path {wanted}; it has {known}")
+        why = f" ({execution.caps.why_no_others})" if execution.caps.why_no_others else ""
+        raise InvalidArgumentError(f"the engine {engine.name!r} has no path {wanted}{why}; it has {known}")
     return wanted

@@ -31,14 +31,18 @@ def check_graph(graph: Any) -> None:
 class Options(TypedDict, total=False):
     """How to run: what every algorithm takes beside its own arguments.
 
-    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"reference"``. ``path``: ``"auto"`` or a fixed one such as
-    ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``: told ``(supersteps done, total or 0)``.
+    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs) or ``"reference"``.
+    ``path``: ``"auto"`` or a fixed one such as ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``:
+    told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
+    so many slices, as where a graph does not lie in one memory; whole unless given.
     """
 
     device: str | Engine
     path: str | Path
     threads: int | None
     progress: Progress | None
+    slices: int | None
+    parts: int | None
 
 
 class Outcome(NamedTuple):
@@ -69,11 +73,13 @@ class Session:
         path: str | Path = "auto",
         threads: int | None = None,
         progress: Progress | None = None,
+        slices: int | None = None,
+        parts: int | None = None,
     ) -> None:
         check_graph(graph)
         graph.require_in_memory()
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
-        self.engine = engine_for(device, threads, graph)
+        self.engine = engine_for(device, threads, graph, slices=slices, parts=parts)
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []
         self._finished = ""
@@ -148,7 +154,10 @@ class Session:
         self.refuse_path()
         fields = self.native(kernel, graph, **options)
         if fields is None:
-            raise InvalidArgumentError(f"the engine {self.engine.name!r} has no kernel for {kernel}")
+            raise InvalidArgumentError(
+                f"{self.name} is a kernel for whole graphs and no program, and the engine {self.engine.name!r} has no "
+                "such kernel; run it with device='cpu', without slices and parts"
+            )
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:

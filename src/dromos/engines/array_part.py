@@ -1,0 +1,230 @@
+"""What parts on every leaf engine of the host share: state in arrays, copies of others' rows, outbox and inbox."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dromos.codegen.facts import is_always_active
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.engines.interpreter import allocate
+from dromos.engines.merging import Accumulators
+from dromos.engines.parts import Copies, Messages, Partial, Phase
+from dromos.errors import FieldOverflowError
+from dromos.graph.slices import GraphSlice
+from dromos.plan import Path
+from dromos.program import Analysis, Expr, GraphTypes, Program, TypedProgram, analyse
+from dromos.program.expr import reads
+
+__all__ = ["ArrayPart"]
+
+
+class ArrayPart(ABC):
+    """A part whose fields are NumPy arrays; see :class:`dromos.engines.parts.Part`.
+
+    A leaf writes the methods that are abstract here. It reads the state of all vertices, updates that of its own, and
+    leaves the next frontier in ``frontier``; what is copied and exchanged is the same for all of them.
+    """
+
+    def __init__(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> None:
+        self.program, self.shape, self.types, self.first, self.last = program, shape, types, first, last
+        self.typed: TypedProgram = program.typed(types)
+        self.ir = self.typed.ir
+        self.analysis: Analysis = analyse(self.typed)
+        self.always = is_always_active(self.ir, self.analysis)
+        self.superstep, self._begun = 0, False
+        self.reductions: tuple[Any, ...] = ()
+        n, arcs = shape.num_vertices, int(shape.offsets[last]) - int(shape.offsets[first])
+        self.state = allocate(self.typed, self.ir.fields, n)
+        self.edge_state = allocate(self.typed, self.ir.edge_fields, arcs)
+        self._frontier = np.empty(0, dtype=np.int64)
+        self._messages = 0  # sent since the last superstep ended
+        self._before: Mapping[str, Array] = {}  # with edge fields: all fields as they were when messages were made
+        self._senders: Array | None = None
+
+    # ---- what a leaf does ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _start(self) -> tuple[Array, tuple[Any, ...]]:
+        """Give all vertices of the graph their initial state; the first frontier among the own, and its reductions."""
+
+    @abstractmethod
+    def send(self, piece: GraphSlice, path: Path) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+
+    @abstractmethod
+    def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
+        """The second half: who was looked at (all that changed are among them), the next frontier, the reductions."""
+
+    @abstractmethod
+    def _start_edges(self, piece: GraphSlice) -> None:
+        """Initial values of the edge fields of a slice."""
+
+    @abstractmethod
+    def _write_edges(self, piece: GraphSlice) -> None:
+        """New values of the edge fields of a slice, along the arcs that ``_senders`` sent along from ``_before``."""
+
+    @abstractmethod
+    def wanting(self) -> Array | None:
+        """See :class:`dromos.engines.parts.Part`."""
+
+    # ---- a superstep -----------------------------------------------------------------------------------------------
+
+    @property
+    def frontier(self) -> Array | None:
+        """See :class:`dromos.engines.parts.Part`."""
+        return None if self.always else self._frontier
+
+    def start(self) -> Partial:
+        """See :class:`dromos.engines.parts.Part`."""
+        try:
+            self._frontier, reductions = self._start()
+        except FieldOverflowError as error:
+            return Partial(overflow=str(error))
+        return self._partial(reductions)
+
+    def start_edges(self, piece: GraphSlice) -> str:
+        """See :class:`dromos.engines.parts.Part`."""
+        try:
+            self._start_edges(piece)
+        except FieldOverflowError as error:
+            return str(error)
+        return ""
+
+    def settle(self) -> Partial:
+        """See :class:`dromos.engines.parts.Part`."""
+        if self.ir.edge_fields:
+            self._before, self._senders = self._written_copies(), self.frontier
+        try:
+            looked_at, self._frontier, reductions = self._settle()
+        except FieldOverflowError as error:
+            return Partial(overflow=str(error))
+        if self._told("push") or self._told("edges"):
+            self._changed[looked_at] = True
+        partial = self._partial(reductions)
+        self._messages = 0
+        return partial
+
+    def write_edges(self, piece: GraphSlice) -> str:
+        """See :class:`dromos.engines.parts.Part`."""
+        try:
+            self._write_edges(piece)
+        except FieldOverflowError as error:
+            return str(error)
+        return ""
+
+    def finish(self, reductions: tuple[Any, ...]) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        self.reductions = reductions
+        self.superstep += self._begun
+        self._begun = True
+
+    def _partial(self, reductions: tuple[Any, ...]) -> Partial:
+        offsets, first, last = self.shape.offsets, self.first, self.last
+        if self.always:
+            return Partial(last - first, int(offsets[last] - offsets[first]), 0, self._messages, reductions)
+        out = int((offsets[self._frontier + 1] - offsets[self._frontier]).sum())
+        return Partial(len(self._frontier), out, 0, self._messages, reductions)
+
+    def _written_copies(self) -> dict[str, Array]:
+        written = self.analysis.written_fields
+        return {name: values.copy() if name in written else values for name, values in self.state.items()}
+
+    # ---- copies ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def member(self) -> Array:
+        """Whether a vertex, one's own or another part's, is in the frontier; true for a pull, between refreshes."""
+        return np.zeros(self.shape.num_vertices, dtype=bool)
+
+    @cached_property
+    def _changed(self) -> Array:
+        return np.zeros(self.shape.num_vertices, dtype=bool)
+
+    @cached_property
+    def _alone(self) -> bool:
+        return self.last - self.first == self.shape.num_vertices
+
+    def _told(self, phase: Phase) -> tuple[str, ...]:
+        """The fields that others read of this part's vertices in a phase: those of them that ever change."""
+        if self._alone:
+            return ()
+        facts, read = self.analysis, self.analysis.target_fields
+        if phase == "pull":
+            read = facts.source_fields
+        elif phase == "edges":
+            at_target = reads(self.ir.exprs("edge_update"), "field")
+            read = read | {node.attr[1] for node in at_target if node.role == "target"}
+            if not self.ir.edge_fields:
+                return ()
+        return tuple(spec.name for spec in self.ir.fields if spec.name in read & facts.written_fields)
+
+    def copies(self, phase: Phase) -> Copies | None:
+        """See :class:`dromos.engines.parts.Part`."""
+        names = self._told(phase)
+        if phase == "pull":
+            if self.always and not names:
+                return None
+            ids = self.frontier
+        elif not names:
+            return None
+        else:
+            ids = np.flatnonzero(self._changed[self.first : self.last]) + self.first
+            self._changed[self.first : self.last] = False
+        if ids is None or len(ids) == self.last - self.first:
+            rows = {name: self.state[name][self.first : self.last] for name in names}
+            return Copies(self.first, self.last, None, rows, active=phase == "pull")
+        return Copies(
+            self.first, self.last, ids, {name: self.state[name][ids] for name in names}, active=phase == "pull"
+        )
+
+    def refresh(self, copies: Copies) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        at: Any = slice(copies.first, copies.last) if copies.ids is None else copies.ids
+        for name, values in copies.fields.items():
+            self.state[name][at] = values
+        if copies.active and not self.always:
+            self.member[copies.first : copies.last] = False
+            self.member[at] = True
+
+    def mark_own_frontier(self) -> None:
+        """Make :attr:`member` true for the part's own vertices."""
+        if not self.always:
+            self.member[self.first : self.last] = False
+            self.member[self._frontier] = True
+
+    # ---- messages to and from others -------------------------------------------------------------------------------
+
+    @cached_property
+    def merged(self) -> Accumulators:
+        """Where messages are merged."""
+        return Accumulators(self.typed, self.shape.num_vertices)
+
+    def outbox(self, first: int, last: int) -> Messages:
+        """See :class:`dromos.engines.parts.Part`."""
+        ids, values = self.merged.take(first, last)
+        return Messages.packed(first, last, ids.astype(self.types.id, copy=False), values)
+
+    def inbox(self, messages: Messages) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        self.merged.add(*messages.unpacked())
+
+    # ---- symbols that belong to no vertex --------------------------------------------------------------------------
+
+    def global_value(self, node: Expr) -> Any:
+        """A parameter, a reduction, the superstep or a size of the graph."""
+        match node.op:
+            case "param":
+                value = self.program.params[node.attr[0]]
+                return value[node.attr[1]] if np.ndim(value) else value
+            case "reduction":
+                names = [spec.name for spec in self.ir.reductions]
+                return self.reductions[names.index(node.attr[0])]
+            case "superstep":
+                return self.superstep
+        return getattr(self.shape, node.op)

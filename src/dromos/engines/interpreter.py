@@ -1,0 +1,198 @@
+"""The meaning of a program's functions, one vertex or edge at a time, with NumPy scalars. Slow and plain on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.errors import FieldOverflowError
+from dromos.program import Expr, FieldSpec, GraphTypes, Program, TypedProgram, evaluate
+from dromos.program.evaluate import convert
+from dromos.program.ir import Assignments
+from dromos.program.monoid import ANY, ARGMIN, MAX, MIN, OR, SUM, Monoid
+
+__all__ = ["Edge", "Interpreter", "Message", "State", "Vertex", "allocate", "merge"]
+
+State = dict[str, Array]
+Message = tuple[Any, ...]
+
+
+class Vertex(NamedTuple):
+    """A vertex as a function sees it: its id, and the row of some state that holds its fields."""
+
+    id: int
+    state: Mapping[str, Array]
+    row: int
+
+
+class Edge(NamedTuple):
+    """An edge as a function sees it."""
+
+    source: int
+    target: int
+    arc: int
+    """The row of the edge fields; -1 where the edge was found from its target, which does not know it."""
+    weight: Any
+
+
+def merge(monoid: Monoid, left: Message, right: Message) -> Message:
+    """Two messages as one; a NaN never wins a minimum or maximum.
+
+    >>> merge(ARGMIN, (2.0, 7), (1.0, 9))
+    (1.0, 9)
+    """
+    if monoid is ANY:
+        return left
+    if monoid.keyed:
+        return right if (right < left if monoid is ARGMIN else right > left) else left
+    if monoid is MIN:
+        return tuple(b if b < a else a for a, b in zip(left, right, strict=True))
+    if monoid is MAX:
+        return tuple(b if b > a else a for a, b in zip(left, right, strict=True))
+    operation = np.add if monoid is SUM else np.bitwise_or if monoid is OR else np.bitwise_and
+    with np.errstate(all="ignore"):
+        return tuple(operation(a, b) for a, b in zip(left, right, strict=True))
+
+
+def allocate(typed: TypedProgram, specs: Iterable[FieldSpec], rows: int) -> State:
+    """Room for fields, with ``rows`` rows of zeros each."""
+    return {
+        spec.name: np.zeros((rows,) if spec.size is None else (rows, spec.size), typed.dtype(spec.name))
+        for spec in specs
+    }
+
+
+class Interpreter:
+    """A program's functions on the vertices of a graph: their state, and what each function makes of it."""
+
+    def __init__(self, program: Program, graph: GraphShape, types: GraphTypes, num_arcs: int) -> None:
+        self.program, self.graph = program, graph
+        self.typed: TypedProgram = program.typed(types)
+        self.ir = self.typed.ir
+        self.superstep = 0
+        self.reductions: dict[str, Any] = {}
+        self.identity = tuple(self.ir.combine.identity(dtype) for dtype in self.typed.accumulators)
+        self.state = allocate(self.typed, self.ir.fields, graph.num_vertices)
+        self.edge_state = allocate(self.typed, self.ir.edge_fields, num_arcs)
+
+    # ---- functions of the program ----------------------------------------------------------------------------------
+
+    def start(self, vertices: Iterable[int]) -> list[int]:
+        """Give every vertex of the graph its initial state; those of ``vertices`` that are active first."""
+        for v in range(self.graph.num_vertices):
+            self.write(self.state, v, "init", {"vertex": self.now(v)})
+        return [v for v in vertices if self.value(self.ir.start, {"vertex": self.now(v)})]
+
+    def message(self, edge: Edge, source: Vertex, target: Vertex) -> Message | None:
+        """What goes along ``edge``, in the types it is merged in; None if nothing does."""
+        roles = {"source": source, "target": target}
+        if not self.wants(target) or not self.value(self.ir.sends, roles, edge):
+            return None
+        parts = zip(self.ir.message, self.typed.accumulators, strict=True)
+        return tuple(convert(self.value(expr, roles, edge), dtype) for expr, dtype in parts)
+
+    def wants(self, target: Vertex) -> bool:
+        """Whether the program says that a vertex can use a message."""
+        return bool(self.value(self.ir.wants, {"vertex": target}))
+
+    def merge(self, merged: Message | None, message: Message) -> Message:
+        """A message merged with those before it."""
+        if merged is None and not self.ir.combine.has_identity:
+            return message
+        return merge(self.ir.combine, self.identity if merged is None else merged, message)
+
+    def update(self, v: int, message: Message) -> None:
+        """Give a vertex its new state."""
+        self.write(self.state, v, "update", {"vertex": self.snapshot(v)}, message=message)
+
+    def is_active(self, before: Vertex) -> bool:
+        """Whether a vertex that was as ``before`` is in the next frontier."""
+        return bool(self.value(self.ir.active, {"old": before, "new": self.now(before.id)}))
+
+    def reduce(self, old: State, vertices: Iterable[int]) -> dict[str, Any]:
+        """The reductions over some vertices, which were as in ``old``."""
+        values = {}
+        for spec in self.ir.reductions:
+            dtype = self.typed.reduction_type(spec.name)
+            total: Message = (spec.monoid.identity(dtype),)
+            for v in vertices:
+                now = self.now(v)
+                value = self.value(spec.expr, {"vertex": now, "new": now, "old": Vertex(v, old, v)})
+                total = merge(spec.monoid, total, (convert(value, dtype),))
+            values[spec.name] = total[0]
+        return values
+
+    # ---- reading and writing ---------------------------------------------------------------------------------------
+
+    def now(self, v: int) -> Vertex:
+        """A vertex as it is."""
+        return Vertex(v, self.state, v)
+
+    def snapshot(self, v: int) -> Vertex:
+        """A vertex as it is now, whatever becomes of it."""
+        return Vertex(v, {name: array[v : v + 1].copy() for name, array in self.state.items()}, 0)
+
+    def ends(self, edge: Edge) -> dict[str, Vertex]:
+        """Both ends of an edge as they are."""
+        return {"source": self.now(edge.source), "target": self.now(edge.target)}
+
+    def write(
+        self,
+        into: State,
+        row: int,
+        function: str,
+        roles: Mapping[str, Vertex],
+        edge: Edge | None = None,
+        message: Message = (),
+    ) -> None:
+        """Store what ``function`` gives; an integer that does not fit its field is an error."""
+        assignments: Assignments = getattr(self.ir, function)
+        values = [[self.value(expr, roles, edge, message) for expr in exprs] for _, exprs in assignments]
+        for (name, _), parts in zip(assignments, values, strict=True):
+            dtype = into[name].dtype
+            stored = [convert(part, dtype) for part in parts]
+            if dtype.kind in "iu" and any(int(a) != int(b) for a, b in zip(stored, parts, strict=True)):
+                raise FieldOverflowError(
+                    f"{self.ir.name}.{function}: {parts[0]} does not fit field {name!r} of type {dtype} "
+                    f"(vertex or arc {row}); declare the field with a wider type"
+                )
+            into[name][row] = stored if into[name].ndim == 2 else stored[0]
+
+    def value(self, expr: Expr, roles: Mapping[str, Vertex], edge: Edge | None = None, message: Message = ()) -> Any:
+        """``expr`` where each role stands for a vertex; the leaves are looked up here and nowhere else."""
+
+        def leaf(node: Expr) -> Any:
+            match node.op:
+                case "message":
+                    return message[node.attr[0]]
+                case "weight" if edge is not None:
+                    return edge.weight
+                case "edge_field" if edge is not None:
+                    return _component(self.edge_state[node.attr[0]][edge.arc], node.attr[1])
+                case "param":
+                    return _component(self.program.params[node.attr[0]], node.attr[1])
+                case "reduction":
+                    return self.reductions[node.attr[0]]
+                case "superstep":
+                    return self.superstep
+                case "num_vertices" | "num_arcs":
+                    return getattr(self.graph, node.op)
+            vertex = roles[node.attr[0]]
+            match node.op:
+                case "field":
+                    return _component(vertex.state[node.attr[1]][vertex.row], node.attr[2])
+                case "vertex_param":
+                    return _component(self.program.params[node.attr[1]][vertex.id], node.attr[2])
+                case "id":
+                    return vertex.id
+            return getattr(self.graph, node.op)[vertex.id]  # in_degree, out_degree
+
+        return evaluate(expr, self.typed.typing, leaf)
+
+
+def _component(value: Any, index: int) -> Any:
+    return value[index] if np.ndim(value) else value

@@ -1,0 +1,205 @@
+"""A superstep in two halves: what a leaf engine offers so that a graph may come in slices and belong to several parts.
+
+A *part* owns the vertices ``first..last`` of a graph and keeps the state of all vertices, indexed by their global ids:
+its own rows are the truth, the rows of others are copies that are fresh where a superstep reads them. So kernels index
+by global id wherever a slice comes from, and memory grows with the vertices alone. One superstep on all parts:
+
+    copies = part.copies(direction); other.refresh(copies)      # what others read of a part's vertices
+    part.send(slice, path)                                      # for every slice with something to do
+    messages = part.outbox(first, last); other.inbox(messages)  # merged messages to vertices of another part
+    partial = part.settle()                                     # sent, update, active; partial reductions
+    part.finish(reductions)                                     # the merged reductions; the next superstep begins
+
+``dromos.places`` drives parts through this; no leaf knows where its slices come from or who owns the other vertices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.graph.slices import GraphSlice
+from dromos.plan import Path
+from dromos.program import GraphTypes, Program, TypedProgram
+from dromos.program.monoid import Monoid
+
+__all__ = ["Copies", "Leaf", "Messages", "Part", "Partial", "Phase", "fold", "merge_partials"]
+
+Phase: TypeAlias = Literal["push", "pull", "edges"]
+"""What copies are for: the targets of a push, the sources of a pull, or both ends of the edges that are written."""
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """Merged messages to vertices of ``first..last``, in ascending order of their ids.
+
+    Sparse: ``ids`` and one value per id in each of ``values``. Dense, where that is smaller: ``ids`` is None, each of
+    ``values`` has one row per vertex of the range, and the bits of ``got`` (packed, little-endian) tell which count.
+    """
+
+    first: int
+    last: int
+    ids: Array | None
+    values: tuple[Array, ...]
+    got: Array | None = None
+
+    @classmethod
+    def packed(cls, first: int, last: int, ids: Array, values: tuple[Array, ...]) -> Messages:
+        """In the smaller of the two forms.
+
+        >>> ids = np.array([4, 5, 6], np.int32)
+        >>> Messages.packed(4, 7, ids, (np.ones(3),)).got.tolist(), Messages.packed(0, 90, ids, (np.ones(3),)).got
+        ([7], None)
+        """
+        size = sum(array.itemsize for array in values)
+        room = last - first
+        if room * size + room // 8 >= len(ids) * (size + ids.itemsize):
+            return cls(first, last, ids, values)
+        at = ids - first
+        got = np.zeros(room, dtype=bool)
+        got[at] = True
+        blocks = []
+        for array in values:
+            block = np.zeros(room, array.dtype)
+            block[at] = array
+            blocks.append(block)
+        return cls(first, last, None, tuple(blocks), np.packbits(got, bitorder="little"))
+
+    def unpacked(self) -> tuple[Array, tuple[Array, ...]]:
+        """The ids, and one value per id in each array.
+
+        >>> Messages.packed(4, 7, np.array([4, 6]), (np.array([1, 2], np.int8),)).unpacked()
+        (array([4, 6]), (array([1, 2], dtype=int8),))
+        """
+        if self.ids is not None:
+            return self.ids, self.values
+        assert self.got is not None
+        at = np.flatnonzero(np.unpackbits(self.got, count=self.last - self.first, bitorder="little"))
+        return at + self.first, tuple(block[at] for block in self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows of some fields of a part's vertices, for the parts that read them; ``ids`` None: all of ``first..last``."""
+
+    first: int
+    last: int
+    ids: Array | None
+    fields: Mapping[str, Array]
+    active: bool = False
+    """The rows are those of the part's frontier, which is to be known too."""
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What a part's half of a superstep came to; :func:`merge_partials` makes those of all parts one."""
+
+    frontier: int = 0
+    out_degree: int = 0
+    in_degree: int = 0
+    messages: int = 0
+    reductions: tuple[Any, ...] = ()
+    overflow: str = ""
+    """A value that did not fit its field: every part raises the error, so that none waits for another."""
+
+
+class Part(Protocol):
+    """A program on the vertices ``first..last`` of a graph."""
+
+    @property
+    def first(self) -> int: ...
+    @property
+    def last(self) -> int: ...
+    @property
+    def frontier(self) -> Array | None:
+        """The active vertices that the part owns, ascending; None: all of them."""
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The fields with one row per vertex of the graph; the part's own rows are the truth."""
+
+    @property
+    def edge_state(self) -> Mapping[str, Array]:
+        """The edge fields with one row per arc of the part's own rows."""
+
+    def start(self) -> Partial:
+        """Initial state, first frontier, first reductions; the part was made just before."""
+
+    def start_edges(self, piece: GraphSlice) -> str:
+        """Give the arcs of a slice their initial values; the text of an overflow, or nothing."""
+
+    def wanting(self) -> Array | None:
+        """The part's vertices that can still use a message, ascending; None: all of them."""
+
+    def copies(self, phase: Phase) -> Copies | None:
+        """What other parts have to know of this one; None if nothing, and then all parts say so."""
+
+    def refresh(self, copies: Copies) -> None:
+        """Take over what another part tells of its vertices."""
+
+    def send(self, piece: GraphSlice, path: Path) -> None:
+        """Merge the messages of the frontier along the arcs of a slice.
+
+        Pushing, a slice holds out-rows of the part's vertices; pulling, in-rows. It may hold a piece of a row only.
+        """
+
+    def outbox(self, first: int, last: int) -> Messages:
+        """The merged messages to the vertices of another part, which are then forgotten here."""
+
+    def inbox(self, messages: Messages) -> None:
+        """Merge messages to this part's vertices."""
+
+    def settle(self) -> Partial:
+        """What was sent is taken away, states are updated, the next frontier is made, reductions are folded."""
+
+    def write_edges(self, piece: GraphSlice) -> str:
+        """Write the edge fields of the arcs of a slice that were sent along; the text of an overflow, or nothing."""
+
+    def finish(self, reductions: tuple[Any, ...]) -> None:
+        """The superstep is over; these are the reductions over all parts."""
+
+
+class Leaf(Protocol):
+    """An engine that runs parts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> Part:
+        """A program on the vertices ``first..last``, for :meth:`Part.start` to begin."""
+
+
+def fold(monoid: Monoid, values: Array) -> Any:
+    """All values as one, as a reduction merges them: a NaN never wins a minimum or maximum.
+
+    >>> from dromos.program.monoid import MIN, SUM
+    >>> fold(MIN, np.array([2.0, np.nan])), fold(SUM, np.array([1, 2]))
+    (np.float64(2.0), np.int64(3))
+    """
+    operation: Any = {"SUM": np.add, "MIN": np.fmin, "MAX": np.fmax, "OR": np.bitwise_or, "AND": np.bitwise_and}[
+        monoid.name
+    ]
+    with np.errstate(all="ignore"):
+        return values.dtype.type(operation.reduce(values, initial=monoid.identity(values.dtype), dtype=values.dtype))
+
+
+def merge_partials(partials: Sequence[Partial], typed: TypedProgram) -> Partial:
+    """The partial results of all parts as one; always in the same order, so that sums of floats come out the same."""
+    reductions = tuple(
+        fold(spec.monoid, np.array([partial.reductions[i] for partial in partials], typed.reduction_type(spec.name)))
+        for i, spec in enumerate(typed.ir.reductions)
+        if all(partial.reductions for partial in partials)
+    )
+    return Partial(
+        frontier=sum(partial.frontier for partial in partials),
+        out_degree=sum(partial.out_degree for partial in partials),
+        in_degree=sum(partial.in_degree for partial in partials),
+        messages=sum(partial.messages for partial in partials),
+        reductions=reductions,
+        overflow=next((partial.overflow for partial in partials if partial.overflow), ""),
+    )

@@ -1,0 +1,56 @@
+"""The arcs of chosen rows of a slice, in blocks of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph.slices import GraphSlice
+
+__all__ = ["BLOCK", "Arcs", "arcs_of"]
+
+BLOCK = 1 << 17
+"""Arcs that are looked at together: temporary arrays grow with this, not with the graph."""
+
+
+class Arcs(NamedTuple):
+    """Arcs as columns: the vertex whose row each is in, the vertex at its other end, and its place in the slice."""
+
+    rows: Array
+    ends: Array
+    places: Any
+    """Indices into the arrays of the slice: an array, or a range where the arcs stand together."""
+
+
+def arcs_of(piece: GraphSlice, rows: Array | None, block: int | None = None) -> Iterator[Arcs]:
+    """The arcs of ``rows`` (ascending ids in the slice; None: all) in blocks; a long row may go over several.
+
+    >>> piece = GraphSlice(4, 7, np.array([9, 11, 11, 14]), np.array([1, 2, 3, 4, 5]), None)
+    >>> [(arcs.rows.tolist(), arcs.ends.tolist()) for arcs in arcs_of(piece, np.array([4, 6]), block=3)]
+    [([4, 4, 6], [1, 2, 3]), ([6, 6], [4, 5])]
+    """
+    block = BLOCK if block is None else block
+    everyone = rows is None
+    if rows is None:
+        rows = np.arange(piece.start, piece.stop)
+    at = rows - piece.start
+    base = int(piece.offsets[0])
+    begin = (piece.offsets[at] - base).astype(np.int64)
+    ends = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(piece.offsets[at + 1] - base - begin, out=ends[1:])
+    total = int(ends[-1])
+    for low in range(0, total, block):
+        high = min(low + block, total)
+        first = int(np.searchsorted(ends, low, side="right")) - 1
+        last = int(np.searchsorted(ends, high, side="left"))
+        bounds: Array = np.clip(ends[first : last + 1], low, high)
+        counts = bounds[1:] - bounds[:-1]
+        owners = np.repeat(rows[first:last], counts)
+        places: Any = slice(low, high)
+        if not everyone:
+            places = np.repeat(begin[first:last] - ends[first:last], counts)
+            places += np.arange(low, high)
+        yield Arcs(owners, piece.targets[places], places)

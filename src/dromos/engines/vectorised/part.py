@@ -1,0 +1,300 @@
+"""A part of a graph on which a program runs by whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.engines.array_part import ArrayPart
+from dromos.engines.parts import fold
+from dromos.engines.vectorised.arcs import Arcs, arcs_of
+from dromos.errors import FieldOverflowError
+from dromos.graph.slices import GraphSlice
+from dromos.plan import Path
+from dromos.program import Expr, GraphTypes, Program
+from dromos.program.evaluate import evaluate_arrays
+from dromos.program.expr import TRUE
+
+__all__ = ["VectorisedLeaf", "VectorisedPart"]
+
+_EVERY = slice(None)
+
+
+class VectorisedLeaf:
+    """Runs parts by NumPy."""
+
+    name = "numpy"
+
+    def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> VectorisedPart:
+        """See :class:`dromos.engines.parts.Leaf`."""
+        return VectorisedPart(program, shape, types, first, last)
+
+
+class _Vertices(NamedTuple):
+    """Vertices in a role: their ids, and where in ``state`` their rows are."""
+
+    ids: Array
+    state: Mapping[str, Array]
+    at: Any
+
+
+class _ArcValues(NamedTuple):
+    """What belongs to arcs: weights, and edge fields at places among the part's arcs."""
+
+    weights: Any
+    places: Any
+
+
+class VectorisedPart(ArrayPart):
+    """See :class:`dromos.engines.parts.Part`."""
+
+    def _start(self) -> tuple[Array, tuple[Any, ...]]:
+        everyone = _Vertices(np.arange(self.shape.num_vertices), self.state, _EVERY)
+        self._store(self.state, _EVERY, self._stored("init", {"vertex": everyone}, everyone.ids))
+        own = self._own()
+        started = np.empty(0, dtype=np.int64)
+        if not self.always:
+            started = own.ids[self._truths(self.ir.start, {"vertex": own}, len(own.ids))]
+        return started, self._reduced(own, own)
+
+    def _own(self) -> _Vertices:
+        at = slice(self.first, self.last)
+        return _Vertices(np.arange(self.first, self.last), {name: a[at] for name, a in self.state.items()}, _EVERY)
+
+    def wanting(self) -> Array | None:
+        """See :class:`dromos.engines.parts.Part`."""
+        wants = self.analysis.wants
+        if wants is None:
+            return None
+        own = self._own()
+        return own.ids[self._truths(wants, {"vertex": own}, len(own.ids))]
+
+    # ---- messages --------------------------------------------------------------------------------------------------
+
+    def send(self, piece: GraphSlice, path: Path) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        if path.direction == "push":
+            for arcs in arcs_of(piece, self._rows_in(piece, self.frontier)):
+                self._merge(piece, arcs.rows, arcs.ends, arcs, pushed=True)
+            return
+        if self._marked != self.superstep:
+            self.mark_own_frontier()
+            self._wanted, self._marked = self.wanting(), self.superstep
+        for arcs in arcs_of(piece, self._rows_in(piece, self._wanted)):
+            if not self.always:
+                arcs = self._kept(arcs, self.member[arcs.ends])
+            self._merge(piece, arcs.ends, arcs.rows, arcs, pushed=False)
+
+    _marked = -1
+    _wanted: Array | None = None
+
+    @staticmethod
+    def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
+        if vertices is None:
+            return None
+        begin, end = np.searchsorted(vertices, (piece.start, piece.stop))
+        return vertices[begin:end]
+
+    @staticmethod
+    def _kept(arcs: Arcs, keep: Array) -> Arcs:
+        if keep.all():
+            return arcs
+        places = arcs.places
+        if isinstance(places, slice):
+            places = np.arange(places.start, places.stop)
+        return Arcs(arcs.rows[keep], arcs.ends[keep], places[keep])
+
+    def _used(self, piece: GraphSlice, arcs: Arcs, state: Mapping[str, Array], pushed: bool) -> Arcs:
+        """The arcs along which there is a message: the target wants one, and the source sends it."""
+        if pushed and self.ir.wants is not TRUE:  # a derived wish only spares work, and a copy may be too old for it
+            targets = _Vertices(arcs.ends, state, arcs.ends)
+            arcs = self._kept(arcs, self._truths(self.ir.wants, {"vertex": targets}, len(arcs.ends)))
+        if self.ir.sends is not TRUE:
+            roles = self._ends(arcs, state, pushed)
+            sends = self._truths(self.ir.sends, roles, len(arcs.ends), self._arc_values(piece, arcs.places))
+            arcs = self._kept(arcs, sends)
+        return arcs
+
+    @staticmethod
+    def _ends(arcs: Arcs, state: Mapping[str, Array], pushed: bool) -> dict[str, _Vertices]:
+        near, far = _Vertices(arcs.rows, state, arcs.rows), _Vertices(arcs.ends, state, arcs.ends)
+        return {"source": near, "target": far} if pushed else {"source": far, "target": near}
+
+    def _merge(self, piece: GraphSlice, sources: Array, targets: Array, arcs: Arcs, *, pushed: bool) -> None:
+        arcs = self._used(piece, arcs, self.state, pushed)
+        count = len(arcs.ends)
+        if not count:
+            return
+        self._messages += count
+        roles = self._ends(arcs, self.state, pushed)
+        found = self._values(self.ir.message, roles, self._arc_values(piece, arcs.places))
+        messages = tuple(
+            np.broadcast_to(values, count).astype(dtype, copy=False)
+            for values, dtype in zip(found, self.typed.accumulators, strict=True)
+        )
+        if pushed:
+            self.merged.add(arcs.ends, messages)
+        else:
+            self.merged.add_runs(arcs.rows, messages)
+
+    # ---- the second half -------------------------------------------------------------------------------------------
+
+    def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
+        got, messages = self._received()
+        senders = self.frontier
+        if self.ir.update_on == "all" or (self.always and (self.ir.sent or self.analysis.activity != "changed")):
+            ids: Array = np.arange(self.first, self.last)
+            at: Any = slice(self.first, self.last)
+        elif self.ir.sent or self.analysis.activity != "changed":
+            assert senders is not None
+            ids = at = np.union1d(senders, got)
+        else:
+            ids = at = got
+        written = self.analysis.written_fields
+        before = {name: a[at].copy() if name in written else a[at] for name, a in self.state.items()}
+        now = {name: a.copy() if name in written else a for name, a in before.items()}
+        old, new = _Vertices(ids, before, _EVERY), _Vertices(ids, now, _EVERY)
+        if self.ir.sent:
+            where = _EVERY if senders is None else np.searchsorted(ids, senders)
+            chosen = _Vertices(ids[where], before, where)
+            self._store(now, where, self._stored("sent", {"vertex": chosen}, chosen.ids))
+        where = _EVERY if len(got) == len(ids) else np.searchsorted(ids, got)
+        chosen = _Vertices(got, now, where)
+        self._store(now, where, self._stored("update", {"vertex": chosen}, got, messages=messages))
+        following = np.empty(0, dtype=np.int64)
+        if not self.always:
+            following = ids[self._truths(self.ir.active, {"old": old, "new": new}, len(ids))]
+        past = self._own() if self.ir.reductions else old
+        if self.ir.reductions:
+            past = past._replace(state={name: a.copy() for name, a in past.state.items()})
+        for name in written:
+            self.state[name][at] = now[name]
+        return ids, following, self._reduced(past, self._own()) if self.ir.reductions else ()
+
+    def _received(self) -> tuple[Array, tuple[Array, ...]]:
+        """Who is updated, and by what: everybody where the program says so, with the identity where nothing came."""
+        if self.ir.update_on != "all":
+            return self.merged.take(self.first, self.last)
+        values = tuple(a[self.first : self.last].copy() for a in self.merged.values)
+        self.merged.take(self.first, self.last)
+        return np.arange(self.first, self.last), values
+
+    def _reduced(self, old: _Vertices, new: _Vertices) -> tuple[Any, ...]:
+        roles = {"old": old, "new": new, "vertex": new}
+        found = self._values([spec.expr for spec in self.ir.reductions], roles)
+        count = len(new.ids)
+        return tuple(
+            fold(spec.monoid, np.broadcast_to(values, count).astype(self.typed.reduction_type(spec.name)))
+            for spec, values in zip(self.ir.reductions, found, strict=True)
+        )
+
+    # ---- edge fields -----------------------------------------------------------------------------------------------
+
+    def _start_edges(self, piece: GraphSlice) -> None:
+        for arcs in arcs_of(piece, None):
+            self._write_arcs("edge_init", piece, arcs)
+
+    def _write_edges(self, piece: GraphSlice) -> None:
+        for arcs in arcs_of(piece, self._rows_in(piece, self._senders)):
+            used = self._used(piece, arcs, self._before, pushed=True)
+            if len(used.ends):
+                self._write_arcs("edge_update", piece, used)
+
+    def _write_arcs(self, function: str, piece: GraphSlice, arcs: Arcs) -> None:
+        values = self._arc_values(piece, arcs.places)
+        roles = self._ends(arcs, self.state, pushed=True)
+        places = values.places
+        numbers = np.arange(places.start, places.stop) if isinstance(places, slice) else places
+        self._store(self.edge_state, places, self._stored(function, roles, numbers, values))
+
+    def _arc_values(self, piece: GraphSlice, places: Any) -> _ArcValues:
+        weights: Any = 1 if piece.weights is None else piece.weights[places]
+        if not self.ir.edge_fields:
+            return _ArcValues(weights, None)
+        base = int(piece.offsets[0]) - int(self.shape.offsets[self.first])
+        if isinstance(places, slice):
+            return _ArcValues(weights, slice(places.start + base, places.stop + base))
+        return _ArcValues(weights, places + base)
+
+    # ---- values ----------------------------------------------------------------------------------------------------
+
+    def _values(
+        self,
+        roots: Sequence[Expr],
+        roles: Mapping[str, _Vertices],
+        arcs: _ArcValues | None = None,
+        messages: tuple[Array, ...] = (),
+    ) -> list[Array]:
+        """Expressions where each role stands for vertices; the leaves are looked up here and nowhere else."""
+
+        def leaf(node: Expr) -> Any:
+            match node.op:
+                case "message":
+                    return messages[node.attr[0]]
+                case "weight" if arcs is not None:
+                    return arcs.weights
+                case "edge_field" if arcs is not None:
+                    return _component(self.edge_state[node.attr[0]], arcs.places, node.attr[1])
+            if node.role is None:
+                return self.global_value(node)
+            vertices = roles[node.attr[0]]
+            match node.op:
+                case "field":
+                    return _component(vertices.state[node.attr[1]], vertices.at, node.attr[2])
+                case "vertex_param":
+                    return _component(self.program.params[node.attr[1]], vertices.ids, node.attr[2])
+                case "id":
+                    return vertices.ids
+            return getattr(self.shape, node.op)[vertices.ids]  # in_degree, out_degree
+
+        return evaluate_arrays(roots, self.typed.typing, leaf)
+
+    def _truths(self, expr: Expr, roles: Mapping[str, _Vertices], count: int, arcs: _ArcValues | None = None) -> Array:
+        return np.broadcast_to(self._values([expr], roles, arcs)[0], count)
+
+    def _stored(
+        self,
+        function: str,
+        roles: Mapping[str, _Vertices],
+        rows: Array,
+        arcs: _ArcValues | None = None,
+        messages: tuple[Array, ...] = (),
+    ) -> dict[str, Array]:
+        """What ``function`` gives, in the types of the fields; an integer that does not fit its field is an error."""
+        assignments = getattr(self.ir, function)
+        found = iter(self._values([expr for _, exprs in assignments for expr in exprs], roles, arcs, messages))
+        stored = {}
+        for name, exprs in assignments:
+            parts = [next(found) for _ in exprs]
+            dtype = self.typed.dtype(name)
+            with np.errstate(all="ignore"):
+                columns = [part.astype(dtype, copy=False) for part in parts]
+            for part, column in zip(parts, columns, strict=True):
+                if dtype.kind in "iu" and not np.can_cast(part.dtype, dtype):
+                    wrong = (column.astype(part.dtype) != part) | ((column < 0) != (part < 0))
+                    if len(rows) and wrong.any():
+                        at = int(np.argmax(np.broadcast_to(wrong, len(rows))))
+                        raise FieldOverflowError(
+                            f"{self.ir.name}.{function}: {np.broadcast_to(part, len(rows))[at]} does not fit field "
+                            f"{name!r} of type {dtype} (vertex or arc {rows[at]}); declare the field with a wider type"
+                        )
+            count = len(rows)
+            if self.ir.field(name).size is None:
+                stored[name] = np.broadcast_to(columns[0], count)
+            else:
+                stored[name] = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
+        return stored
+
+    @staticmethod
+    def _store(into: Mapping[str, Array], at: Any, values: Mapping[str, Array]) -> None:
+        for name, rows in values.items():
+            into[name][at] = rows
+
+
+def _component(values: Array, at: Any, index: int) -> Array:
+    found: Array = values[at] if values.ndim == 1 else values[at, index]
+    return found

@@ -1,0 +1,138 @@
+"""One superstep over parts and their slices: the same for slices in memory, a stream, a hybrid and a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape, caps_for
+from dromos.engines.parts import Part, Partial
+from dromos.errors import FieldOverflowError, InvalidArgumentError
+from dromos.places.exchange import Exchange
+from dromos.places.feed import Feed
+from dromos.plan import PATHS, Caps, Path, Stats, require_legal
+from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
+
+__all__ = ["PlacedExecution"]
+
+_WHY_SYNCHRONOUS = "over slices and parts no vertex changes before all messages are there, so no path is asynchronous"
+
+
+class PlacedExecution:
+    """A program on the parts of a graph that live in this process; see :class:`dromos.engines.Execution`."""
+
+    def __init__(
+        self,
+        program: Program,
+        shape: GraphShape,
+        types: GraphTypes,
+        parts: Sequence[Part],
+        feeds: Sequence[Feed],
+        exchange: Exchange,
+    ) -> None:
+        self.program, self.shape = program, shape
+        self.parts, self.feeds, self.exchange = parts, feeds, exchange
+        self.typed = program.typed(types)
+        self.ir = self.typed.ir
+        self.analysis = analyse(self.typed)
+        directions = [d for d in ("push", "pull") if all(d in feed.directions for feed in feeds)]
+        offered = tuple(path for path in PATHS if path.sync == "sync" and path.direction in directions)
+        why = _WHY_SYNCHRONOUS
+        if "pull" not in directions:
+            why += "; and without in-rows (the transpose) nothing can be pulled"
+        self.caps: Caps = caps_for(self.ir, self.analysis, shape, supported=offered, why_no_others=why)
+        self._superstep = self._explored = 0
+        started = exchange.reduce([part.start() for part in parts], self.typed)
+        overflow = started.overflow or self._on_edges("start_edges", None)
+        self._require_fit(overflow)
+        self._reductions = started.reductions
+        for part in parts:
+            part.finish(started.reductions)
+        self.stats = self._statistics(started, "" if started.frontier else "frontier empty")
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The fields of the whole graph, from the part that owns each row."""
+        if len(self.parts) == 1 and self.parts[0].last - self.parts[0].first == self.shape.num_vertices:
+            return self.parts[0].state
+        return {spec.name: self.exchange.gather(self.parts, spec.name) for spec in self.ir.fields}
+
+    def result(self) -> Mapping[str, Array]:
+        """The fields and the edge fields (in the order of the arcs); they belong to the caller."""
+        edges = {spec.name: self.exchange.gather(self.parts, spec.name, edges=True) for spec in self.ir.edge_fields}
+        return {**{spec.name: self.exchange.gather(self.parts, spec.name) for spec in self.ir.fields}, **edges}
+
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """One superstep on ``path``, whatever the horizon: others may have to be asked after each."""
+        require_legal(path, self.analysis, self.ir.name)
+        if path.axes not in self.caps.paths:
+            raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
+        begin = time.perf_counter()
+        senders = [part.frontier for part in self.parts]
+        self.exchange.refresh(self.parts, path.direction)
+        for part, feed in zip(self.parts, self.feeds, strict=True):
+            vertices = part.frontier if path.direction == "push" else part.wanting()
+            for piece in feed.fetch(feed.holding(vertices, path.direction), path.direction):
+                part.send(piece, path)
+        if path.direction == "push":  # who pulls gets messages to its own vertices only
+            self.exchange.deliver(self.parts)
+        total = self.exchange.reduce([part.settle() for part in self.parts], self.typed)
+        overflow = total.overflow
+        if not overflow and self.ir.edge_fields:
+            self.exchange.refresh(self.parts, "edges")
+            overflow = self._on_edges("write_edges", senders)
+        self._require_fit(overflow)
+        self._reductions = total.reductions
+        converged = bool(evaluate(self.ir.converged, self.typed.typing, self._global))
+        for part in self.parts:
+            part.finish(total.reductions)
+        self._superstep += 1
+        ended = "converged" if converged else "" if total.frontier else "frontier empty"
+        self.stats = self._statistics(total, ended, time.perf_counter() - begin)
+        return self.stats
+
+    def _on_edges(self, method: str, senders: Sequence[Array | None] | None) -> str:
+        """Call a method of each part for its out-slices, all or those of ``senders``; an overflow of any part."""
+        if not self.ir.edge_fields:
+            return ""
+        found = []
+        for number, (part, feed) in enumerate(zip(self.parts, self.feeds, strict=True)):
+            vertices = None if senders is None else senders[number]
+            texts = [getattr(part, method)(piece) for piece in feed.fetch(feed.holding(vertices, "push"), "push")]
+            found.append(Partial(overflow=next(filter(None, texts), "")))
+        return self.exchange.reduce(found, self.typed).overflow
+
+    def _require_fit(self, overflow: str) -> None:
+        if overflow:
+            raise FieldOverflowError(overflow)
+
+    def _global(self, node: Expr) -> Any:
+        """The value of a symbol that belongs to no vertex."""
+        match node.op:
+            case "reduction":
+                names = [spec.name for spec in self.ir.reductions]
+                return self._reductions[names.index(node.attr[0])]
+            case "param":
+                value = self.program.params[node.attr[0]]
+                return value[node.attr[1]] if np.ndim(value) else value
+            case "superstep":
+                return self._superstep
+        return getattr(self.shape, node.op)
+
+    def _statistics(self, total: Partial, finished: Any, seconds: float = 0.0) -> Stats:
+        self._explored += total.out_degree
+        return Stats(
+            superstep=self._superstep,
+            frontier=total.frontier,
+            out_degree=total.out_degree,
+            in_degree=total.in_degree,
+            unexplored=self.shape.num_arcs - self._explored,
+            messages=total.messages,
+            bytes=total.messages * self.typed.message_bytes,
+            seconds=seconds,
+            finished=finished,
+        )

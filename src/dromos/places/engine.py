@@ -1,0 +1,59 @@
+"""The plainest place: slices and parts of a graph in memory, on any leaf engine."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.parts import Leaf
+from dromos.errors import InvalidArgumentError
+from dromos.graph.slices import equal_edge_bounds
+from dromos.places.driver import PlacedExecution
+from dromos.places.exchange import CopyExchange
+from dromos.places.feed import MemoryFeed
+from dromos.program import Program
+
+__all__ = ["PlacedEngine"]
+
+
+class PlacedEngine:
+    """Runs programs over ``parts`` parts of a graph, each cut into ``slices`` slices, on ``leaf``.
+
+    >>> import numpy as np
+    >>> import dromos.program as dr
+    >>> from dromos.engines.vectorised import VectorisedLeaf
+    >>> from dromos.graph import Graph
+    >>> from dromos.plan import Path
+    >>> class Degrees(dr.Program):
+    ...     count = dr.field(np.int64, init=0)
+    ...     combine = dr.SUM
+    ...     def compute(self, u, edge, v): return 1
+    ...     def update(self, v, message): return v.count + message
+    ...     def active(self, old, new): return False
+    >>> run = PlacedEngine(VectorisedLeaf(), slices=2, parts=2).prepare(Degrees(), Graph.from_edges([0, 1], [2, 2]))
+    >>> run.step(Path()).finished
+    'frontier empty'
+    >>> run.result()["count"].tolist()
+    [0, 0, 2]
+    """
+
+    def __init__(self, leaf: Leaf, *, slices: int = 1, parts: int = 1, name: str | None = None) -> None:
+        for option, count in (("slices", slices), ("parts", parts)):
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise InvalidArgumentError(f"{option}={count!r} is not a whole number of 1 or more")
+        self.leaf, self.slices, self.parts = leaf, slices, parts
+        self.name = name or f"{leaf.name} with slices={slices}, parts={parts}"
+
+    def prepare(self, program: Program, graph: GraphLike) -> PlacedExecution:
+        """The program in its initial state on every part."""
+        check_params(program, graph)
+        types = graph_types(graph)
+        bounds = equal_edge_bounds(graph.offsets, self.parts).tolist()
+        ranges = list(pairwise(bounds))
+        parts = [self.leaf.part(program, graph, types, first, last) for first, last in ranges]
+        feeds = [MemoryFeed(graph, first, last, self.slices) for first, last in ranges]
+        return PlacedExecution(program, graph, types, parts, feeds, CopyExchange())
+
+    def native(self, name: str) -> NativeKernel | None:
+        """None: the hand-written kernels take whole graphs, so programs do their work here."""
+        return None
