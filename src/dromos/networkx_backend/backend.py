@@ -1,0 +1,68 @@
+"""What NetworkX's dispatcher calls: conversion, ``can_run``, ``should_run``, and the functions as attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from dromos.networkx_backend.convert import convert_from_nx, convert_to_nx
+from dromos.networkx_backend.graph import BackendGraph
+from dromos.networkx_backend.info import MODULES
+from dromos.networkx_backend.registry import REGISTRY, Worth
+
+__all__ = ["Interface", "interface"]
+
+
+class Interface:
+    """The backend as NetworkX sees it."""
+
+    convert_from_nx = staticmethod(convert_from_nx)
+    convert_to_nx = staticmethod(convert_to_nx)
+
+    def __init__(self) -> None:
+        for module in MODULES:
+            import_module(f"dromos.networkx_backend.{module}")
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in REGISTRY:
+            return REGISTRY[name].run
+        raise AttributeError(f"the Dromos backend has no {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *REGISTRY]
+
+    def can_run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
+        """Whether the answer would be NetworkX's for these arguments, or the reason why they are refused."""
+        if name not in REGISTRY:
+            return f"{name} is not implemented"
+        return REGISTRY[name].why_not(args, kwargs) or True
+
+    def should_run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
+        """Whether the call is worth converting the graph for, or the reason why it is not."""
+        found = REGISTRY[name].signature.bind(*args, **kwargs).arguments
+        graph = next(iter(found.values()), None)
+        if isinstance(graph, BackendGraph) or _is_converted(graph):
+            return True
+        least = _configured_least()
+        worth = REGISTRY[name].worth if least is None else least
+        if len(graph) >= worth:  # type: ignore[arg-type]
+            return True
+        if worth == Worth.LOCAL:
+            return "the call looks at a few nodes, and the graph is not converted yet"
+        return f"the graph has {len(graph)} nodes, and converting it pays from {worth} on"  # type: ignore[arg-type]
+
+
+def _is_converted(graph: Any) -> bool:
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    return bool(cache.get("backends", {}).get("dromos"))
+
+
+def _configured_least() -> int | None:
+    import networkx as nx
+
+    least: int | None = nx.config.backends.dromos.min_nodes
+    return least
+
+
+interface = Interface()

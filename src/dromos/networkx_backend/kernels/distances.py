@@ -1,0 +1,99 @@
+"""Searches from many nodes one after the other: sums of distances, and Brandes's dependencies."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.jit import kernel
+
+__all__ = ["dependencies", "distance_sums"]
+
+
+@kernel
+def distance_sums(offsets, targets, nodes, reached, depth, total, inverse):
+    """Of each of ``nodes``: how many others it reaches, how far the last is, sums of distances and of inverses."""
+    n = len(offsets) - 1
+    level = np.full(n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    for i in range(len(nodes)):
+        queue[0] = nodes[i]
+        level[nodes[i]] = 0
+        found = 1
+        at = 0
+        while at < found:
+            node = queue[at]
+            at += 1
+            for arc in range(offsets[node], offsets[node + 1]):
+                other = targets[arc]
+                if level[other] < 0:
+                    level[other] = level[node] + 1
+                    queue[found] = other
+                    found += 1
+        reached[i] = found - 1
+        depth[i] = level[queue[found - 1]]
+        far = 0
+        near = 0.0
+        for j in range(1, found):
+            far += level[queue[j]]
+            near += 1.0 / level[queue[j]]
+        total[i] = far
+        inverse[i] = near
+        for j in range(found):
+            level[queue[j]] = -1
+
+
+@kernel
+def dependencies(offsets, targets, edge_of, sources, endpoints, by_node, by_edge):
+    """Add up the share of shortest paths from ``sources`` that lead through each node, and over each edge.
+
+    ``edge_of`` is the number of each arc's edge. Sums are made in NetworkX's order, to the last digit.
+    """
+    n = len(offsets) - 1
+    level = np.full(n, -1, np.int64)
+    paths = np.zeros(n, np.float64)
+    share = np.zeros(n, np.float64)
+    queue = np.empty(n, np.int64)
+    last_arc = np.full(n, -1, np.int64)  # the last arc into a node on a shortest path; the ones before it in earlier
+    earlier = np.empty(len(targets), np.int64)
+    tail = np.empty(len(targets), np.int64)
+    for source in sources:
+        queue[0] = source
+        level[source] = 0
+        paths[source] = 1.0
+        found = 1
+        at = 0
+        while at < found:
+            node = queue[at]
+            at += 1
+            for arc in range(offsets[node], offsets[node + 1]):
+                other = targets[arc]
+                if level[other] < 0:
+                    level[other] = level[node] + 1
+                    queue[found] = other
+                    found += 1
+                if level[other] == level[node] + 1:
+                    paths[other] += paths[node]
+                    tail[arc] = node
+                    earlier[arc] = last_arc[other]
+                    last_arc[other] = arc
+        if endpoints:
+            by_node[source] += found - 1
+        for j in range(found - 1, -1, -1):
+            node = queue[j]
+            each = (1 + share[node]) / paths[node]
+            arc = last_arc[node]
+            while arc >= 0:
+                before = tail[arc]
+                part = paths[before] * each
+                share[before] += part
+                by_edge[edge_of[arc]] += part
+                arc = earlier[arc]
+            if node != source:
+                by_node[node] += share[node] + 1 if endpoints else share[node]
+        for j in range(found):
+            node = queue[j]
+            level[node] = -1
+            paths[node] = 0.0
+            share[node] = 0.0
+            last_arc[node] = -1

@@ -1,0 +1,79 @@
+"""Topological order and what is computed along it; spanning forests; matchings in the order of edges."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.jit import kernel
+
+__all__ = ["longest", "matched", "spanning_forest", "topological"]
+
+
+@kernel
+def topological(offsets, targets, multiplicity, waiting_for, order, generation):
+    """Nodes in topological order, generation by generation; how many, which is fewer than all with a cycle.
+
+    ``waiting_for`` holds in-degrees and is used up; ``generation`` must hold 0.
+    """
+    found = 0
+    for node in range(len(waiting_for)):
+        if waiting_for[node] == 0:
+            order[found] = node
+            found += 1
+    at = 0
+    while at < found:
+        node = order[at]
+        at += 1
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            waiting_for[other] -= multiplicity[arc]
+            if waiting_for[other] == 0:
+                generation[other] = generation[node] + 1
+                order[found] = other
+                found += 1
+    return found
+
+
+@kernel
+def longest(offsets, targets, weights, order):
+    """The greatest weight of a path that ends at each node; a path may begin anywhere."""
+    best = np.full(len(order), -np.inf)
+    for node in order:
+        best[node] = max(best[node], 0.0)
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            best[other] = max(best[other], best[node] + weights[arc])
+    return best
+
+
+@kernel
+def spanning_forest(sources, targets, n):
+    """Which of these edges, taken in turn, join two trees."""
+    above = np.arange(n)
+    chosen = np.zeros(len(sources), np.bool_)
+    for edge in range(len(sources)):
+        u, v = sources[edge], targets[edge]
+        while above[u] != u:
+            above[u] = above[above[u]]
+            u = above[u]
+        while above[v] != v:
+            above[v] = above[above[v]]
+            v = above[v]
+        if u != v:
+            above[u] = v
+            chosen[edge] = True
+    return chosen
+
+
+@kernel
+def matched(sources, targets, n):
+    """Which of these edges, taken in turn, have two ends that no edge before took."""
+    taken = np.zeros(n, np.bool_)
+    chosen = np.zeros(len(sources), np.bool_)
+    for edge in range(len(sources)):
+        u, v = sources[edge], targets[edge]
+        if u != v and not taken[u] and not taken[v]:
+            taken[u] = taken[v] = True
+            chosen[edge] = True
+    return chosen

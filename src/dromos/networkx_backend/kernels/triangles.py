@@ -1,0 +1,148 @@
+"""Common neighbours: of the ends of every edge, of given pairs, and weighted around every node."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.jit import kernel
+
+__all__ = ["closed_walks", "common_neighbours", "peel", "squares", "support"]
+
+
+@kernel
+def closed_walks(offsets, targets, values, total):
+    """The sum over walks of three steps back to each node, of the product of their values (the matrix's cube)."""
+    mark = np.zeros(len(total), np.float64)
+    for node in range(len(total)):
+        for arc in range(offsets[node], offsets[node + 1]):
+            mark[targets[arc]] = values[arc]
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            inner = 0.0
+            for far in range(offsets[other], offsets[other + 1]):
+                inner += values[far] * mark[targets[far]]
+            total[node] += values[arc] * inner
+        for arc in range(offsets[node], offsets[node + 1]):
+            mark[targets[arc]] = 0.0
+
+
+@kernel
+def support(offsets, targets, alive, count):
+    """How many neighbours the ends of each arc that is ``alive`` have in common, over arcs that are alive."""
+    n = len(offsets) - 1
+    mark = np.full(n, -1, np.int64)
+    for node in range(n):
+        for arc in range(offsets[node], offsets[node + 1]):
+            if alive[arc]:
+                mark[targets[arc]] = node
+        for arc in range(offsets[node], offsets[node + 1]):
+            count[arc] = 0
+            if alive[arc]:
+                other = targets[arc]
+                for far in range(offsets[other], offsets[other + 1]):
+                    if alive[far] and mark[targets[far]] == node:
+                        count[arc] += 1
+
+
+@kernel
+def squares(offsets, targets, nodes, numerator, denominator):
+    """Of each of ``nodes``: squares that it is in, and those that it could be in, as NetworkX counts them."""
+    n = len(offsets) - 1
+    seen = np.zeros(n, np.int64)
+    near = np.full(n, -1, np.int64)
+    touched = np.empty(n, np.int64)
+    for i in range(len(nodes)):
+        node = nodes[i]
+        degree = offsets[node + 1] - offsets[node]
+        numerator[i] = 0
+        denominator[i] = 0
+        if degree < 2:
+            continue
+        count = 0
+        possible = 0
+        for arc in range(offsets[node], offsets[node + 1]):
+            near[targets[arc]] = i
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            possible += (offsets[other + 1] - offsets[other]) * (degree - 1)
+            for far in range(offsets[other], offsets[other + 1]):
+                end = targets[far]
+                if seen[end] == 0:
+                    touched[count] = end
+                    count += 1
+                seen[end] += 1
+        triangles = 0
+        twice = 0
+        for j in range(count):
+            end = touched[j]
+            if end != node:
+                twice += seen[end] * (seen[end] - 1)
+                if near[end] == i:
+                    triangles += seen[end]
+            seen[end] = 0
+        numerator[i] = twice // 2
+        denominator[i] = possible - degree * (degree - 1) - triangles - twice // 2
+
+
+@kernel
+def common_neighbours(offsets, targets, left, right, value, count, both, total):
+    """Of each pair: common neighbours but for the pair itself, all common neighbours, and the sum of their values.
+
+    Rows are sorted.
+    """
+    for i in range(len(left)):
+        u, v = left[i], right[i]
+        a, b = offsets[u], offsets[v]
+        without = 0
+        everything = 0
+        summed = 0.0
+        while a < offsets[u + 1] and b < offsets[v + 1]:
+            if targets[a] < targets[b]:
+                a += 1
+            elif targets[a] > targets[b]:
+                b += 1
+            else:
+                node = targets[a]
+                everything += 1
+                if node != u and node != v:
+                    without += 1
+                    summed += value[node]
+                a += 1
+                b += 1
+        count[i] = without
+        both[i] = everything
+        total[i] = summed
+
+
+@kernel
+def peel(offsets, targets, degree, core):
+    """Core numbers where a row may list a neighbour twice: nodes leave in the order of their degrees."""
+    n = len(core)
+    most = 0
+    for node in range(n):
+        core[node] = degree[node]
+        most = max(most, degree[node])
+    begin = np.zeros(most + 2, np.int64)
+    for node in range(n):
+        begin[degree[node] + 1] += 1
+    for d in range(most + 1):
+        begin[d + 1] += begin[d]
+    place = begin.copy()
+    order = np.empty(n, np.int64)
+    position = np.empty(n, np.int64)
+    for node in range(n):
+        position[node] = place[core[node]]
+        order[position[node]] = node
+        place[core[node]] += 1
+    for i in range(n):
+        node = order[i]
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            if core[other] > core[node]:
+                first = max(begin[core[other]], i + 1)
+                swapped = order[first]
+                order[first], order[position[other]] = other, swapped
+                position[swapped], position[other] = position[other], first
+                begin[core[other]] = first + 1
+                core[other] -= 1
