@@ -15,19 +15,26 @@ if TYPE_CHECKING:
     from dromos.algorithms.belief_propagation import belief_propagation
     from dromos.algorithms.betweenness import betweenness
     from dromos.algorithms.bfs import bfs
+    from dromos.algorithms.biconnected_components import articulation_points, biconnected_components, bridges
     from dromos.algorithms.closeness import closeness
     from dromos.algorithms.clustering import clustering
+    from dromos.algorithms.coloring import coloring
     from dromos.algorithms.connected_components import connected_components
     from dromos.algorithms.core_numbers import core_numbers
     from dromos.algorithms.degree_centrality import degree_centrality
     from dromos.algorithms.degree_distribution import degree_distribution
     from dromos.algorithms.distances import distances
     from dromos.algorithms.eccentricity import diameter, eccentricity, radius
+    from dromos.algorithms.edge_betweenness import edge_betweenness
     from dromos.algorithms.harmonic import harmonic
     from dromos.algorithms.k_core import k_core
     from dromos.algorithms.label_propagation import label_propagation
     from dromos.algorithms.leiden import leiden
+    from dromos.algorithms.longest_paths import longest_paths
     from dromos.algorithms.louvain import louvain
+    from dromos.algorithms.maximal_independent_set import maximal_independent_set
+    from dromos.algorithms.maximal_matching import maximal_matching
+    from dromos.algorithms.minimum_spanning_forest import minimum_spanning_forest
     from dromos.algorithms.modularity import modularity
     from dromos.algorithms.multi_source_bfs import multi_source_bfs
     from dromos.algorithms.neighbourhood_function import neighbourhood_function
@@ -37,8 +44,10 @@ if TYPE_CHECKING:
     from dromos.algorithms.spmv import spmv
     from dromos.algorithms.sssp import sssp
     from dromos.algorithms.strongly_connected_components import strongly_connected_components
+    from dromos.algorithms.topological_levels import topological_levels
     from dromos.algorithms.transitivity import transitivity
     from dromos.algorithms.triangles import triangles
+    from dromos.algorithms.truss_numbers import truss_numbers
     from dromos.graph import generators
     from dromos.graph.formats import read, write
     from dromos.graph.store.stored import StoredGraph
@@ -105,14 +114,18 @@ __all__ = [
     "absolute",
     "all_pairs",
     "arctan",
+    "articulation_points",
     "assortativity",
     "belief_propagation",
     "betweenness",
     "bfs",
+    "biconnected_components",
+    "bridges",
     "cast",
     "ceil",
     "closeness",
     "clustering",
+    "coloring",
     "compile",
     "connected_components",
     "core_numbers",
@@ -122,6 +135,7 @@ __all__ = [
     "diameter",
     "distances",
     "eccentricity",
+    "edge_betweenness",
     "edge_field",
     "exp",
     "expm1",
@@ -138,9 +152,13 @@ __all__ = [
     "leiden",
     "log",
     "log1p",
+    "longest_paths",
     "louvain",
+    "maximal_independent_set",
+    "maximal_matching",
     "maximum",
     "minimum",
+    "minimum_spanning_forest",
     "modularity",
     "multi_source_bfs",
     "neighbourhood_function",
@@ -160,8 +178,10 @@ __all__ = [
     "strongly_connected_components",
     "tan",
     "tanh",
+    "topological_levels",
     "transitivity",
     "triangles",
+    "truss_numbers",
     "vertex_param",
     "where",
     "write",

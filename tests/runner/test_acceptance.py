@@ -45,6 +45,15 @@ ALGORITHMS = {
     "assortativity": lambda graph, **how: dr.assortativity(graph),
     "transitivity": dr.transitivity,
     "louvain": dr.louvain,
+    "minimum_spanning_forest": dr.minimum_spanning_forest,
+    "maximal_independent_set": dr.maximal_independent_set,
+    "maximal_matching": dr.maximal_matching,
+    "coloring": dr.coloring,
+    "truss_numbers": dr.truss_numbers,
+    "bridges": dr.bridges,
+    "biconnected_components": dr.biconnected_components,
+    "articulation_points": dr.articulation_points,
+    "edge_betweenness": dr.edge_betweenness,
     "leiden": dr.leiden,
     "modularity": lambda graph, **how: dr.modularity(graph, np.arange(graph.num_vertices)),
 }
@@ -52,8 +61,14 @@ MANY_SOURCES = {  # they take bad input and odd graphs in tests/many
     "all_pairs", "closeness", "diameter", "distances", "eccentricity", "harmonic", "multi_source_bfs",
     "neighbourhood_function", "radius",
 }  # fmt: skip
+OF_ORDERS = {
+    "longest_paths",
+    "topological_levels",
+}  # undirected graphs have none: test_edges_and_orders
 BY_SOURCE = ("bfs", "sssp", "random_walk_with_restart")
-ONE_KERNEL = ("triangles", "clustering", "label_propagation", "transitivity", "louvain", "leiden")
+ONE_KERNEL = ("triangles", "clustering", "label_propagation", "transitivity", "louvain", "leiden",
+              "minimum_spanning_forest", "maximal_matching", "coloring", "truss_numbers", "bridges",
+              "biconnected_components", "articulation_points", "edge_betweenness")  # fmt: skip
 ON_THE_HOST = ("degree_distribution", "degree_centrality", "assortativity", "modularity")
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 runs_somewhere = pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ON_THE_HOST])
@@ -66,7 +81,7 @@ def people():
 def test_every_algorithm_is_in_the_list():
     from dromos import algorithms
 
-    assert set(ALGORITHMS) | MANY_SOURCES == set(algorithms.__all__)
+    assert set(ALGORITHMS) | MANY_SOURCES | OF_ORDERS == set(algorithms.__all__)
 
 
 # ---- bad input -----------------------------------------------------------------------------------------------------

@@ -14,10 +14,12 @@ from dromos.engines import NativeKernel
 
 __all__ = ["CPU_KERNELS", "cpu_kernel"]
 
+_MODULES: Final = {"coloring": "greedy", "forest": "greedy", "matching": "greedy"}
 CPU_KERNELS: Final = (
-    "betweenness", "cdlp", "communities", "components", "cores", "joint", "strong", "triangles",
+    "betweenness", "biconnected", "cdlp", "coloring", "communities", "components", "cores", "edge_betweenness",
+    "forest", "joint", "matching", "strong", "triangles", "trusses",
 )  # fmt: skip
-"""Each is a module here with a function of the same name."""
+"""Each is a function in the module of the same name, or in the one that ``_MODULES`` names."""
 
 
 def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:
@@ -29,5 +31,5 @@ def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:
     """
     if name not in CPU_KERNELS:
         return None
-    kernel: NativeKernel = getattr(import_module(f"dromos.engines.native.{name}"), name)
+    kernel: NativeKernel = getattr(import_module(f"dromos.engines.native.{_MODULES.get(name, name)}"), name)
     return partial(kernel, threads=threads)

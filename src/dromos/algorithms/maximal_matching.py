@@ -1,0 +1,91 @@
+"""Maximal matching.
+
+Returns ``mate`` (the vertex that each is matched with; -1 without one) and the numbers ``count`` (of pairs) and
+``total_weight``. No two pairs share a vertex, and no edge is left between two vertices without a mate, so there are at
+least half as many pairs as there can be. Self-loops are left out; the direction of edges is not looked at.
+
+Edges are taken greedily: from the heaviest on where weights count, which gives at least half of the greatest weight;
+otherwise from those whose ends have the fewest neighbours on. Preis, "Linear time 1/2-approximation algorithm for
+maximum weighted matching in general graphs", 1999.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import weight_range, weighted
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["maximal_matching", "verify"]
+
+
+def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> Result:
+    """Pairs of neighbours, as many as fit without taking one apart.
+
+    Args:
+        graph: any; weights from zero on.
+        weight: ``None`` leaves the graph's weights out.
+        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> dr.maximal_matching(dr.generators.path(5)).mate.tolist()
+    [1, 0, -1, 4, 3]
+    >>> dr.maximal_matching(dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False)).mate.tolist()
+    [-1, 2, 1, -1]
+    """
+    session = Session("maximal_matching", graph, **how)
+    on = weighted(graph, weight)
+    weight_range(on, negative=False)
+    edges = on.edges()
+    if edges.weight is not None:
+        order = np.argsort(-edges.weight, kind="stable")
+    else:
+        degree = on.out_degree + (on.in_degree if on.directed else 0)
+        order = np.argsort(np.minimum(degree[edges.src], degree[edges.dst]), kind="stable")
+    mate = session.host_native("matching", on, order=order)["mate"]
+    count = int(np.count_nonzero(mate >= 0)) // 2
+    total = float(count) if edges.weight is None else _weight(on, mate)
+    return session.result(
+        {"mate": mate},
+        values={"count": count, "total_weight": total},
+        vertex_fields={"mate"},
+        verifier=lambda result: verify(on, result["mate"], total),
+    )
+
+
+def _weight(graph: Graph, mate: Array) -> float:
+    """The sum over all pairs of the heaviest edge between the two."""
+    edges = graph.edges()
+    assert edges.weight is not None
+    inner = (mate[edges.src] == edges.dst) & (edges.src != edges.dst)
+    heaviest = np.zeros(graph.num_vertices)
+    np.maximum.at(heaviest, np.minimum(edges.src, edges.dst)[inner], edges.weight[inner])
+    return float(heaviest.sum())
+
+
+def verify(graph: Graph, mate: Array, total: float) -> None:
+    """Mates are mutual neighbours, no edge is left over, and no edge outweighs both pairs at its ends.
+
+    The last holds for a matching that was taken from the heaviest edge on, and makes it weigh at least half of any.
+    """
+    n, edges = graph.num_vertices, graph.edges()
+    ids = np.arange(n)
+    matched = mate >= 0
+    nowhere(matched & (mate[np.where(matched, mate, 0)] != ids), "vertex {} is not the mate of its mate")
+    nowhere(mate == ids, "vertex {} is matched with itself")
+    real = edges.src != edges.dst
+    src, dst = edges.src[real], edges.dst[real]
+    weights = np.ones(len(src)) if edges.weight is None else edges.weight[real].astype(np.float64)
+    of_pair = np.full(n, -1.0)
+    for a, b in ((src, dst), (dst, src)):
+        inner = mate[a] == b
+        np.maximum.at(of_pair, a[inner], weights[inner])
+    nowhere(matched & (of_pair < 0), "vertex {} is no neighbour of its mate")
+    nowhere(~matched[src] & ~matched[dst], "edge {} is left over")
+    nowhere(weights > np.maximum(of_pair[src], of_pair[dst]), "edge {} outweighs the pairs at both of its ends")
+    require(abs(of_pair[matched].sum() / 2 - total) <= 1e-6 * max(total, 1), f"the pairs do not weigh {total:g}")

@@ -1,0 +1,91 @@
+"""Minimum spanning forest.
+
+Returns one row per edge of the forest: ``source``, ``target`` and ``weight``; and the numbers ``count`` and
+``total_weight``. A component of the graph is one tree. Of edges of equal weight the first is taken, of parallel edges
+the lightest; self-loops are left out. Without weights every edge counts 1. A directed graph is refused.
+
+Filter-Kruskal: edges are taken from the lightest on if they join two trees, and before more of them are sorted, those
+within one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import weighted
+from dromos.algorithms.triangles import require_undirected
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["minimum_spanning_forest", "verify"]
+
+
+def minimum_spanning_forest(
+    graph: Graph, maximum: bool = False, weight: str | None = "weight", **how: Unpack[Options]
+) -> Result:
+    """The edges that join every component at the least total weight.
+
+    Args:
+        graph: undirected.
+        maximum: the greatest total weight instead.
+        weight: ``None`` leaves the graph's weights out.
+        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> result = dr.minimum_spanning_forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))
+    >>> result.source.tolist(), result.target.tolist(), result.total_weight
+    ([0, 1], [2, 2], 3.0)
+    """
+    session = Session("minimum_spanning_forest", graph, **how)
+    require_undirected(graph, "minimum_spanning_forest")
+    on = weighted(graph, weight)
+    ordered = on.with_weights(-on.weights) if maximum and on.weights is not None else on
+    taken = session.host_native("forest", ordered)["taken"]
+    edges = on.edges()
+    weights = np.ones(len(edges.src)) if edges.weight is None else edges.weight
+    fields = {"source": edges.src[taken], "target": edges.dst[taken], "weight": weights[taken]}
+    return session.result(
+        fields,
+        values={"count": int(taken.sum()), "total_weight": float(fields["weight"].sum(dtype=np.float64))},
+        vertex_fields={"source", "target"},
+        index="source",
+        verifier=lambda result: verify(ordered, result["source"], result["target"], result["weight"], maximum),
+    )
+
+
+def verify(graph: Graph, source: Array, target: Array, weight: Array, maximum: bool = False) -> None:
+    """The rows are edges of the graph, have no cycle, and weigh as much as SciPy's tree of each component.
+
+    With ``maximum`` the graph has the negated weights.
+    """
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+    n, edges = graph.num_vertices, graph.edges()
+    real = edges.src != edges.dst
+    src, dst = edges.src[real].astype(np.int64), edges.dst[real].astype(np.int64)
+    weights = np.ones(len(src)) if edges.weight is None else edges.weight[real].astype(np.float64)
+    least = np.lexsort((weights, dst, src))  # the lightest of parallel edges stands first
+    first = np.ones(len(least), dtype=bool)
+    first[1:] = (np.diff(src[least]) != 0) | (np.diff(dst[least]) != 0)
+    src, dst, weights = (column[least][first] for column in (src, dst, weights))
+    signed = weight.astype(np.float64) * (-1 if maximum and graph.weights is not None else 1)
+    place = np.searchsorted(src * n + dst, source.astype(np.int64) * n + target)
+    place[place == len(src)] = 0
+    found = (src[place] == source) & (dst[place] == target) & (weights[place] == signed) if len(src) else source < 0
+    nowhere(~found, "row {} is not the lightest edge of the graph between its ends")
+    if n == 0:
+        return
+    shift = 1 - weights.min(initial=0)  # SciPy takes a weight of zero for no edge
+    whole = sp.coo_array((weights + shift, (src, dst)), shape=(n, n)).tocsr()
+    rows = sp.coo_array((np.ones(len(source)), (source, target)), shape=(n, n))
+    parts = connected_components(whole, directed=False)[0]
+    require(connected_components(rows, directed=False)[0] == parts, "the rows do not join what the graph joins")
+    require(len(source) == n - parts, f"{len(source)} edges on {n} vertices in {parts} parts are no forest")
+    expected = minimum_spanning_tree(whole).sum() - shift * len(source)
+    slack = 1e-9 * max(np.abs(signed).sum() + abs(shift) * len(source), 1)
+    require(abs(signed.sum() - expected) <= slack, f"the rows weigh {signed.sum():g}, but a tree weighs {expected:g}")

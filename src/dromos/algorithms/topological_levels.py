@@ -1,0 +1,116 @@
+"""Topological levels of a directed graph without cycles.
+
+Returns ``level`` (edges on the longest path that ends at the vertex: 0 without in-edges) and ``position`` (its place
+in a topological order: by level, then by id; computed when first asked for), and the number of levels, ``count``.
+Levels are NetworkX's ``topological_generations``. Parallel edges change nothing; a cycle is an error that names it.
+
+One program peels: a vertex whose last predecessor has gone goes. Kahn, "Topological sorting of large networks", 1962.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.algorithms.arguments import sources_of_arcs
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.errors import AlgorithmError, InvalidArgumentError
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["Levels", "acyclic_levels", "topological_levels", "verify"]
+
+
+class Levels(dr.Program):
+    """How many in-edges are left, and the superstep in which the last one went."""
+
+    left = dr.field(np.int64)
+    level = dr.field(np.int64, init=0)
+    combine = dr.SUM
+
+    def init(self, v: Any) -> Any:
+        return {"left": dr.cast(v.in_degree, np.int64), "level": 0}
+
+    def start(self, v: Any) -> Any:
+        return v.in_degree == 0
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return 1
+
+    def update(self, v: Any, message: Any) -> Any:
+        left = v.left - message
+        return {"left": left, "level": dr.where(left == 0, self.superstep + 1, v.level)}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return (old.left != 0) & (new.left == 0)
+
+
+def topological_levels(graph: Graph, **how: Unpack[Options]) -> Result:
+    """How far down each vertex is in an order in which every edge leads down.
+
+    Args:
+        graph: directed, without cycles.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> result = dr.topological_levels(dr.Graph.from_edges([0, 0, 2], [1, 2, 1]))
+    >>> result.level.tolist(), result.position.tolist(), result.count
+    ([0, 2, 1], [0, 2, 1], 3)
+    """
+    session = Session("topological_levels", graph, **how)
+    level = acyclic_levels(session, graph)
+    return session.result(
+        {"level": level, "position": lambda: _positions(level)},
+        values={"count": int(level.max(initial=-1)) + 1},
+        verifier=lambda result: verify(graph, result["level"]),
+    )
+
+
+def acyclic_levels(session: Session, graph: Graph) -> Array:
+    """The level of each vertex; an error where there is a cycle."""
+    if not graph.directed:
+        raise InvalidArgumentError(f"{session.name} is defined on directed graphs: every undirected edge is a cycle")
+    fields = session.run(Levels(), graph).fields
+    if fields["left"].any():
+        cycle = _cycle(graph, fields["left"] > 0)
+        labels = graph.labels
+        names = cycle if labels is None else labels.values_of(np.array(cycle)).tolist()
+        shown = " -> ".join(map(str, [*names[:8], "…"] if len(names) > 8 else [*names, names[0]]))
+        raise AlgorithmError(f"{session.name} has no answer: the graph has the cycle {shown}; remove an edge of it")
+    return fields["level"]
+
+
+def _cycle(graph: Graph, stuck: Array) -> list[int]:
+    """A cycle among vertices of which each has a predecessor among them."""
+    src, dst = sources_of_arcs(graph), graph.targets
+    inner = stuck[src] & stuck[dst]
+    before = np.full(graph.num_vertices, -1, np.int64)
+    before[dst[inner]] = src[inner]
+    v = int(np.flatnonzero(stuck)[0])
+    seen: dict[int, int] = {}
+    while v not in seen:
+        seen[v] = len(seen)
+        v = int(before[v])
+    cycle = [u for u, number in seen.items() if number >= seen[v]][::-1]
+    least = cycle.index(min(cycle))
+    return cycle[least:] + cycle[:least]
+
+
+def _positions(level: Array) -> Array:
+    position = np.empty(len(level), np.int64)
+    position[np.argsort(level, kind="stable")] = np.arange(len(level))
+    return position
+
+
+def verify(graph: Graph, level: Array) -> None:
+    """Every edge leads down, and every vertex that is not at the top has a predecessor right above it."""
+    require(len(level) == graph.num_vertices, "there is not one level for each vertex")
+    src, dst = sources_of_arcs(graph), graph.targets
+    nowhere(level < 0, "vertex {} has a level below 0")
+    nowhere(level[src] >= level[dst], "arc {} does not lead down")
+    below = np.zeros(len(level), dtype=bool)
+    below[dst[level[src] + 1 == level[dst]]] = True
+    nowhere((level > 0) & ~below, "vertex {} has no predecessor on the level above it")

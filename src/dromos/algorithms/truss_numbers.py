@@ -1,0 +1,82 @@
+"""Truss numbers of edges.
+
+Returns one row per edge: ``source``, ``target`` and ``truss``, the greatest k such that the edge is in a subgraph in
+which every edge is in at least k - 2 triangles (2 for an edge without a triangle); and the greatest of them,
+``max_truss``. ``result.source[result.truss >= k]`` are the ends of NetworkX's ``k_truss(G, k)``. Self-loops are left
+out and parallel edges count once; a directed graph is refused. Weights are not looked at.
+
+Triangles are counted for each edge, then edges are peeled from those with the fewest on. Cohen, "Trusses: cohesive
+subgraphs for social network analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import simple
+from dromos.algorithms.triangles import require_undirected
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["truss_numbers", "verify"]
+
+
+def truss_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
+    """The truss number of every edge.
+
+    Args:
+        graph: undirected.
+        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> result = dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
+    >>> result.truss.tolist(), result.max_truss
+    ([3, 3, 3, 2], 3)
+    """
+    session = Session("truss_numbers", graph, **how)
+    require_undirected(graph, "truss_numbers")
+    on = simple(graph)
+    truss = session.host_native("trusses", on)["truss"]
+    edges = on.edges()
+    return session.result(
+        {"source": edges.src, "target": edges.dst, "truss": truss},
+        values={"max_truss": int(truss.max(initial=0))},
+        vertex_fields={"source", "target"},
+        index="source",
+        verifier=lambda result: verify(on, result["truss"]),
+    )
+
+
+def verify(graph: Graph, truss: Array) -> None:
+    """Every edge has enough triangles among edges of its truss, and peeling to the next truss takes it away."""
+    edges = graph.edges()
+    require(len(truss) == len(edges.src), "there is not one number for each edge")
+    nowhere(truss < 2, "edge {} has a truss number below 2")
+    for k in np.unique(truss).tolist():
+        among = truss >= k
+        nowhere(among & (_triangles(graph, among) < k - 2), f"edge {{}} has too few triangles in the {k}-truss")
+        while True:
+            short = among & (_triangles(graph, among) < k - 1)
+            if not short.any():
+                break
+            among &= ~short
+        nowhere(among & (truss == k), f"edge {{}} belongs to a denser truss than the {k}-truss that it claims")
+
+
+def _triangles(graph: Graph, among: Array) -> Array:
+    """The triangles of each edge within the edges ``among``."""
+    import scipy.sparse as sp
+
+    n, edges = graph.num_vertices, graph.edges()
+    src, dst = edges.src[among], edges.dst[among]
+    half = sp.coo_array((np.ones(len(src), np.int64), (src, dst)), shape=(n, n)).tocsr()
+    whole = half + half.T
+    counts = np.zeros(len(among), np.int64)
+    if len(src):
+        found = (whole @ whole).multiply(half).tocsr()
+        counts[among] = np.asarray(found[src, dst]).ravel()
+    return counts

@@ -1,0 +1,37 @@
+"""Betweenness of edges.
+
+As a program it would be two for each source, with a field for every edge; here a thread has a source of its own.
+Memory: for each thread 8 bytes an arc and 24 a vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.parallel import num_threads, run_team
+
+__all__ = ["edge_betweenness"]
+
+
+def edge_betweenness(graph: Graph, *, sources: Array, threads: int | None = None) -> Mapping[str, Array]:
+    """The share of shortest paths from ``sources`` that leads over each arc of a simple graph, summed over targets.
+
+    >>> import dromos as dr
+    >>> edge_betweenness(dr.generators.path(3), sources=np.arange(1))["through"].tolist()
+    [2.0, 0.0, 1.0, 0.0]
+    """
+    from dromos.engines.native import edge_betweenness_kernels as kernels
+
+    n, ids = graph.num_vertices, graph.targets.dtype
+    team = max(1, min(num_threads(threads), len(sources)))
+    through, stop = np.zeros(team * graph.num_arcs), np.zeros(1, np.int64)
+    run_team(
+        kernels.accumulate, graph.offsets, graph.targets, sources.astype(np.int64), np.full(team * n, -1, np.int32),
+        np.empty(team * n), np.empty(team * n), np.empty(team * n, ids), through, np.zeros(1, np.int64), stop,
+        threads=team, stop=stop,
+    )  # fmt: skip
+    return {"through": through.reshape(team, graph.num_arcs).sum(axis=0)}

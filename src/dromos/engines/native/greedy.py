@@ -1,0 +1,89 @@
+"""Spanning forests, matchings and colours, each by greedy choices in a given order.
+
+No program can say them: whether an edge is taken depends on those taken before it, anywhere in the graph, and the least
+colour that no neighbour has is no merge of two messages at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.graph.graph import Edges
+from dromos.parallel import run_team
+
+__all__ = ["coloring", "forest", "matching"]
+
+_AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
+
+
+def forest(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
+    """Which edges (of ``graph.edges()``) are in a spanning forest of least weight; of equal ones the first.
+
+    Filter-Kruskal: the lightest edges are sorted and taken, and of the others only those that join two trees go on.
+
+    >>> import dromos as dr
+    >>> forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))["taken"].tolist()
+    [False, True, True]
+    """
+    from dromos.engines.native import greedy_kernels as kernels
+
+    edges = graph.edges()
+    root, stop = np.arange(graph.num_vertices, dtype=graph.targets.dtype), np.zeros(1, np.int64)
+    taken = np.zeros(len(edges.src), np.uint8)
+    left = np.arange(len(edges.src), dtype=np.int64)
+    while len(left):
+        now, left = _lightest(edges, left, _AT_ONCE * graph.num_vertices)
+        run_team(kernels.span, edges.src, edges.dst, now, root, taken, stop, threads=1, stop=stop)
+        while not np.array_equal(root[root], root):
+            root = root[root]
+        left = left[root[edges.src[left]] != root[edges.dst[left]]]
+    return {"taken": taken.view(bool)}
+
+
+def _lightest(edges: Edges, left: Array, count: int) -> tuple[Array, Array]:
+    """About ``count`` of the edges that are ``left``, lightest first, and the others in order."""
+    if edges.weight is None:
+        return left, left[:0]
+    weights = edges.weight[left]
+    if len(left) > 2 * count:
+        limit = np.partition(weights, count)[count]
+        light = weights <= limit
+        left, rest = left[light], left[~light]
+        weights = weights[light]
+    else:
+        rest = left[:0]
+    return left[np.argsort(weights, kind="stable")], rest
+
+
+def matching(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:
+    """The mate of each vertex, -1 without one, by taking the edges of ``graph.edges()`` in ``order``.
+
+    >>> import dromos as dr
+    >>> matching(dr.generators.path(4), order=np.array([1, 0, 2]))["mate"].tolist()
+    [-1, 2, 1, -1]
+    """
+    from dromos.engines.native import greedy_kernels as kernels
+
+    edges, stop = graph.edges(), np.zeros(1, np.int64)
+    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
+    run_team(kernels.match, edges.src, edges.dst, order, mate, stop, threads=1, stop=stop)
+    return {"mate": mate}
+
+
+def coloring(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:
+    """The colour of each vertex of a symmetric graph, the least that is free when its turn comes in ``order``.
+
+    >>> import dromos as dr
+    >>> coloring(dr.generators.path(4), order=np.arange(4))["color"].tolist()
+    [0, 1, 0, 1]
+    """
+    from dromos.engines.native import greedy_kernels as kernels
+
+    stop, color = np.zeros(1, np.int64), np.full(graph.num_vertices, -1, np.int32)
+    last = np.full(int(graph.out_degree.max(initial=0)) + 2, -1, np.int64)
+    run_team(kernels.color, graph.offsets, graph.targets, order, color, last, stop, threads=1, stop=stop)
+    return {"color": color}

@@ -1,0 +1,67 @@
+"""Greedy choices one after the other: spanning forests, matchings, colours. One thread, in the caller's order."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import load_relaxed
+from dromos.jit import inline, lean_kernel
+
+_PATIENCE = 4095  # choices between two looks at the stop flag
+
+
+@inline
+def _root(root, v):
+    """The root of ``v``'s tree; every second vertex on the way is hung higher."""
+    above = np.int64(root[v])
+    while above != v:
+        next_above = np.int64(root[above])
+        root[v] = next_above
+        v, above = above, next_above
+    return v
+
+
+@lean_kernel
+def span(thread, threads, src, dst, order, root, taken, stop):
+    """Take edges in ``order`` that join two trees; ``root`` is a forest of all vertices, ``taken`` is zeros."""
+    for i in range(order.size):
+        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        edge = order[i]
+        u, v = _root(root, np.int64(src[edge])), _root(root, np.int64(dst[edge]))
+        if u != v:
+            root[max(u, v)] = min(u, v)
+            taken[edge] = 1
+
+
+@lean_kernel
+def match(thread, threads, src, dst, order, mate, stop):
+    """Take edges in ``order`` whose ends are both free: ``mate`` is -1."""
+    for i in range(order.size):
+        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        u, v = src[order[i]], dst[order[i]]
+        if u != v and mate[u] < 0 and mate[v] < 0:
+            mate[u] = v
+            mate[v] = u
+
+
+@lean_kernel
+def color(thread, threads, offsets, targets, order, colors, last, stop):
+    """Give vertices in ``order`` the least colour that no neighbour has.
+
+    ``colors`` is -1; ``last[c]`` is the last vertex that had a neighbour of colour c: one more than degrees, all -1.
+    """
+    for i in range(order.size):
+        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        v = order[i]
+        for arc in range(offsets[v], offsets[v + 1]):
+            c = colors[targets[arc]]
+            if c >= 0 and targets[arc] != v:
+                last[c] = v
+        c = 0
+        while last[c] == v:
+            c += 1
+        colors[v] = c

@@ -1,0 +1,125 @@
+"""Spanning forests, independent sets, colours and matchings: NetworkX's numbers, or properties."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.algorithms.coloring import verify as verify_coloring
+from dromos.algorithms.maximal_independent_set import IndependentSet
+from dromos.algorithms.maximal_independent_set import verify as verify_set
+from dromos.algorithms.maximal_matching import verify as verify_matching
+from dromos.algorithms.minimum_spanning_forest import verify as verify_forest
+from dromos.errors import InvalidArgumentError, VerificationError
+from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
+
+TRIANGLE = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
+
+
+@examples(25)
+@given(graph=graphs(high=10, directed=False, weights=(-1.0, 0.0, 1.0, 2.5)), maximum=st.booleans())
+def test_forests_weigh_what_networkx_finds(graph, maximum):
+    result = dr.minimum_spanning_forest(graph, maximum)
+    result.verify()
+    find = nx.maximum_spanning_edges if maximum else nx.minimum_spanning_edges
+    expected = sum(data["weight"] for *_, data in find(as_networkx(graph), data=True))
+    assert result.total_weight == pytest.approx(expected)
+    assert result.count == graph.num_vertices - dr.connected_components(graph, device="reference").count
+
+
+def test_a_forest_of_many_edges_is_sorted_in_parts():
+    graph = dr.generators.with_random_weights(dr.generators.rmat(9, 24, seed=3), 1, 255, seed=3)
+    result = dr.minimum_spanning_forest(graph)
+    assert graph.num_edges > 4 * 2 * graph.num_vertices
+    result.verify()
+    plain = dr.minimum_spanning_forest(graph, weight=None)
+    assert plain.total_weight == plain.count == result.count
+    plain.verify()
+
+
+@on_every_device
+@examples(20)
+@given(graph=graphs(high=10), seed=st.integers(0, 3))
+def test_independent_sets_are_the_same_on_every_path(device, graph, seed):
+    expected = None
+    for path in legal_paths(graph, IndependentSet):
+        result = dr.maximal_independent_set(graph, seed, device=device, path=path)
+        result.verify()
+        expected = result.member.tolist() if expected is None else expected
+        assert result.member.tolist() == expected
+    priority = np.random.default_rng(seed).permutation(graph.num_vertices)
+    chosen: set[int] = set()
+    around = nx.Graph(as_networkx(graph))
+    for v in np.argsort(-priority).tolist():  # the greedy set by falling priority
+        if not chosen & (set(around[v]) - {v}):
+            chosen.add(v)
+    assert set(np.flatnonzero(expected or [])) == chosen
+
+
+@examples(25)
+@given(graph=graphs(high=10), order=st.sampled_from(("degree", "random")), seed=st.integers(0, 3))
+def test_colors_differ_between_neighbours(graph, order, seed):
+    result = dr.coloring(graph, order, seed)
+    result.verify()
+    if order == "degree" and nx.is_bipartite(nx.Graph(as_networkx(graph))):
+        degrees = dict(nx.Graph(as_networkx(graph)).degree())
+        assert result.count <= max(degrees.values(), default=0) + 1
+
+
+def test_few_colors_where_few_are_enough():
+    assert dr.coloring(dr.generators.complete(5)).count == 5
+    assert dr.coloring(dr.generators.star(50)).count == 2
+    large = dr.generators.rmat(10, seed=1)
+    result = dr.coloring(large)
+    assert result.count <= dr.core_numbers(large).degeneracy * 2
+    result.verify()
+    with pytest.raises(InvalidArgumentError, match="neither 'degree' nor 'random'"):
+        dr.coloring(large, "alphabetic")
+
+
+@examples(25)
+@given(graph=graphs(high=9, weights=(0.0, 1.0, 2.0, 7.0)))
+def test_matchings_are_maximal_and_at_least_half_of_the_best(graph):
+    result = dr.maximal_matching(graph)
+    result.verify()
+    other = nx.Graph()
+    other.add_nodes_from(range(graph.num_vertices))
+    for u, v, weight in as_networkx(graph).edges(data="weight"):
+        if u != v and (not other.has_edge(u, v) or other[u][v]["weight"] < weight):
+            other.add_edge(u, v, weight=weight)
+    pairs = {(u, v) for u, v in enumerate(result.mate.tolist()) if u < v}
+    assert nx.is_maximal_matching(other, pairs)
+    best = nx.max_weight_matching(other)
+    assert 2 * result.total_weight >= sum(other[u][v]["weight"] for u, v in best)
+
+
+def test_the_verifiers_refuse_wrong_answers():
+    with pytest.raises(VerificationError, match="row 0 is not the lightest edge"):
+        verify_forest(TRIANGLE, np.array([0, 1]), np.array([2, 2]), np.array([1, 1]))
+    with pytest.raises(VerificationError, match="do not join"):
+        verify_forest(TRIANGLE, np.array([1]), np.array([2]), np.array([1]))
+    with pytest.raises(VerificationError, match="but a tree weighs 3"):
+        verify_forest(TRIANGLE, np.array([0, 1]), np.array([1, 2]), np.array([5, 1]))
+    path = dr.generators.path(3)
+    with pytest.raises(VerificationError, match="joins two members"):
+        verify_set(path, np.array([True, True, False]))
+    with pytest.raises(VerificationError, match="vertex 2 is no member"):
+        verify_set(path, np.array([True, False, False]))
+    with pytest.raises(VerificationError, match="two vertices of one colour"):
+        verify_coloring(path, np.array([0, 0, 1]))
+    with pytest.raises(VerificationError, match="vertex 2 could have a lesser"):
+        verify_coloring(path, np.array([0, 1, 2]))
+    with pytest.raises(VerificationError, match="vertex 0 is not the mate"):
+        verify_matching(path, np.array([1, 2, 1]), 1.0)
+    with pytest.raises(VerificationError, match="edge 0 is left over"):
+        verify_matching(path, np.full(3, -1), 0.0)
+    with pytest.raises(VerificationError, match="no neighbour of its mate"):
+        verify_matching(path, np.array([2, -1, 0]), 1.0)
+    with pytest.raises(VerificationError, match="outweighs"):
+        verify_matching(TRIANGLE, np.array([-1, 2, 1]), 1.0)
+    with pytest.raises(InvalidArgumentError, match="undirected"):
+        dr.minimum_spanning_forest(dr.Graph.from_edges([0], [1]))
