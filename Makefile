@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-deep lint bench docs test-gpu bench-gpu sanitize-gpu clean
+.PHONY: help demo test test-deep stress lint bench docs test-gpu bench-gpu sanitize-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
 	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
+	@echo "make stress     many threads against one, on every parallel path, for ten minutes (STRESS=\"--seconds 60\")"
 	@echo "make lint       ruff, mypy --strict, import layers"
 	@echo "make bench      measure against peers; results go to benchmarks/results/"
 	@echo "make docs       build the documentation into site/"
@@ -47,6 +48,10 @@ test: $(VENV)/.installed-dev
 
 test-deep: $(VENV)/.installed-dev
 	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/engines tests/many tests/program
+
+# Options: python -m tests.stress --help
+stress: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.stress $(STRESS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

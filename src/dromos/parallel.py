@@ -181,7 +181,7 @@ class _Team:
             except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
                 interrupt = error
                 if stop is not None:
-                    stop[0] = 1
+                    stop[0] = 1  # nothing is published with it: kernels look by a relaxed load, and see it soon enough
         self._kernel, self._args = None, ()
         if interrupt is not None:
             raise interrupt

@@ -187,7 +187,8 @@ def test_the_engine_and_its_skeletons_agree_on_the_layout_of_what_they_share() -
     run = execution.CpuExecution
     assert (run.line, run.queue_counter) == (LINE, common.QUEUE * LINE)
     assert (topology.HUB_LENGTH, topology.PIECE_LENGTH) == (common.HUB, common.PIECE)
-    assert (execution._STOP, execution._BLOCK) == (common.STOP, common.BLOCK)
+    assert (execution._STOP, execution._BLOCK, execution._FOLD) == (common.STOP, common.BLOCK, common.FOLD)
+    assert common.ROWS % common.FOLD == offering.LARGE % common.FOLD == offering.SMALL % common.FOLD == 0
     words = (execution._MESSAGES, execution._OUT, execution._IN, execution._OVERFLOWS)
     for skeleton in (supersteps, asynchronous, offering):
         assert words == (skeleton.MESSAGES, skeleton.OUT_DEGREES, skeleton.IN_DEGREES, skeleton.OVERFLOWS)

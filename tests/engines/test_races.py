@@ -3,55 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 
-import dromos.program as dr
 from dromos.engines.cpu import CpuEngine, emit
-from dromos.graph import Graph
 from dromos.program import GraphTypes, Program, analyse
 from tests.program import programs
 from tests.program.running import run
+from tests.stress.colliding import Pairs, everyone_wants_everyone
 
 TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
-
-
-class Pairs(Program):
-    """A claim with a message of two parts, which belong together: ``second`` is ``2 * first + 1``."""
-
-    first = dr.field(dr.ID)
-    second = dr.field(np.int64)
-    sources = dr.param(int)
-    combine = dr.ANY
-
-    def init(self, v: Any) -> Any:
-        return {
-            "first": dr.where(v.id < self.sources, v.id, -1),
-            "second": dr.where(v.id < self.sources, 2 * v.id + 1, -1),
-        }
-
-    def start(self, v: Any) -> Any:
-        return v.id < self.sources
-
-    def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        return u.id, 2 * u.id + 1
-
-    def update(self, v: Any, message: Any) -> Any:
-        first, second = message
-        free = v.first < 0
-        return {"first": dr.where(free, first, v.first), "second": dr.where(free, second, v.second)}
-
-    def active(self, old: Any, new: Any) -> Any:
-        return new.first != old.first
-
-
-def everyone_wants_everyone(sources: int, targets: int) -> Graph:
-    """Each of the sources has an edge to each of the targets, so that all threads come to the same targets."""
-    src = np.repeat(np.arange(sources), targets)
-    dst = np.tile(np.arange(sources, sources + targets), sources)
-    return Graph.from_edges(src, dst, np.ones(len(src), np.float32), num_vertices=sources + targets)
 
 
 @pytest.mark.parametrize("targets", [9, 3000])  # rows that are claimed arc by arc, and through the filter

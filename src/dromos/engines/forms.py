@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dromos.program import Analysis, ProgramIR, TypedProgram
 from dromos.program.expr import TRUE, reads
-from dromos.program.monoid import ANY, MIN
+from dromos.program.monoid import ANY, MIN, SUM
 from dromos.program.passing import tells_of_improvements
 
-__all__ = ["is_offered", "is_offered_in_place", "is_ordered"]
+__all__ = ["is_offered", "is_offered_in_place", "is_ordered", "sums_floats"]
 
 
 def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
@@ -36,3 +36,8 @@ def is_ordered(typed: TypedProgram, analysis: Analysis) -> bool:
     dtype = typed.dtype(name)
     fits = dtype == typed.accumulators[0] and dtype.itemsize >= 4
     return fits and analysis.activity == "changed" and tells_of_improvements(ir, name)
+
+
+def sums_floats(typed: TypedProgram) -> bool:
+    """Whether messages are floats that are added up, so that the order in which they come shows in the last digits."""
+    return typed.ir.combine is SUM and any(dtype.kind == "f" for dtype in typed.accumulators)

@@ -226,13 +226,13 @@ def _holding(typed: TypedProgram) -> list[str]:
 
 
 def _reducing(typed: TypedProgram) -> list[str]:
-    """All reductions as one tuple of values, folded vertex by vertex and stored a thread."""
+    """All reductions as one tuple of values, folded vertex by vertex and stored block by block."""
     ir = typed.ir
     if not ir.reductions:
         return [
             _function("reduce_start", "", "return (0,)"),
             _function("reduce_fold", "R, O, S, K, v", "return R"),
-            _function("reduce_keep", "R, sums, thread", "return"),
+            _function("reduce_keep", "R, sums, place", "return"),
         ]
     dtypes = [typed.reduction_type(r.name) for r in ir.reductions]
     start = [literal(r.monoid.identity(dtype), dtype) for r, dtype in zip(ir.reductions, dtypes, strict=True)]
@@ -244,7 +244,7 @@ def _reducing(typed: TypedProgram) -> list[str]:
     return [
         _function("reduce_start", "", f"return ({', '.join(start)},)"),
         _function("reduce_fold", "R, O, S, K, v", *merges, f"return ({', '.join(folds)},)"),
-        _function("reduce_keep", "R, sums, thread", *(f"sums[{i}][thread] = R[{i}]" for i in range(len(dtypes)))),
+        _function("reduce_keep", "R, sums, place", *(f"sums[{i}][place] = R[{i}]" for i in range(len(dtypes)))),
     ]
 
 
@@ -283,7 +283,7 @@ _LAST_BIN = 1 << 61
 
 
 def fold_reductions(typed: TypedProgram, sums: tuple[Array, ...]) -> list[Any]:
-    """The threads' values of each reduction as one."""
+    """The blocks' values of each reduction as one."""
     folded = []
     for reduction, values in zip(typed.ir.reductions, sums, strict=False):  # without any, a dummy
         monoid = reduction.monoid

@@ -17,8 +17,8 @@ from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
-from dromos.engines.cpu.topology import NO_VALUES, topology
-from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
+from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
+from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered, sums_floats
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
@@ -51,6 +51,9 @@ class CpuExecution:
         always = is_always_active(self.ir, self.analysis)
         # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
         dominated = tuple(path for path in PATHS if path.direction == "push") if always else ()
+        if threads > 1 and sums_floats(self.typed):
+            # Pushed messages are added in the order in which threads come; a pull adds along the row, always the same.
+            dominated = tuple(path for path in PATHS if path.direction == "push")
         self._in_place = is_offered_in_place(self.ir, self.analysis)
         self.caps: Caps = caps_for(
             self.ir,
@@ -76,9 +79,9 @@ class CpuExecution:
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = reused_empty(n, graph.targets.dtype)
         self._touched = reused_empty(n, graph.targets.dtype)
-        self.sums = tuple(np.zeros(threads, self.typed.reduction_type(r.name)) for r in self.ir.reductions) or (
-            np.zeros(threads),
-        )
+        # a place for each block of vertices and for each hub: what is folded where depends on the graph alone
+        places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + 1
+        self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
         self._reductions: list[Any] = [self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions]
         self.superstep = self._explored = 0
         self._claims: Claims | None = None
@@ -139,12 +142,12 @@ class CpuExecution:
         counters, report = self.counters(), self.report()
         run_team(
             module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
-            front.member, front.stamp, front.queue, self.buffer(), counters, self.memory(), report, self.sums,
+            front.member, front.stamp, front.queue, self.buffer(), counters, self.memory(), report, self.sums(),
             threads=self.threads,
         )  # fmt: skip
         self._check_overflow(report, "init")
         front.begin(int(counters[self.queue_counter]))
-        self._reductions = fold_reductions(self.typed, self.sums)
+        self._reductions = fold_reductions(self.typed, self._sums)
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
         claimed = self.analysis.claimed
         single = claimed is not None and self.ir.field(claimed).size is None  # one word, which a thread can swap
@@ -162,7 +165,7 @@ class CpuExecution:
         self.launch(
             module.push, self.graph_arrays(), self.fields(), self._before(), self.edge_fields(), self.context(),
             self._merged(), self._locks, front.got, front.member, front.stamp, everyone, front.queue, front.size,
-            self._touched, front.following, self.hubs, self.buffer(), counters, self.memory(), report, self.sums,
+            self._touched, front.following, self.hubs, self.buffer(), counters, self.memory(), report, self.sums(),
             counters=counters,
         )  # fmt: skip
         return report, counters
@@ -179,7 +182,7 @@ class CpuExecution:
             module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(),
             self.edge_fields(), self.context(), self._merged(), front.got, front.member, front.stamp, everyone,
             front.queue, front.size, self._touched, front.following, self.buffer(), counters, self.memory(), report,
-            self.sums,
+            self.sums(),
             counters=counters,
         )  # fmt: skip
         return report, counters
@@ -273,6 +276,12 @@ class CpuExecution:
             )
         return self._accumulators
 
+    def sums(self) -> tuple[Array, ...]:
+        """Where a kernel leaves the reductions of each block of vertices; the identity wherever it leaves none."""
+        for reduction, values in zip(self.ir.reductions, self._sums, strict=True):
+            values[:] = reduction.monoid.identity(values.dtype)
+        return self._sums or (np.zeros(1),)
+
     def buffer(self) -> Array:
         return np.empty(self.threads * _BLOCK, dtype=self.graph.targets.dtype)
 
@@ -284,7 +293,7 @@ class CpuExecution:
     def _finish(self, report: Array, path: Path) -> str:
         self._check_overflow(report, "update")
         if path.sync == "sync":  # nobody reads reductions where asynchronous paths are legal, so those do not fold them
-            self._reductions = fold_reductions(self.typed, self.sums) if self.ir.reductions else []
+            self._reductions = fold_reductions(self.typed, self._sums) if self.ir.reductions else []
         converged = self.ir.converged
         if converged is not FALSE and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"
@@ -332,5 +341,5 @@ class CpuExecution:
 
 
 # The layout that the skeletons write; the tests hold both sides to it.
-_STOP, _BLOCK = 7, 256
+_STOP, _BLOCK, _FOLD = 7, 256, 64
 _MESSAGES, _OUT, _IN, _OVERFLOWS = range(4)

@@ -45,7 +45,7 @@ class Offers:
             self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
             run.context(), self._now, self._now if in_place else self._next, in_place, fresh, self._parts,
             self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following, run.buffer(), counters,
-            run.memory(), report, run.sums,
+            run.memory(), report, run.sums(),
             counters=counters,
         )  # fmt: skip
         if self._early:

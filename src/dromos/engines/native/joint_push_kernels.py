@@ -5,6 +5,10 @@ thread that set its bit of ``listed``, and what is queued is settled afterwards.
 a test and without a list: rows are merged into ``following``, and a pass over all vertices, which a pull needs anyhow,
 finds what is new. Where out-neighbours are sorted, each thread then takes a *range of targets* of every row, so that
 no row of the table is written by two threads: no atomics, and each core has its own part of the table in its cache.
+
+Why relaxed is enough. A bit of ``following`` that is not yet in ``seen`` was set in this level, by a thread that lists
+the vertex itself before the barrier; ``listed`` is cleared behind that barrier, when nobody lists. Who sees an older
+row merges bits that are there already, which changes nothing. What was merged is read behind the barrier.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs

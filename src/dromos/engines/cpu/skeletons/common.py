@@ -23,6 +23,7 @@ CHUNK = 64  # vertices that a thread takes at a time
 ROWS = 1024  # vertices that a thread takes at a time where it passes over all of them
 HUB = 16384  # a longer row is cut into pieces, so that it does not stall a thread
 PIECE = 4096
+FOLD = 64  # vertices whose reductions are folded into one place; threads take whole numbers of such blocks
 ONE = np.uint8(1)
 
 # Counters of the team, a line each: four cursors that threads take work from, three sizes, and the stop flag.
@@ -34,6 +35,13 @@ NO_MORE = np.int64(1) << np.int64(62)
 def first_arc(offsets, v):
     """Where the row of ``v`` begins; offsets may be of 4 or 8 bytes."""
     return np.int64(load(offsets, v))
+
+
+@inline
+def fold_share(thread, threads, n):
+    """A thread's share of all vertices, ``first..last``, in whole blocks of ``FOLD``."""
+    blocks = (n + FOLD - 1) // FOLD
+    return blocks * thread // threads * FOLD, min(blocks * (thread + 1) // threads * FOLD, n)
 
 
 @inline

@@ -123,5 +123,5 @@ def reduce_fold_held(R, H, S, K, v):
     """The reductions with ``v`` folded in, which held the values ``H`` before."""
 
 
-def reduce_keep(R, sums, thread):
-    """Store a thread's reductions."""
+def reduce_keep(R, sums, place):
+    """Store the reductions of a block of vertices."""

@@ -5,10 +5,13 @@ offers, a vertex is updated in place as soon as its row is done, with its old st
 
 Shared memory. ``M`` are the offers of this superstep, only read; ``N`` those of the next, each written by the thread
 that took the vertex. Long rows are gathered in pieces, whose messages wait in ``parts`` and are merged in the order of
-the arcs: what comes out depends on the graph alone, not on the number of threads.
+the arcs: what comes out depends on the graph alone, not on the number of threads. So it is with the reductions: each
+block of ``FOLD`` vertices has its place in ``sums``, and so has each hub, behind those.
 
 *In place*, ``N`` is ``M``: a new offer is seen by all who gather after it. That is for programs in which a field moves
-one way by messages of one word; there an offer that was taken before does no harm, so it may stay.
+one way by messages of one word; there an offer that was taken before does no harm, so it may stay. Who takes an older
+offer misses nothing: its vertex is active, so there is another pass, in which all gather again, behind the end of this
+call. Offers are read and written by relaxed atomics for that.
 """
 
 # mypy: ignore-errors
@@ -19,6 +22,7 @@ import numpy as np
 from dromos.engines.cpu.skeletons.common import (
     BLOCK,
     FIRST,
+    FOLD,
     HUB,
     HUBS,
     PIECE,
@@ -118,7 +122,6 @@ def pull(
     following_stamp = np.uint8(stamp + np.uint8(1))
     all_fit = True
     queued = out = inn = messages = np.int64(0)
-    R = reduce_start()
     if fresh:
         for u in range(n * thread // threads, n * (thread + 1) // threads):
             if ALWAYS_ACTIVE or load(member, u) == stamp:
@@ -141,23 +144,26 @@ def pull(
         if first >= n:
             break
         end = first_arc(in_offsets, first)
-        for v in range(first, last):
-            begin = end
-            end = first_arc(in_offsets, v + 1)
-            message = identity()
-            if end - begin > HUB:
-                continue
-            if WANTS_ALWAYS or wants_at(S, K, v):
-                messages += end - begin
-                message = gather(M, sources, begin, end)
-            fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
-            all_fit &= fits
-            R = reduce_fold_held(R, before, S, K, v)
-            if not ALWAYS_ACTIVE and active:
-                member[v] = following_stamp
-                queued = append(following, counters, QUEUE, buffer, base, queued, v)
-                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-                inn += end - begin
+        for block in range(first, last, FOLD):
+            R = reduce_start()
+            for v in range(block, min(block + FOLD, last)):
+                begin = end
+                end = first_arc(in_offsets, v + 1)
+                message = identity()
+                if end - begin > HUB:
+                    continue
+                if WANTS_ALWAYS or wants_at(S, K, v):
+                    messages += end - begin
+                    message = gather(M, sources, begin, end)
+                fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
+                all_fit &= fits
+                R = reduce_fold_held(R, before, S, K, v)
+                if not ALWAYS_ACTIVE and active:
+                    member[v] = following_stamp
+                    queued = append(following, counters, QUEUE, buffer, base, queued, v)
+                    out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                    inn += end - begin
+            reduce_keep(R, sums, block // FOLD)
     if hubs.size:
         meet(memory, thread, threads, 2)
         for hub in range(thread, hubs.size, threads):
@@ -169,14 +175,13 @@ def pull(
                     message = merge(message, take(parts, piece))
             fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
             all_fit &= fits
-            R = reduce_fold_held(R, before, S, K, v)
+            reduce_keep(reduce_fold_held(reduce_start(), before, S, K, v), sums, (n + FOLD - 1) // FOLD + hub)
             if not ALWAYS_ACTIVE and active:
                 member[v] = following_stamp
                 queued = append(following, counters, QUEUE, buffer, base, queued, v)
                 out += first_arc(offsets, v + 1) - first_arc(offsets, v)
                 inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     flush(following, counters, QUEUE, buffer, base, queued)
-    reduce_keep(R, sums, thread)
     report[thread * LINE + MESSAGES] = messages
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + IN_DEGREES] = inn

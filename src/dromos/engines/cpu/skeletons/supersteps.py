@@ -5,6 +5,10 @@ Shared memory. In the message phase the fields are only read; ``A`` is merged in
 ``touched``. A barrier stands between phases. In the settling phase each vertex belongs to one thread.
 ``load(member, v) == stamp`` marks
 the frontier of this superstep, ``stamp + 1`` that of the next (the stamps go round; the caller clears before they do).
+Both marks only say who queues a vertex. What they stand for is read behind a barrier, so relaxed is enough.
+
+Reductions are folded in blocks of ``FOLD`` vertices, each into its own place of ``sums``: the caller folds those in
+order, and the result does not depend on which thread took which vertices.
 """
 
 # mypy: ignore-errors
@@ -16,6 +20,7 @@ from dromos.engines.cpu.skeletons.common import (
     BLOCK,
     CHUNK,
     FIRST,
+    FOLD,
     HUB,
     HUB_COUNT,
     QUEUE,
@@ -26,6 +31,7 @@ from dromos.engines.cpu.skeletons.common import (
     append,
     first_arc,
     flush,
+    fold_share,
     reserve,
     take_piece,
     take_work,
@@ -61,7 +67,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     weight_at,
 )  # fmt: skip
-from dromos.intrinsics import atomic_swap, load, load_relaxed
+from dromos.intrinsics import atomic_swap, load, load_relaxed, store_relaxed
 from dromos.jit import LINE, inline, lean_kernel, meet
 
 # ---- everything above is replaced by a program's own hooks
@@ -70,21 +76,31 @@ from dromos.jit import LINE, inline, lean_kernel, meet
 MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
+@inline
+def fold_range(O, S, K, first, last, sums):
+    """The reductions over the vertices ``first..last``, block by block."""
+    for block in range(first, last, FOLD):
+        R = reduce_start()
+        for v in range(block, min(block + FOLD, last)):
+            R = reduce_fold(R, O, S, K, v)
+        reduce_keep(R, sums, block // FOLD)
+
+
 @lean_kernel
 def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, memory, report, sums):
     """Initial state, first frontier and reductions; ``member`` is clear. All vertices for ever need no queue."""
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
-    first, last = n * thread // threads, n * (thread + 1) // threads
-    R = reduce_start()
+    first, last = fold_share(thread, threads, n)
     held = 0
     base = thread * BLOCK
     fits = True
     for v in range(first, last):
         fits &= init_store(S, S, K, v)
     out = inn = 0
+    if HAS_REDUCTIONS:
+        fold_range(S, S, K, first, last, sums)
     for v in range(first, last):
-        R = reduce_fold(R, S, S, K, v)
         if not ALWAYS_ACTIVE and start_at(S, K, v):
             member[v] = stamp
             held = append(queue, counters, QUEUE, buffer, base, held, v)
@@ -97,7 +113,6 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
             for arc in range(first_arc(offsets, v), first_arc(offsets, v + 1)):
                 edge_init_store(E, S, E, K, v, np.int64(load(targets, arc)), arc, weight_at(weights, arc))
     flush(queue, counters, QUEUE, buffer, base, held)
-    reduce_keep(R, sums, thread)
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + IN_DEGREES] = inn
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1
@@ -181,7 +196,6 @@ def settle(
     count = n if everyone else size
     chunk = ROWS if everyone else CHUNK
     following_stamp = np.uint8(stamp + np.uint8(1))
-    R = reduce_start()
     fits = True
     held = out = inn = 0
     if HAS_SENT or REVISITS:
@@ -191,7 +205,8 @@ def settle(
                 break
             for position in range(first, min(first + chunk, count)):
                 u = position if everyone else np.int64(load(queue, position))
-                if everyone and not ALWAYS_ACTIVE and load(member, u) != stamp:
+                # Who also got a message may be stamped anew just now by another thread: it is passed over either way.
+                if everyone and not ALWAYS_ACTIVE and load_relaxed(member, u) != stamp:
                     continue
                 if HAS_SENT:
                     keep(O, S, u)
@@ -219,14 +234,14 @@ def settle(
                 keep(O, S, v)
             fits &= update_store(S, S, K, v, take(A, v))
             put(A, v, identity())
-            if UPDATE_ALL:
-                R = reduce_fold(R, O, S, K, v)
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
-                member[v] = following_stamp
+                store_relaxed(member, v, following_stamp)
                 held = append(following, counters, QUEUE, buffer, base, held, v)
                 out += first_arc(offsets, v + 1) - first_arc(offsets, v)
                 if in_offsets.size:
                     inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+        if HAS_REDUCTIONS and UPDATE_ALL:
+            fold_range(O, S, K, first, min(first + chunk, changed), sums)
     flush(following, counters, QUEUE, buffer, base, held)
     if HAS_EDGE_FIELDS:
         meet(memory, thread, threads, 4)
@@ -239,9 +254,8 @@ def settle(
                     fits &= edge_update_store(E, S, E, K, u, v, arc, w)
     if HAS_REDUCTIONS and not UPDATE_ALL:
         meet(memory, thread, threads, 5)
-        for v in range(n * thread // threads, n * (thread + 1) // threads):
-            R = reduce_fold(R, O, S, K, v)
-    reduce_keep(R, sums, thread)
+        first, last = fold_share(thread, threads, n)
+        fold_range(O, S, K, first, last, sums)
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + IN_DEGREES] = inn
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1

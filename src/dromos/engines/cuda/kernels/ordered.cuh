@@ -32,7 +32,9 @@ DEVICE bool relax(const Arguments& a, const Frame& f, const Order& order, vid u,
     return false;
 }
 
-// Whoever improves a vertex marks it for the next round, whether or not it is yet to send in this one.
+// Whoever improves a vertex marks it for the next round, whether or not it is yet to send in this one. Marks need no
+// fence: those that are set here (next_member, far) are cleared only behind a grid barrier, and what they stand for is
+// read behind one.
 DEVICE void send_near(const Arguments& a, Frame& f, const Order& order, vid* held) {
     Slot* slot = f.slot(a);
     Appender next = Appender::make(held, f.following, &slot->size, &a.G);

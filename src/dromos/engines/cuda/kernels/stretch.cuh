@@ -2,7 +2,8 @@
 // what its chain of accesses costs, each of which waits for the one before; so here the chain is short. Blocks gather
 // what they find in shared memory; one atomic a block takes its places in the next frontier, counts messages, and says
 // that the block is done. There is no other barrier: frontiers are written one behind the other to a log that was filled
-// with NOBODY before, and whoever reads a place waits until somebody is there.
+// with NOBODY before, and whoever reads a place waits until somebody is there. Where a message asks for its source's
+// state, that is written, then a fence, then the place; it is read by an acquiring load of the place, then the state.
 #pragma once
 #include "frame.cuh"
 

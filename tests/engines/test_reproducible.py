@@ -1,0 +1,51 @@
+"""The same run gives the same bytes, whichever thread took which vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.engines.cpu import CpuEngine
+from dromos.graph import Graph, generators
+from dromos.program import Program
+from tests.program import programs
+from tests.program.running import run
+
+RUNS = 20
+
+
+def lumpy() -> Graph:
+    """Skewed degrees, sinks, and a hub whose row is cut into pieces."""
+    edges = generators.rmat(12, 4, seed=3).edges()
+    leaves = np.arange(1, 20_000)
+    src, dst = np.concatenate([edges.src, leaves]), np.concatenate([edges.dst, np.zeros_like(leaves)])
+    weights = np.random.default_rng(4).random(len(src)).astype(np.float32) + np.float32(0.1)
+    return Graph.from_edges(src, dst, weights, num_vertices=20_000)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return lumpy()
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_pagerank(graph: Graph, threads: int) -> None:
+    ranks = {dr.pagerank(graph, threads=threads, device="cpu").rank.tobytes() for _ in range(RUNS)}
+    assert len(ranks) == 1
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("program", [programs.PageRank(), programs.DeltaPageRank()], ids=lambda p: type(p).__name__)
+def test_sums_of_floats_and_reductions_on_the_paths_that_the_planner_takes(
+    graph: Graph, program: Program, threads: int
+) -> None:
+    found = [run(program, graph, engine=CpuEngine(threads=threads))[0] for _ in range(RUNS)]
+    for name in found[0]:
+        assert len({fields[name].tobytes() for fields in found}) == 1, name
+
+
+def test_reductions_do_not_depend_on_the_number_of_threads(graph: Graph) -> None:
+    found = [run(programs.PageRank(), graph, "sync-pull-td", engine=CpuEngine(threads=t))[0] for t in (1, 2, 3, 5)]
+    for name in found[0]:
+        assert len({fields[name].tobytes() for fields in found}) == 1, name

@@ -1,0 +1,33 @@
+"""A short form of ``make stress``: programs that other tests compile, on their parallel paths."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stress.cases import Case, program_cases
+from tests.stress.colliding import graph_of
+from tests.stress.running import stress
+
+
+@pytest.mark.parametrize("shape", ["hubs", "uniform"])
+def test_no_answer_of_many_threads_differs_from_one_threads(shape: str) -> None:
+    graph = graph_of(shape, seed=1)
+    cases = list(program_cases(graph, shape, only=("SSSP", "Components", "Pairs")))
+    assert len(cases) > 12
+    tally = stress(cases, threads=(2, 4), runs=10)
+    assert tally.cases == len(cases)
+    assert not tally.faults, "\n".join(tally.faults)
+
+
+def test_a_wrong_answer_is_told() -> None:
+    (case, *_) = program_cases(graph_of("chain", seed=1, size=50), "chain", only=("SSSP",))
+
+    def run(threads: int):  # type: ignore[no-untyped-def]
+        fields = dict(case.run(1))
+        if threads > 1:
+            fields["distance"] = fields["distance"] + 1
+        return fields
+
+    tally = stress([Case("spoilt", run, case.fault)], threads=(2,), runs=3)
+    assert tally.runs == 3
+    assert tally.faults[0].startswith("spoilt, 2 threads: 3 of 3 runs; distance: ")
