@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -19,9 +20,11 @@ print(kernels.answer(), sum(kernels.answer.stats.cache_hits.values()))
 
 
 def run(folder):
+    environment = {**os.environ, "DROMOS_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(folder=str(folder))], capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", SCRIPT.format(folder=str(folder))],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
     value, hits = done.stdout.split()
     return int(value), int(hits)
 
@@ -38,6 +41,14 @@ def test_a_kernel_is_compiled_again_when_what_it_imports_has_changed(tmp_path):
     assert run(tmp_path) == (41, 1)
     (tmp_path / "helper.py").write_text(helper.format(42))
     assert run(tmp_path) == (42, 0)
+    assert run(tmp_path) == (42, 1)
+    assert len(list((tmp_path / "cache" / "kernels").iterdir())) == 2
+    assert not list(tmp_path.rglob("*.nb[ic]"))  # Numba's own cache, beside the source
+    for kept in (tmp_path / "cache" / "kernels").iterdir():
+        data = bytearray(kept.read_bytes())
+        data[len(data) // 2] ^= 1
+        kept.write_bytes(data)
+    assert run(tmp_path) == (42, 0)  # damaged machine code is not run
     assert run(tmp_path) == (42, 1)
 
 
@@ -60,4 +71,4 @@ def test_the_packages_own_kernels_are_stamped():
     from dromos.engines.native import joint_kernels
     from dromos.stamps import source_digest
 
-    assert joint_kernels.traverse._cache._cache_file._source_stamp == source_digest(joint_kernels.__file__)
+    assert joint_kernels.traverse._cache._stamp == source_digest(joint_kernels.__file__)

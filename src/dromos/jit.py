@@ -21,6 +21,7 @@ from dromos.intrinsics import (
     store_relaxed,
     store_release,
 )
+from dromos.machine_code import keep_machine_code
 from dromos.stamps import source_digest
 
 __all__ = [
@@ -40,8 +41,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel: no GIL, no bounds checks, NumPy's division, machine code cached on disk."""
-    compiled: F = _stamped(numba.njit(nogil=True, cache=True, boundscheck=False, error_model="numpy")(function))
+    """Compile a kernel: no GIL, no bounds checks, NumPy's division, machine code kept on disk."""
+    compiled: F = _kept(numba.njit(nogil=True, boundscheck=False, error_model="numpy")(function))
     return compiled
 
 
@@ -51,20 +52,18 @@ def lean_kernel(function: F) -> F:
     Numba does not always prune the counting of arrays that are passed on to a helper, and a pair of atomics in an inner
     loop more than doubles its time.
     """
-    options = {"nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy", "_nrt": False}
-    compiled: F = _stamped(numba.njit(**options)(function))
+    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False}
+    compiled: F = _kept(numba.njit(**options)(function))
     return compiled
 
 
-def _stamped(compiled):
-    """Have Numba compile again when what a kernel's module imports has changed, not only when the module has."""
-    index = getattr(compiled._cache, "_cache_file", None)
+def _kept(compiled):
+    """Keep machine code on disk; it is made again when the kernel's module has changed, or what that imports."""
     try:
         digest = source_digest(compiled.py_func.__code__.co_filename)
-    except OSError:  # there is no source to look at, nor to change
+    except OSError:  # there is no source to look at
         return compiled
-    if index is not None:
-        index._source_stamp = digest
+    keep_machine_code(compiled, digest)
     return compiled
 
 

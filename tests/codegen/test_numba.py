@@ -39,7 +39,9 @@ def scratch_cache(tmp_path_factory):
 @cache
 def plain(program):
     """The generated module as ordinary Python: the same text, compiled by nobody, which is quick to try out."""
-    text = render(program.typed(TYPES)).replace("from numba import njit", "njit = lambda **options: lambda f: f")
+    text = render(program.typed(TYPES)).replace(
+        "from dromos.jit import inline, kernel", "inline = kernel = lambda f: f"
+    )
     return load(text, program.__name__)
 
 

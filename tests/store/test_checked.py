@@ -124,6 +124,32 @@ def test_a_file_is_looked_at_once(stored: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(looks) == 2
 
 
+def test_the_next_process_believes_a_note_about_the_file_as_it_is(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr(checked, "find_fault", lambda offsets, *_: looks.append(len(offsets)))
+    monkeypatch.setattr(checked, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(checked, "NOTED_BYTES", 0)
+    monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path / "cache"))
+
+    def another_process() -> int:
+        monkeypatch.setattr(checked, "_known", set())
+        looks.clear()
+        _ = load(stored).targets
+        return len(looks)
+
+    assert [another_process() for _ in range(3)] == [1, 0, 0]
+    stored.chmod(0o640)  # the time of the status change tells of every write, and of this too
+    os.utime(stored, ns=(stored.stat().st_atime_ns, stored.stat().st_mtime_ns + 1))
+    assert [another_process() for _ in range(2)] == [1, 0]
+    for note in (tmp_path / "cache" / "checked").iterdir():
+        note.write_bytes(b"something else")
+    assert [another_process() for _ in range(2)] == [1, 0]
+    (tmp_path / "cache").chmod(0o777)  # notes that anybody could have written
+    assert [another_process() for _ in range(2)] == [1, 1]
+
+
 def test_a_file_that_was_just_written_is_looked_at_again(stored: Path) -> None:
     """Its time stamps may not tell what is written to it within their resolution."""
     status = stored.stat()

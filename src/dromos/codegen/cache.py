@@ -1,72 +1,48 @@
-"""Generated source modules on disk: named by the hash of their text, written whole or not at all, imported from there.
+"""Generated source modules on disk: named by the hash of their text, written whole or not at all.
 
-Numba keeps the machine code of a cached function beside the file that defines it. A module with a stable name and
-unchanged bytes is therefore compiled by the first process and loaded by the next.
+A module is run from its text and not from the file, nor from bytecode that lies beside it. The file is there for people
+who look at it, for tracebacks, and for the digest that the machine code of its kernels is kept by.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from types import ModuleType
-from typing import Final
 
+from dromos.disk_cache import CACHE_VARIABLE, cache_folder, places, touch, write_whole
 from dromos.errors import FileError
+from dromos.interrupts import remembered_interrupts
 
 __all__ = ["CACHE_VARIABLE", "cache_folder", "load", "write"]
 
-CACHE_VARIABLE: Final = "DROMOS_CACHE_DIR"
 _lock = threading.Lock()
 _loading: set[str] = set()
 
 
-def cache_folder() -> Path:
-    """Where generated modules live: ``DROMOS_CACHE_DIR``, else ``dromos`` in the platform's folder for user caches."""
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given).expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "dromos"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "dromos"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dromos"
-
-
 def write(text: str, stem: str = "module", folder: Path | None = None) -> Path:
-    """The file that holds ``text``, written if it is not there yet; ``stem`` is for people who look into the folder.
-
-    An existing file with these bytes is left alone, because its time stamp is part of Numba's cache key.
-    """
+    """The file that holds ``text``, written if it is not there yet; ``stem`` is for people who look into the folder."""
     data = text.encode()
     name = f"{_identifier(stem)}_{hashlib.sha256(data).hexdigest()[:16]}.py"
-    target = (folder or cache_folder()) / name
+    shared, private = places(folder)
     try:
-        if target.is_file() and target.read_bytes() == data:
-            return target
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, partial = tempfile.mkstemp(prefix=f".{name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(partial).replace(target)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        for target in (place / name for place in (shared, private) if place is not None):
+            if target.is_file() and target.read_bytes() == data:
+                return target
+        write_whole(private / name, data, private)
     except OSError as error:
         raise FileError(
             f"cannot write generated code ({error.strerror}); set {CACHE_VARIABLE} to a folder that can be written",
-            path=target,
+            path=private / name,
         ) from error
-    return target
+    return private / name
 
 
 def load(text: str, stem: str = "module", folder: Path | None = None) -> ModuleType:
-    """The module with the given source, imported from the cache folder; the same one for the same text.
+    """The module with the given source, kept in the cache folder; the same one for the same text.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as scratch:
@@ -74,19 +50,19 @@ def load(text: str, stem: str = "module", folder: Path | None = None) -> ModuleT
     42
     """
     path = write(text, stem, folder)
+    touch(path)
     name = f"dromos_generated_{path.stem}"
     with _lock:
         module = sys.modules.get(name)
         if module is not None and module.__file__ == str(path):
             return module
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+        module = ModuleType(name)
+        module.__file__ = str(path)
         _loading.add(name)
         sys.modules[name] = module
         try:
-            spec.loader.exec_module(module)
+            with remembered_interrupts():
+                exec(compile(text, str(path), "exec"), module.__dict__)
         except BaseException:
             del sys.modules[name]
             raise

@@ -8,6 +8,7 @@ written. Nodes carry no number type: the type of an edge weight or an id is the 
 from __future__ import annotations
 
 import operator
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -104,6 +105,17 @@ class Expr:
 
 _OF_A_VERTEX: Final = frozenset({"field", "vertex_param", "id", "out_degree", "in_degree"})
 _lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked child there is nobody who would open the lock that another thread held."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
 _nodes: WeakValueDictionary[tuple[str, tuple[Expr, ...], Attribute], Expr] = WeakValueDictionary()
 _PYTHON_TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "bool": lambda text: text == "True",

@@ -47,10 +47,7 @@ import numpy as np
 {prelude}
 '''
 
-_PRELUDE: Final = """from numba import njit
-
-inline = njit(nogil=True, boundscheck=False, error_model="numpy")
-kernel = njit(nogil=True, boundscheck=False, error_model="numpy", cache=True)"""
+_PRELUDE: Final = "from dromos.jit import inline, kernel"
 
 
 def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: bool = False) -> str:

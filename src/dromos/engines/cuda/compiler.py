@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dromos.codegen.cache import cache_folder
+from dromos import disk_cache
 from dromos.errors import DeviceError
 
 __all__ = ["FOLDER", "Module", "compile_cubin", "headers", "load"]
@@ -128,16 +127,20 @@ def _key(text: str, arch: str, defines: Sequence[str]) -> str:
 
 def _cached(text: str, name: str, key: str, arch: str, defines: Sequence[str]) -> bytes:
     """The binary on disk, or compiled and left there; a folder that cannot be written costs only time."""
-    path = cache_folder() / "cuda" / f"{key}.cubin"
-    if path.is_file():
-        return path.read_bytes()
+    kept = f"cuda/{key}.cubin"
+    found = disk_cache.read(kept)
+    if found is not None:
+        return found
     binary = compile_cubin(text, name, arch=arch, defines=defines)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, partial = tempfile.mkstemp(prefix=f".{key}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(binary)
-        Path(partial).replace(path)
-    except OSError:
-        pass
+    disk_cache.save(kept, binary)
     return binary
+
+
+def _renew_lock() -> None:
+    """In a forked child there is nobody who would open the lock that another thread held."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)

@@ -8,6 +8,7 @@ looks. Programs never see it: their ``id`` is the given one.
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from dataclasses import dataclass
@@ -151,6 +152,16 @@ class DeviceGraph:
 _Copies = dict[tuple[int, bool], DeviceGraph]  # by device, and by whether vertices were renumbered
 _kept: dict[int, tuple[weakref.ref[Any], _Copies]] = {}  # by the id of the host's graph, which may not be hashable
 _lock = threading.RLock()  # a graph may be collected, and its copies dropped, in the middle of what is done here
+
+
+def _renew_lock() -> None:
+    """In a forked child there is nobody who would open the lock that another thread held."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _copies_of(graph: GraphLike) -> _Copies:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import time
 from pathlib import Path
 from typing import NamedTuple
 
+from dromos import disk_cache
 from dromos.dtypes import Array
-from dromos.errors import CorruptFileError, FileError
+from dromos.errors import CorruptFileError, DromosError, FileError
 from dromos.graph.checks import find_fault
 from dromos.graph.store.layout import Header
 from dromos.graph.store.mapped import map_of
@@ -17,6 +20,9 @@ __all__ = ["check_stored_rows"]
 
 QUIET_SECONDS = 2.0
 """Time stamps are coarse: what is written to a file just after it was looked at may leave them as they are."""
+
+NOTED_BYTES = 64 << 20
+"""Files from this size on are noted in the cache folder, for the next process; smaller ones take milliseconds."""
 
 
 class FileState(NamedTuple):
@@ -63,7 +69,7 @@ def check_stored_rows(
     if mapped is not None:
         if mapped.size() < header.file_bytes:  # touching what is not there any more would end the process
             raise FileError("the file was cut short after the graph was opened; read it again", path=path)
-        if key in _known:
+        if key in _known or (header.file_bytes >= NOTED_BYTES and _noted(key)):
             return
     quiet = time.time() - max(status.st_mtime, status.st_ctime) > QUIET_SECONDS
     fault = find_fault(offsets, targets, weights)
@@ -77,3 +83,23 @@ def check_stored_rows(
         )
     if mapped is not None and quiet:
         _known.add(key)
+        _note(key)
+
+
+def _noted(key: tuple[FileState, str]) -> bool:
+    """Whether an earlier process of this user has found the same file right, as it is now."""
+    with contextlib.suppress(DromosError):  # a folder that is not to be believed
+        if disk_cache.read(_note_name(key)) == repr(key).encode():
+            _known.add(key)
+            return True
+    return False
+
+
+def _note(key: tuple[FileState, str]) -> None:
+    if key[0].size >= NOTED_BYTES:
+        with contextlib.suppress(DromosError):
+            disk_cache.save(_note_name(key), repr(key).encode())
+
+
+def _note_name(key: tuple[FileState, str]) -> str:
+    return f"checked/{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}"
