@@ -171,7 +171,11 @@ class MissingDependencyError(DromosError, ImportError):
 
 
 class ResourceError(DromosError, RuntimeError):
-    """The work does not fit the memory, disk or device that it may use."""
+    """The work does not fit the memory, disk or device that it may use; ``needed`` bytes would do, where known."""
+
+    def __init__(self, message: str, *, needed: int | None = None) -> None:
+        self.needed = needed
+        super().__init__(message)
 
 
 class DeviceError(ResourceError):

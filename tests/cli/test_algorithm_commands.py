@@ -168,3 +168,16 @@ def test_trouble_is_told(call, words, said):
     assert isinstance(done.exception, dr.DromosError)
     assert said in str(done.exception)
     assert sorted(path.name for path in Path().iterdir()) == before
+
+
+def test_a_graph_stays_on_disk_within_a_budget(call):
+    shown = call("bfs", "g.drm", "--source", 0, "--memory", "64M", "--device", "numpy", "--json")
+    assert shown.exit_code == 0, shown.output
+    summary = json.loads(shown.stdout)
+    assert summary["device"] == "numpy, streamed"
+    assert summary["bytes_read"] > 0
+    assert call("run", "widest.py", "k4.drm", "-p", "source=0", "-p", "bonus=0=1", "--memory", "1k").exit_code != 0
+    for words in (("names.csv", "--source", "ada"), ("g.drm", "--source", 0, "--verify")):
+        refused = call("bfs", *words, "--memory", "64M")
+        assert refused.exit_code != 0
+        assert "store" in str(refused.exception) or "--verify" in str(refused.exception)

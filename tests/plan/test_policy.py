@@ -238,3 +238,19 @@ def test_history_is_a_sequence_that_knows_the_latest_step_of_a_path():
     assert list(history) == rows == history[:]
     assert history.latest(PATHS[0]) is rows[2]
     assert history.latest(PATHS[5]) is None
+
+
+@pytest.mark.parametrize(
+    ("push_read", "pull_read", "expected", "reason"),
+    [
+        (10 << 20, None, "push", "few out-edges (500): a push reads 10 MiB"),
+        (10 << 20, 100 << 20, "push", "fewer bytes: a push would read 10 MiB, a pull 100 MiB"),
+        (100 << 20, 10 << 20, "pull", "fewer bytes: a push would read 100 MiB, a pull 10 MiB"),
+        (100 << 20, 100 << 20, "push", "a traversal starts with push"),  # nothing to choose: as in memory
+    ],
+)
+def test_on_disk_the_direction_that_reads_less_is_taken(push_read, pull_read, expected, reason):
+    caps = Caps(1_000, 20_000, "traversal", PATHS)
+    stats = Stats(3, 50, 500, 500, 19_500, push_read=push_read, pull_read=pull_read)
+    decision = choose(stats, History(), caps)
+    assert (decision.path.direction, decision.reason) == (expected, reason)

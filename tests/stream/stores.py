@@ -10,10 +10,12 @@ import numpy as np
 
 import dromos as dr
 from dromos.dtypes import Array
-from dromos.errors import FileError
+from dromos.engines.vectorised import VectorisedLeaf
+from dromos.errors import FileError, ResourceError
 from dromos.graph.store import write
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.paged.file import StoreFile
+from dromos.program import Program
 
 PAGE = 4096
 
@@ -62,3 +64,14 @@ class FaultyFile(StoreFile):
 def input_error(buffer: Array, position: int) -> None:
     """What a disk with a bad sector does."""
     raise FileError(f"cannot read the file: {OSError(errno.EIO, 'Input/output error')}")
+
+
+def tiny_budget(program: Program, graph: dr.StoredGraph, *, pages: int = 4) -> int:
+    """The least memory in which a program runs on the NumPy leaf, and some pages to keep."""
+    from dromos.places.stream import StreamEngine
+
+    try:
+        StreamEngine(VectorisedLeaf(), 1, page_bytes=PAGE).prepare(program, graph)
+    except ResourceError as error:
+        return (error.needed or 0) + pages * PAGE
+    raise AssertionError("one byte is not enough for anything")

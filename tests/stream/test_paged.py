@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dromos as dr
@@ -17,6 +17,7 @@ from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.plan import requests, windows
 from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.rows import PagedRows, Request
+from tests.sizes import examples
 from tests.stream.stores import PAGE, CountingFile, FaultyFile, input_error, random_graph, stored
 
 masks = st.lists(st.booleans(), min_size=1, max_size=60).map(np.array)
@@ -59,7 +60,7 @@ def check_page(rows: PagedRows, graph: dr.Graph, page: int) -> None:
     np.testing.assert_array_equal(rows.weights[arcs], graph.weights[arcs])
 
 
-@settings(max_examples=30)
+@examples(12)
 @given(
     seed=st.integers(0, 10_000),
     room=st.builds(

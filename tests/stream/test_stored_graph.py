@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import dromos as dr
 from dromos.errors import CorruptFileError, FileError, InvalidArgumentError, UnsupportedFormatError
+from tests.sizes import examples
 from tests.store.graphs import graphs, sample
 from tests.stream.stores import random_graph, stored
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(graph=graphs())
 def test_it_is_the_graph_as_far_as_it_is_in_memory(graph: dr.Graph, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = stored(graph, tmp_path_factory.mktemp("stored"))
@@ -47,7 +48,6 @@ def test_what_needs_the_arcs_refuses_them_and_tells_what_to_do(tmp_path: Path) -
         lambda: file.to_scipy(),
         lambda: file.slices(2),
         lambda: file.cross_edges(np.zeros(400, dtype=int)),
-        lambda: dr.triangles(file),
         lambda: dr.write(file, tmp_path / "copy.el"),
     ):
         with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)"):

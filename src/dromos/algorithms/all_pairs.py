@@ -26,7 +26,7 @@ from dromos.engines.native.joint_groups import Found
 from dromos.errors import FieldOverflowError, MissingDependencyError, UnsupportedFormatError
 from dromos.graph import Graph
 from dromos.graph.formats.files import atomic_output
-from dromos.runner import Options, Result, Session
+from dromos.runner import DeviceOptions, Result, Session
 
 __all__ = ["all_pairs", "verify"]
 
@@ -43,7 +43,7 @@ def all_pairs(
     memory: int = 1 << 30,
     wide: bool = False,
     grouping: str = "auto",
-    **how: Unpack[Options],
+    **how: Unpack[DeviceOptions],
 ) -> Result:
     """Distances from all vertices to all, written to a Parquet file.
 

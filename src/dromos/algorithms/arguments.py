@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,20 @@ from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
+from dromos.graph.slices import GraphSlice
 
-__all__ = ["count_of", "finite", "simple", "sources_of_arcs", "symmetric", "vertex_values", "weight_range", "weighted"]
+__all__ = [
+    "count_of",
+    "finite",
+    "loops_of",
+    "row_sums",
+    "simple",
+    "sources_of_arcs",
+    "symmetric",
+    "vertex_values",
+    "weight_range",
+    "weighted",
+]
 
 
 def weighted(graph: Graph, weight: str | None) -> Graph:
@@ -41,7 +53,8 @@ def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) 
         return 1, 1
     reference, found = _ranges.get(id(graph), (None, (0.0, 0.0)))
     if reference is None or reference() is not graph:
-        found = (graph.weights.min().item(), graph.weights.max().item())
+        ends = [(piece.weights.min().item(), piece.weights.max().item()) for piece in _weighted_slices(graph)]
+        found = min(low for low, _ in ends), max(high for _, high in ends)
         key = id(graph)
         _ranges[key] = (weakref.ref(graph, lambda _: _ranges.pop(key, None)), found)
     if not negative and found[0] < 0:
@@ -49,6 +62,34 @@ def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) 
     if not infinite and not np.isfinite(found).all():
         raise InvalidArgumentError("a weight is infinite, where this algorithm has no meaning; give it a finite number")
     return found
+
+
+def _weighted_slices(graph: Graph) -> Iterator[Any]:
+    return (piece for piece in graph.arc_slices() if len(piece.targets))
+
+
+def row_sums(graph: Graph, value: Callable[[GraphSlice], Array]) -> Array:
+    """For each vertex the sum of ``value`` (a number for each arc of a slice) over its out-arcs.
+
+    >>> row_sums(Graph.from_edges([0, 0, 2], [1, 2, 0]), lambda piece: piece.targets).tolist()
+    [3.0, 0.0, 0.0]
+    """
+    total = np.zeros(graph.num_vertices)
+    for piece in graph.arc_slices():
+        own = np.bincount(piece.sources - piece.start, weights=value(piece), minlength=piece.num_vertices)
+        total[piece.start : piece.stop] += own
+    return total
+
+
+def loops_of(graph: Graph) -> Array:
+    """How many of the arcs of each vertex lead back to it.
+
+    >>> loops_of(Graph.from_edges([0, 1], [1, 1])).tolist()
+    [0, 1]
+    """
+    if not graph.has_self_loops:
+        return np.zeros(graph.num_vertices, dtype=np.int64)
+    return row_sums(graph, lambda piece: piece.sources == piece.targets).astype(np.int64)
 
 
 def simple(graph: Graph) -> Graph:

@@ -17,7 +17,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
+from dromos.algorithms.arguments import count_of, finite, row_sums, sources_of_arcs, weight_range, weighted
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import matrix, require
@@ -138,8 +138,7 @@ def _echo(graph: Graph) -> Array:
     """The sum of the squared weights at each vertex."""
     if graph.weights is None:
         return graph.out_degree.astype(np.float64)
-    squares = graph.weights.astype(np.float64) ** 2
-    return np.bincount(sources_of_arcs(graph), weights=squares, minlength=graph.num_vertices)
+    return row_sums(graph, lambda piece: np.asarray(piece.weights, dtype=np.float64) ** 2)
 
 
 def verify(graph: Graph, prior: Array, coupling: Array, echo: Array, belief: Array, tolerance: float) -> None:

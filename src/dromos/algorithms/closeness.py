@@ -24,7 +24,7 @@ from dromos.algorithms.sssp import as_float, distance_type, sssp_program
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import DeviceOptions, Result, Session
 
 __all__ = ["closeness", "verify"]
 
@@ -40,7 +40,7 @@ def closeness(
     grouping: str = "auto",
     memory: int | None = None,
     weight: str | None = None,
-    **how: Unpack[Options],
+    **how: Unpack[DeviceOptions],
 ) -> Result:
     """How close each vertex is to all that have a path to it.
 

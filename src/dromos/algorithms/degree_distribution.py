@@ -10,7 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import sources_of_arcs
+from dromos.algorithms.arguments import loops_of
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
@@ -49,8 +49,7 @@ def degrees(graph: Graph, direction: str) -> Array:
     if direction not in ("total", "in", "out"):
         raise InvalidArgumentError(f"direction={direction!r} is none of 'total', 'in', 'out'")
     if not graph.directed:
-        src = sources_of_arcs(graph)
-        return graph.out_degree + np.bincount(src[src == graph.targets], minlength=graph.num_vertices)
+        return graph.out_degree + loops_of(graph)
     if direction == "total":
         return graph.out_degree + graph.in_degree
     return graph.out_degree if direction == "out" else graph.in_degree

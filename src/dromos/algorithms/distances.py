@@ -19,7 +19,7 @@ from dromos.algorithms.verifying import matrix, nowhere
 from dromos.dtypes import Array
 from dromos.engines.native.joint_groups import Found
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import DeviceOptions, Result, Session
 
 __all__ = ["distances", "verify"]
 
@@ -32,7 +32,7 @@ def distances(
     targets: Iterable[Any] | None = None,
     depth_limit: int | None = None,
     memory: int | None = None,
-    **how: Unpack[Options],
+    **how: Unpack[DeviceOptions],
 ) -> Result:
     """Distances in edges from each source to each target.
 

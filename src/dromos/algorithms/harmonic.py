@@ -20,7 +20,7 @@ from dromos.algorithms.multi_source_bfs import sharing_values
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import DeviceOptions, Result, Session
 
 __all__ = ["harmonic", "verify"]
 
@@ -35,7 +35,7 @@ def harmonic(
     seed: int | None = None,
     grouping: str = "auto",
     memory: int | None = None,
-    **how: Unpack[Options],
+    **how: Unpack[DeviceOptions],
 ) -> Result:
     """The sum of the inverses of the distances to each vertex.
 

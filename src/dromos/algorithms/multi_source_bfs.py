@@ -23,7 +23,7 @@ from dromos.algorithms.many.sources import vertex_ids
 from dromos.algorithms.verifying import matrix, nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import DeviceOptions, Result, Session
 
 __all__ = ["multi_source_bfs", "verify"]
 
@@ -39,7 +39,7 @@ def multi_source_bfs(
     seed: int | None = None,
     memory: int | None = None,
     consume: Callable[[Any], Any] | None = None,
-    **how: Unpack[Options],
+    **how: Unpack[DeviceOptions],
 ) -> Result:
     """Searches from many sources, run together.
 

@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import dromos.program as dr
-from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, vertex_values, weight_range, weighted
+from dromos.algorithms.arguments import (
+    count_of,
+    finite,
+    row_sums,
+    sources_of_arcs,
+    vertex_values,
+    weight_range,
+    weighted,
+)
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
@@ -252,8 +260,7 @@ def _shares(graph: Graph, given: Any, name: str) -> Array:
 
 def out_strength(graph: Graph) -> Array:
     """The sum of the weights of each vertex's out-edges."""
-    strength: Array = np.bincount(sources_of_arcs(graph), weights=graph.weights, minlength=graph.num_vertices)
-    return strength
+    return row_sums(graph, lambda piece: np.asarray(piece.weights))
 
 
 def verify(graph: Graph, rank: Array, alpha: float, jump: Array, sink: Array, *, tolerance: float) -> None:

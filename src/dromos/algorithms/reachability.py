@@ -26,7 +26,7 @@ from dromos.errors import InvalidArgumentError, ResourceError
 from dromos.graph import Graph
 from dromos.graph.formats.files import atomic_output
 from dromos.graph.summary import human_bytes
-from dromos.runner import Options, Session
+from dromos.runner import DeviceOptions, Session
 
 __all__ = ["ReachabilityIndex", "reachability_index"]
 
@@ -129,7 +129,7 @@ def reachability_index(
     sources: Iterable[Any] | None = None,
     memory: int | None = None,
     grouping: str = "auto",
-    **how: Unpack[Options],
+    **how: Unpack[DeviceOptions],
 ) -> ReachabilityIndex:
     """Build the index of what every vertex reaches within ``k`` steps, in the file ``to``, and open it.
 

@@ -19,7 +19,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import sources_of_arcs
+from dromos.algorithms.arguments import loops_of, sources_of_arcs
 from dromos.algorithms.connected_components import component_sizes
 from dromos.algorithms.verifying import expand, nowhere, require
 from dromos.dtypes import Array
@@ -134,7 +134,7 @@ def _labels(session: Session, graph: Graph) -> Array:
     n, back = graph.num_vertices, graph.transpose
     ids = np.arange(n, dtype=graph.targets.dtype)
     label, open_ = ids.copy(), np.ones(n, dtype=bool)
-    loops = _loops(graph)
+    loops = loops_of(graph)
     for direction in (graph, back):
         left = session.run(Trim(edges=direction.in_degree - loops), direction).fields["left"]
         open_ &= left > 0
@@ -156,13 +156,6 @@ def _labels(session: Session, graph: Graph) -> Array:
         label[found] = color[found]
         open_ &= ~found
     return label
-
-
-def _loops(graph: Graph) -> Array:
-    if not graph.has_self_loops:
-        return np.zeros(graph.num_vertices, dtype=np.int64)
-    src = sources_of_arcs(graph)
-    return np.bincount(src[src == graph.targets], minlength=graph.num_vertices)
 
 
 def verify(graph: Graph, label: Array, count: int) -> None:

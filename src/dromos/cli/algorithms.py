@@ -55,6 +55,13 @@ class Common:
         ),
         "device": (Annotated[str, _option("--device", text="auto, cpu, cuda or reference.")], "auto"),
         "path": (Annotated[str, _option("--path", text="auto, or a fixed path such as sync-push-dd.")], "auto"),
+        "memory": (
+            Annotated[
+                str | None,
+                _option("--memory", text="Leave a .drm graph on disk, and work within this much memory, such as 2G."),
+            ],
+            None,
+        ),
         "threads": (Annotated[int | None, _option("--threads", text="Threads to use; all cores.")], None),
         "check": (Annotated[bool, _option("--verify", text="Check the answer.")], False),
         "trace": (Annotated[bool, _option("--trace", text="Show what each step did, and why.")], False),
@@ -86,7 +93,8 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
     for p in own:
         annotation, default = _as_option(p, told.get(p.name, ""))
         parameters.append(p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
-    for option, (annotation, default) in Common.OPTIONS.items():
+    common_options = {option: kind for option, kind in Common.OPTIONS.items() if option not in {p.name for p in own}}
+    for option, (annotation, default) in common_options.items():
         parameters.append(
             inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         )
@@ -94,7 +102,7 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
     unweighted = any(p.name == "weight" and p.default is not None for p in own)
 
     def command(**given: Any) -> None:
-        common = {option: given.pop(option) for option in Common.OPTIONS}
+        common = {option: given.pop(option) for option in common_options}
         file = given.pop("graph")
         if unweighted:  # the option asks for the opposite of what the argument says
             given["weight"] = not given["weight"]

@@ -29,11 +29,15 @@ class Work:
     """A line of progress; pass it where a progress function is asked for."""
 
     def __init__(self, bar: Progress, title: str) -> None:
-        self._bar = bar
+        self._bar, self._title = bar, title
         self._task = bar.add_task(title, total=None)
 
     def __call__(self, done: int, total: int) -> None:
         self._bar.update(self._task, completed=done, total=total or None)
+
+    def note(self, text: str) -> None:
+        """Tell something beside the title, such as what was read and how fast."""
+        self._bar.update(self._task, description=f"{self._title}: {text}")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dromos.cli.console import err, out, print_json, work
+from dromos.cli.sizes import parse_size
 from dromos.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def deliver(
     json: bool,
     report: Path | None = None,
     top: int | None = None,
+    memory: str | None = None,
 ) -> None:
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
@@ -47,10 +49,16 @@ def deliver(
         check_report_path(report)
     if top is not None and top < 1:
         raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
-    with work(f"reading {file.name}") as progress:
-        graph = read(file, format=format, threads=threads, progress=progress)
+    how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
+    if memory is not None:
+        if check:
+            raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")
+        graph, how["memory"] = open_on_disk(file), parse_size(memory)
+    else:
+        with work(f"reading {file.name}") as progress:
+            graph = read(file, format=format, threads=threads, progress=progress)
     with work(name) as progress:
-        how = {"device": device, "path": path, "threads": threads, "progress": progress if err.is_terminal else None}
+        how["progress"] = progress if err.is_terminal else None
         result = call(graph, how)
     if check:
         with work("verifying"):
@@ -72,6 +80,21 @@ def deliver(
         err.print(repr(result), markup=False)
 
 
+def open_on_disk(file: Path) -> Any:
+    """A graph that stays on disk; other formats are told the way there."""
+    from dromos.errors import UnsupportedFormatError
+    from dromos.graph.store import open_store
+
+    try:
+        return open_store(file)
+    except UnsupportedFormatError as error:
+        raise UnsupportedFormatError(
+            f"--memory reads a .drm store; make one with `dromos convert --memory 2G {file.name} {file.stem}.drm` "
+            f"({error.message})",
+            path=file,
+        ) from None
+
+
 def _summary(name: str, result: Result, verified: bool) -> dict[str, Any]:
     values = {key: getattr(result, key) for key in result.values_of_graph}
     return {
@@ -80,6 +103,7 @@ def _summary(name: str, result: Result, verified: bool) -> dict[str, Any]:
         "iterations": result.iterations,
         "seconds": result.seconds,
         "device": result.device,
+        **({"bytes_read": result.trace.read} if result.trace.read else {}),
         "paths": result.trace.paths,
         "finished": result.finished,
         "verified": verified,

@@ -36,6 +36,9 @@ def run(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
     path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Leave a .drm graph on disk, and work within this much memory, such as 2G.")
+    ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page that explains the run.")] = None,
@@ -53,8 +56,8 @@ def run(
 
     deliver(
         cls.__name__, graph, call,
-        out=out, device=device, path=path, threads=threads, check=False, trace=trace, save_trace=save_trace,
-        format=format, json=json, report=report, top=top,
+        out=out, device=device, path=path, threads=threads, memory=memory, check=False, trace=trace,
+        save_trace=save_trace, format=format, json=json, report=report, top=top,
     )  # fmt: skip
 
 

@@ -6,9 +6,10 @@ import re
 
 import typer
 
-__all__ = ["parse_range", "parse_size"]
+from dromos.errors import InvalidArgumentError
+from dromos.sizes import as_bytes
 
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+__all__ = ["parse_range", "parse_size"]
 
 
 def parse_size(text: str) -> int:
@@ -17,10 +18,10 @@ def parse_size(text: str) -> int:
     >>> parse_size("2G")
     2147483648
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text.lower())
-    if match is None or float(match[1]) == 0:
-        raise typer.BadParameter(f"{text!r} is not a size; write it like 512M or 2G")
-    return int(float(match[1]) * _UNITS[match[2]])
+    try:
+        return as_bytes(text)
+    except InvalidArgumentError:
+        raise typer.BadParameter(f"{text!r} is not a size; write it like 512M or 2G") from None
 
 
 def parse_range(text: str) -> tuple[float, float, bool]:

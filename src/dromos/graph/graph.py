@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,6 +61,9 @@ class Graph:
 
     __slots__ = ("__weakref__", "_check", "_flags", "_in_degree", "_labels", "_offsets", "_out_degree", "_shared",
                  "_targets", "_transpose", "_weights", "source_file")  # fmt: skip
+
+    on_disk = False
+    """Whether the arcs stay in a file, and come in pages: see :func:`dromos.open`."""
 
     _offsets: Array
     _targets: Array
@@ -412,6 +415,14 @@ class Graph:
         begin, end = self.offsets[start], self.offsets[stop]
         weights = None if self._weights is None else self._weights[begin:end]
         return GraphSlice(start, stop, self.offsets[start : stop + 1], self.targets[begin:end], weights)
+
+    def arc_slices(self) -> Iterator[GraphSlice]:
+        """All arcs, in slices: one for a graph in memory, many in turn for one that stays on disk.
+
+        >>> [s.targets.tolist() for s in Graph.from_edges([0, 1], [1, 2]).arc_slices()]
+        [[1, 2]]
+        """
+        yield self.slice(0, self.num_vertices)
 
     def degree_subset(self, low: int = 0, high: int | None = None) -> VertexSubset:
         """The vertices whose out-degree is at least ``low`` and below ``high``; their rows are not copied.

@@ -37,6 +37,15 @@ class GraphSlice:
         """How many arcs the rows of the slice hold."""
         return len(self.targets)
 
+    @property
+    def sources(self) -> Array:
+        """The source of every arc.
+
+        >>> GraphSlice(4, 6, np.array([9, 10, 12]), np.array([1, 2, 3]), None).sources.tolist()
+        [4, 5, 5]
+        """
+        return np.repeat(np.arange(self.start, self.stop), np.diff(self.offsets))
+
     def row(self, vertex: int) -> Array:
         """The targets of ``vertex`` (its id in the whole graph)."""
         if not self.start <= vertex < self.stop:

@@ -17,6 +17,9 @@ from dromos.plan.stats import Caps, Decision, History, Stats
 
 __all__ = ["candidates", "choose"]
 
+_CLEARLY_LESS = 1.25
+"""Where a direction reads so much less from disk than the other, that decides."""
+
 # SEP-Graph's candidates for iterative programs, each with what replaces it where it is not legal, or where the engine
 # knows something that always beats it. Topology-driven pull comes first: it needs no atomics and wins while most
 # vertices are active.
@@ -87,6 +90,8 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
         return Decision(available[0], reason, horizon=None, switching=True)
     push = next(path for path in available if path.direction == "push")
     pull = next(path for path in available if path.direction == "pull")
+    if (decision := _by_bytes(stats, history, caps, push, pull)) is not None:
+        return decision
     return (
         _by_hubs(stats, history, caps, push, pull)
         if caps.rule == "hubs"
@@ -157,6 +162,26 @@ def _by_edges(stats: Stats, history: History, caps: Caps, push: Path, pull: Path
     if stats.frontier < caps.num_vertices / c.beta:
         return Decision(push, f"small {size}", untouched=untouched)
     return Decision(pull, f"large {size}", untouched=untouched)
+
+
+# ---- Graphs on disk -------------------------------------------------------------------------------------------------
+
+
+def _by_bytes(stats: Stats, history: History, caps: Caps, push: Path, pull: Path) -> Decision | None:
+    """The direction that reads clearly less from disk; None where neither does, or nothing is on disk."""
+    if stats.push_read is None:
+        return None
+    last = history[-1].decision.untouched if history else None
+    untouched = (caps.num_arcs * caps.constants.gamma if last is None else last) - stats.out_degree
+    if stats.pull_read is None:
+        reason = f"few out-edges ({stats.out_degree:,}): a push reads {stats.push_read / 2**20:.3g} MiB"
+        return Decision(push, reason, untouched=untouched)
+    read = f"a push would read {stats.push_read / 2**20:.3g} MiB, a pull {stats.pull_read / 2**20:.3g} MiB"
+    if stats.push_read > _CLEARLY_LESS * stats.pull_read:
+        return Decision(pull, f"fewer bytes: {read}", untouched=untouched)
+    if stats.pull_read > _CLEARLY_LESS * stats.push_read:
+        return Decision(push, f"fewer bytes: {read}", untouched=untouched)
+    return None
 
 
 # ---- Enterprise's rule ----------------------------------------------------------------------------------------------

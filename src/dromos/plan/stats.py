@@ -64,6 +64,12 @@ class Stats:
     """Bytes that the last superstep moved, as the engine counts them."""
     seconds: float = 0.0
     """What the last superstep took."""
+    read: int = 0
+    """Bytes that the last superstep read from disk."""
+    push_read: int | None = None
+    """Bytes that a push of the next superstep would read from disk; None where nothing is on disk."""
+    pull_read: int | None = None
+    """The same of a pull; None also where the frontier is so thin that nobody asked."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
     levels: Levels | None = field(default=None, compare=False, repr=False)

@@ -10,11 +10,12 @@ from dromos.program import Program
 from dromos.program.types import IdType
 from dromos.runner.devices import DEVICES, engine_for
 from dromos.runner.result import Result, on_host
-from dromos.runner.session import Options, Outcome, Session
+from dromos.runner.session import DeviceOptions, Options, Outcome, Session
 from dromos.runner.trace import Trace, TraceRow
 
 __all__ = [
     "DEVICES",
+    "DeviceOptions",
     "Options",
     "Outcome",
     "Result",
@@ -99,6 +100,7 @@ def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
         graph,
         slices=how.pop("slices", None),
         parts=how.pop("parts", None),
+        memory=how.pop("memory", None),
     )
     run(program, graph, max_iter=0, **how)
     return Runner(program, graph, how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -14,6 +15,7 @@ from dromos.parallel import num_threads
 __all__ = ["DEVICES", "DEVICE_VARIABLE", "engine_for"]
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
+_WORTH_STREAMING: Final = 1 << 24  # arcs: below, no machine has too little memory
 _WORTH_COPYING: Final = 1 << 17  # arcs: below, a CPU is done before the graph is on the device
 
 
@@ -71,22 +73,70 @@ def engine_for(
     *,
     slices: int | None = None,
     parts: int | None = None,
+    memory: int | str | None = None,
 ) -> Engine:
     """The engine for ``device``: a name, ``"auto"``, or an engine.
 
     ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits
     its memory with what a run needs, and is large enough to repay the copy; otherwise the CPU. ``slices`` and
-    ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory.
+    ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory. A graph that stays
+    on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
+    ``memory``.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
     """
+    if memory is not None or getattr(graph, "on_disk", False):
+        return _streamed(device, threads, slices, parts, memory)
     if slices is not None or parts is not None:
         return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts)
     if not isinstance(device, str):
         return device
     name = _named(device, threads, graph)
+    if device == "auto" and name == "cpu" and graph is not None and _is_larger_than_memory(graph):
+        return _streamed("auto", threads, None, None, None, otherwise=DEVICES["cpu"](threads))
     return DEVICES[name](threads)
+
+
+def _streamed(
+    device: str | Engine,
+    threads: int | None,
+    slices: int | None,
+    parts: int | None,
+    memory: int | str | None,
+    otherwise: Engine | None = None,
+) -> Engine:
+    from dromos.places.stream import StreamEngine
+    from dromos.sizes import as_bytes
+
+    if slices is not None or parts is not None:
+        raise InvalidArgumentError("slices and parts cut a graph in memory; one on disk is cut into pages by itself")
+    budget = None if memory is None else as_bytes(memory)
+    if not isinstance(device, str):
+        if not getattr(device, "streams", False):
+            raise InvalidArgumentError(
+                f"the engine {device.name!r} takes graphs in memory; give the name of a device, or dr.read(path)"
+            )
+        return device
+    num_threads(threads)
+    name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
+    if name == "auto":
+        name = "cpu" if "cpu" in _LEAVES else "numpy"
+    leaf = _LEAVES.get(name)
+    if leaf is None:
+        known = ", ".join(map(repr, _LEAVES))
+        raise InvalidArgumentError(f"device={name!r} takes graphs in memory only; on disk there are {known}")
+    return StreamEngine(leaf(threads), budget, otherwise=otherwise)
+
+
+def _is_larger_than_memory(graph: GraphLike) -> bool:
+    """Whether a graph is mapped from a store that the free memory cannot hold."""
+    origin = sys.modules.get("dromos.graph.store.origin")  # not imported: no store has been opened
+    if origin is None or graph.num_arcs < _WORTH_STREAMING or origin.origin_of(graph) is None:
+        return False
+    from dromos.places.stream.budget import available_memory
+
+    return bool(origin.origin_of(graph).size > available_memory())
 
 
 def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int) -> Engine:

@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 from dromos.engines import Engine, Execution, GraphLike, RoamingExecution, graph_types
 from dromos.errors import InvalidArgumentError
+from dromos.graph.summary import human_bytes
 from dromos.plan import Decision, History, Path, Row, Stats, choose, require_legal
 from dromos.program import Program, analyse
 
@@ -55,6 +56,9 @@ def iterate(
         stats = after
         if progress is not None:
             progress(stats.superstep, max_iter or 0)
+            if stats.read and hasattr(progress, "note"):
+                rate = stats.read / max(stats.seconds, 1e-9)
+                progress.note(f"{human_bytes(stats.read)} read, {human_bytes(rate)}/s")
         if watch is not None:
             watch(execution, stats)
     return history

@@ -18,7 +18,7 @@ from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 
-__all__ = ["Options", "Outcome", "Session"]
+__all__ = ["DeviceOptions", "Options", "Outcome", "Session"]
 
 
 def check_graph(graph: Any) -> None:
@@ -28,7 +28,7 @@ def check_graph(graph: Any) -> None:
         raise InvalidArgumentError(f"graph is a {kind}; make a dromos.Graph of it with a Graph.from_… method")
 
 
-class Options(TypedDict, total=False):
+class DeviceOptions(TypedDict, total=False):
     """How to run: what every algorithm takes beside its own arguments.
 
     ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs) or ``"reference"``.
@@ -43,6 +43,14 @@ class Options(TypedDict, total=False):
     progress: Progress | None
     slices: int | None
     parts: int | None
+
+
+class Options(DeviceOptions, total=False):
+    """As :class:`DeviceOptions`, and ``memory``: what a run on a graph that stays on disk (:func:`dromos.open`) may
+    take, in bytes or as ``"2G"``; half of what is free unless given.
+    """
+
+    memory: int | str | None
 
 
 class Outcome(NamedTuple):
@@ -75,11 +83,13 @@ class Session:
         progress: Progress | None = None,
         slices: int | None = None,
         parts: int | None = None,
+        memory: int | str | None = None,
     ) -> None:
         check_graph(graph)
-        graph.require_in_memory()
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
-        self.engine = engine_for(device, threads, graph, slices=slices, parts=parts)
+        self.engine = engine_for(device, threads, graph, slices=slices, parts=parts, memory=memory)
+        if not getattr(self.engine, "streams", False):
+            graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []
         self._finished = ""
@@ -113,8 +123,13 @@ class Session:
         """
         on = self.graph if graph is None else graph
         execution = self.engine.prepare(program, on)
-        path = fixed_path(self.path, execution, program, on, self.engine)
-        history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch)
+        try:
+            path = fixed_path(self.path, execution, program, on, self.engine)
+            history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch)
+        finally:
+            close = getattr(execution, "close", None)
+            if close is not None:  # threads that read, and an open file
+                close()
         phase = type(program).__name__
         self._rows += [FusedRow.of(phase, row) for row in history]
         self._finished = execution.stats.finished
@@ -152,6 +167,9 @@ class Session:
     def must_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
         """As :meth:`native`, for what no program can say."""
         self.refuse_path()
+        self.graph.require_in_memory()
+        if getattr(self.engine, "streams", False):  # a mapped graph that is larger than memory: the system pages it
+            self.engine = engine_for("cpu", self.threads)
         fields = self.native(kernel, graph, **options)
         if fields is None:
             raise InvalidArgumentError(
@@ -165,6 +183,7 @@ class Session:
         from dromos.engines.native import cpu_kernel
 
         self.refuse_path()
+        self.graph.require_in_memory()
         found = self.engine.native(kernel) or cpu_kernel(kernel, self.threads)
         assert found is not None, kernel
         return self._call(kernel, found, graph, False, options)

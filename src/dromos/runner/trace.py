@@ -37,6 +37,8 @@ class TraceRow(NamedTuple):
     seconds: float
     messages: int
     bytes: int
+    read: int = 0
+    """Bytes read from disk."""
 
     @classmethod
     def of(cls, phase: str, row: Row) -> TraceRow:
@@ -46,6 +48,7 @@ class TraceRow(NamedTuple):
             phase, before.superstep, after.superstep - before.superstep,
             before.frontier, before.out_degree, before.in_degree,
             str(decision.path), decision.reason, decision.predicted, after.seconds, after.messages, after.bytes,
+            after.read,
         )  # fmt: skip
 
 
@@ -145,6 +148,11 @@ class Trace(Sequence[TraceRow]):
         return sum(step.seconds for step in self._whole)
 
     @property
+    def read(self) -> int:
+        """The bytes read from disk."""
+        return sum(step.read for step in self._whole)
+
+    @property
     def paths(self) -> dict[str, int]:
         """Supersteps by path, in the order of first use."""
         taken: Counter[str] = Counter()
@@ -195,8 +203,10 @@ class Trace(Sequence[TraceRow]):
         if len(shown) > _SHOWN:
             shown[_SHOWN // 2 : -_SHOWN // 2] = [None]
         phases = len({row.phase for row in self._rows}) > 1
-        head = [*(["phase"] if phases else []), "superstep", "frontier", "out-edges", "path", "ms", "reason"]
-        lines = [head, *(_cells(row, phases) if row else ["…"] * len(head) for row in shown)]
+        disk = any(row.read for row in self._rows)
+        head = ["superstep", "frontier", "out-edges", "path", "ms", *(["MiB read"] if disk else []), "reason"]
+        head = [*(["phase"] if phases else []), *head]
+        lines = [head, *(_cells(row, phases, disk) if row else ["…"] * len(head) for row in shown)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
         left = {"path", "phase"}
         text = [
@@ -209,10 +219,11 @@ class Trace(Sequence[TraceRow]):
         return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
 
 
-def _cells(row: TraceRow, phases: bool) -> list[str]:
+def _cells(row: TraceRow, phases: bool, disk: bool) -> list[str]:
     last = row.superstep + row.supersteps - 1
     number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
     return [
         *([row.phase] if phases else []),
-        number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}", row.reason,
+        number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}",
+        *([f"{row.read / 2**20:.3g}"] if disk else []), row.reason,
     ]  # fmt: skip

@@ -16,15 +16,21 @@ from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Graph
 from dromos.graph.labels import Labels
+from dromos.graph.slices import GraphSlice
 from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, unpack_header
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.paged.arcs import ArcsOnDisk
 from dromos.graph.store.paged.file import ByteSource, StoreFile
-from dromos.graph.store.paged.offsets import read_offsets, read_section
+from dromos.graph.store.paged.offsets import offset_bytes, read_offsets, read_section
+from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.slices import slice_of
 from dromos.graph.summary import human_bytes
 
 __all__ = ["StoredGraph", "open_store"]
+
+_SCAN_BYTES = 16 << 20
+"""Pages in memory while all arcs are gone through once, outside of a run."""
 
 
 def open_store(path: str | os.PathLike[str]) -> StoredGraph:
@@ -68,6 +74,7 @@ class StoredGraph(Graph):
 
     __slots__ = ("_checksums", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
 
+    on_disk = True
     _checksums: Array
     _prefix: str
     _read_labels: list[Labels | None]
@@ -91,7 +98,8 @@ class StoredGraph(Graph):
         self._rows = {} if rows is None else rows  # the offsets of both directions, shared by all views of the graph
         self._read_labels = [] if labels is None else labels
         self._flags = origin.header.flags
-        self._transpose = self._out_degree = self._in_degree = None
+        self._transpose = self._out_degree = self._in_degree = self._check = None
+        self._shared = False
         self._check, self._shared = None, False  # whoever reads offsets or pages checks them
         self.source_file = origin.path
         return self
@@ -137,6 +145,11 @@ class StoredGraph(Graph):
             offsets.flags.writeable = False
             self._rows[prefix] = offsets
         return self._rows[prefix]
+
+    @property
+    def offset_bytes(self) -> int:
+        """What the row offsets of one direction take in memory."""
+        return offset_bytes(self.header)
 
     @property
     def _targets(self) -> Any:  # type: ignore[override]
@@ -232,6 +245,17 @@ class StoredGraph(Graph):
     def paged_rows(self, prefix: str, *, weights: bool, page_bytes: int | None = None) -> PagedRows:
         """The out-rows or in-rows in pages, none of them read yet."""
         return PagedRows(self.header, self._checksums, prefix=prefix, weights=weights, page_bytes=page_bytes)
+
+    def arc_slices(self) -> Iterator[GraphSlice]:
+        """All arcs in slices, read one after the other and forgotten again."""
+        rows, offsets = self.paged_rows(self._prefix, weights=self._weighted), self._offsets
+        wanted = np.ones(rows.num_pages, dtype=bool)
+        pager = Pager(StoreFile(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
+        try:
+            for window in pager.windows(rows, wanted):
+                yield slice_of(rows, offsets, wanted, window)
+        finally:
+            pager.close()
 
     def check_unchanged(self) -> None:
         """Raise a :class:`~dromos.errors.FileError` if the file was changed since it was opened."""

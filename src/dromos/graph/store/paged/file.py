@@ -96,6 +96,10 @@ class StoreFile:
             if fd >= 0:
                 os.close(fd)
 
+    def __del__(self) -> None:
+        if hasattr(self, "_direct"):
+            self.close()
+
 
 def _open_direct(path: Path) -> int:
     if not hasattr(os, "O_DIRECT"):

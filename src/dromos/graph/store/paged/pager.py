@@ -92,7 +92,7 @@ class Pager:
 
     def _start(self, rows: PagedRows, asked: list[Request]) -> Batch:
         self.num_requests += len(asked)
-        self.bytes_read += _pages(asked) * rows.page_bytes
+        self.bytes_read += sum(map(rows.bytes_of, asked))
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
 
     def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:

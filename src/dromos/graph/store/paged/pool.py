@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
@@ -42,8 +43,35 @@ class Batch:
             raise self._error
 
 
+class _Queue:
+    """What the threads share with the pool; they do not know the pool itself, so that it can be forgotten."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[tuple[Callable[[], Any], Batch] | None] = SimpleQueue()
+        self.closed = False
+
+    def serve(self) -> None:
+        """Do reads until the pool is closed."""
+        while (task := self.tasks.get()) is not None:
+            read, batch = task
+            error: BaseException | None = None
+            if not self.closed:
+                try:
+                    read()
+                except BaseException as raised:
+                    error = raised
+            batch.done(error)
+            del task, read, batch, error  # a thread that waits keeps no array alive
+
+    def end(self, threads: int) -> None:
+        """Drop what has not begun, and let the threads end."""
+        self.closed = True
+        for _ in range(threads):
+            self.tasks.put(None)
+
+
 class ReadPool:
-    """Threads that start with the first read, and end with :meth:`close`, also after Ctrl-C.
+    """Threads that start with the first read, and end with :meth:`close`, or when the pool is forgotten.
 
     >>> pool, found = ReadPool(2), []
     >>> pool.submit([lambda: found.append(1), lambda: found.append(2)]).wait()
@@ -55,36 +83,22 @@ class ReadPool:
     def __init__(self, threads: int = READERS) -> None:
         self._size = threads
         self._threads: list[threading.Thread] = []
-        self._queue: SimpleQueue[tuple[Callable[[], Any], Batch] | None] = SimpleQueue()
-        self._closed = False
+        self._queue = _Queue()
+        self._end = weakref.finalize(self, self._queue.end, threads)
 
     def submit(self, reads: Sequence[Callable[[], Any]]) -> Batch:
         """Have ``reads`` done, in about this order."""
         batch = Batch(len(reads))
         for read in reads:
-            self._queue.put((read, batch))
+            self._queue.tasks.put((read, batch))
         while reads and len(self._threads) < self._size:
-            thread = threading.Thread(target=self._work, name=f"dromos-read-{len(self._threads)}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+            name = f"dromos-read-{len(self._threads)}"
+            self._threads.append(threading.Thread(target=self._queue.serve, name=name, daemon=True))
+            self._threads[-1].start()
         return batch
-
-    def _work(self) -> None:
-        while (task := self._queue.get()) is not None:
-            read, batch = task
-            error: BaseException | None = None
-            if not self._closed:
-                try:
-                    read()
-                except BaseException as raised:
-                    error = raised
-            batch.done(error)
 
     def close(self) -> None:
         """Drop what has not begun, and wait for the threads to end."""
-        self._closed = True
-        for _ in self._threads:
-            self._queue.put(None)
+        self._end()
         for thread in self._threads:
             thread.join()
-        self._threads.clear()

@@ -118,6 +118,10 @@ class PagedRows:
         """What the tables about the pages take in memory."""
         return self.resident.nbytes + self._checked.nbytes
 
+    def bytes_of(self, request: Request) -> int:
+        """What a request reads: the last page of all may be shorter than the others."""
+        return (min(request.last * self.page_arcs, self.num_arcs) - request.first * self.page_arcs) * self.arc_bytes
+
     def missing(self, wanted: Array) -> Array:
         """The pages to read so that all ``wanted`` ones (a mask) are there: whole blocks where none was checked yet."""
         missing: Array = wanted & ~self.resident

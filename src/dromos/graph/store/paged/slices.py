@@ -1,0 +1,34 @@
+"""Pages that are in memory as slices of the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph.slices import GraphSlice
+from dromos.graph.store.paged.rows import PagedRows, Request
+
+__all__ = ["slice_of"]
+
+
+def slice_of(rows: PagedRows, offsets: Array, wanted: Array, window: Request) -> GraphSlice:
+    """The rows of a window, from its first wanted page to its last.
+
+    A row that goes on in another window is cut there, if that part of it is wanted too; it comes with the other window.
+    Where it is not wanted, nobody looks at the row, and the offsets are used as they are.
+    """
+    inside = np.flatnonzero(wanted[window.first : window.last])
+    first_page, last_page = window.first + int(inside[0]), window.first + int(inside[-1]) + 1
+    begin, end = first_page * rows.page_arcs, min(last_page * rows.page_arcs, rows.num_arcs)
+    kind = offsets.dtype.type
+    first = int(np.searchsorted(offsets, kind(begin), side="right")) - 1
+    last = int(np.searchsorted(offsets, kind(end), side="left"))
+    if begin > int(offsets[first]) and not wanted[first_page - 1]:
+        begin = int(offsets[first])
+    if end < int(offsets[last]) and not wanted[last_page]:
+        end = int(offsets[last])
+    own = offsets[first : last + 1]
+    if int(own[0]) != begin or int(own[-1]) != end:
+        own = np.clip(own, kind(begin), kind(end))
+    weights = None if rows.weights is None else rows.weights[begin:end]
+    return GraphSlice(first, last, own, rows.targets[begin:end], weights)

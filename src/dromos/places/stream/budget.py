@@ -1,0 +1,79 @@
+"""How the memory of a run is shared out: fields and offsets first, then buffers, and pages to keep with the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dromos.errors import ResourceError
+from dromos.graph.store.paged.pager import Room
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.summary import human_bytes
+from dromos.program import TypedProgram, analyse
+
+__all__ = ["MemoryPlan", "available_memory", "plan_memory", "state_bytes"]
+
+_MOST_BUFFERS: Final = 64 << 20
+_BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
+_WORKING_BYTES: Final = {"numpy": 72, "reference": 200}  # temporary arrays, for each vertex
+_WORKING: Final = 40
+_FIXED: Final = {"numpy": 24 << 20}  # temporary arrays of a block of arcs
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The bytes of a run."""
+
+    memory: int
+    state: int
+    offsets: int
+    tables: int
+    room: Room
+
+    def __str__(self) -> str:
+        parts = {"fields": self.state, "offsets": self.offsets, "buffers": self.room.buffers, "cache": self.room.cache}
+        return ", ".join(f"{name} {human_bytes(size)}" for name, size in parts.items())
+
+
+def state_bytes(typed: TypedProgram, leaf: str, num_vertices: int, num_arcs: int) -> int:
+    """What a leaf engine takes for the fields of a program, the merged messages, the frontier and what is between."""
+    written = analyse(typed).written_fields
+    row = 0
+    for spec in typed.ir.fields:
+        size = typed.dtype(spec.name).itemsize * (spec.size or 1)
+        row += size * (2 if spec.name in written else 1)
+    row += typed.message_bytes + _WORKING_BYTES.get(leaf, _WORKING)
+    arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
+    return num_vertices * row + num_arcs * arcs
+
+
+def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu") -> MemoryPlan:
+    """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed."""
+    tables = sum(part.table_bytes + 6 * part.num_pages for part in rows)
+    block = max(part.block_pages * part.page_bytes for part in rows)
+    least = min(_BUFFER_WINDOWS * block, 2 * max(part.num_pages * part.page_bytes for part in rows) + block)
+    fixed = state + offsets + tables + _FIXED.get(leaf, 0)
+    if memory < fixed + least:
+        raise ResourceError(
+            f"memory={human_bytes(memory)} is too little: this run needs {human_bytes(fixed + least)} "
+            f"({human_bytes(state)} for the fields of the vertices, {human_bytes(offsets)} for row offsets, "
+            f"{human_bytes(fixed + least - state - offsets)} for buffers); the graph itself stays on disk",
+            needed=fixed + least,
+        )
+    rest = memory - fixed
+    buffers = max(least, min(rest // 4, _MOST_BUFFERS))
+    return MemoryPlan(memory, state, offsets, tables, Room(buffers=buffers, cache=rest - buffers))
+
+
+def available_memory() -> int:
+    """The bytes that could be taken without swapping."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

@@ -1,0 +1,100 @@
+"""The place of graphs that stay on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dromos.dtypes import Array
+from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.parts import Leaf
+from dromos.errors import InvalidArgumentError
+from dromos.graph.store.origin import Origin, origin_of
+from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.pager import Pager
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.stored import StoredGraph, open_store
+from dromos.places.stream.budget import available_memory, plan_memory, state_bytes
+from dromos.places.stream.execution import StreamExecution
+from dromos.places.stream.feed import PageFeed
+from dromos.plan.path import Direction
+from dromos.program import Program
+from dromos.program.expr import reads
+
+__all__ = ["StreamEngine"]
+
+
+class StreamEngine:
+    """Runs programs on a stored graph within ``memory`` bytes, on a leaf engine.
+
+    Args:
+        leaf: what computes.
+        memory: the budget for everything that the run holds; half of the free memory unless given.
+        page_bytes: the size of a page of targets; 16 KiB unless given.
+        opener: opens the file; for tests, one that fails.
+        otherwise: runs what was derived from a mapped graph and has no file of its own.
+    """
+
+    streams = True
+
+    def __init__(
+        self,
+        leaf: Leaf,
+        memory: int | None = None,
+        *,
+        page_bytes: int | None = None,
+        opener: Callable[[Origin], ByteSource] = StoreFile,
+        otherwise: Engine | None = None,
+    ) -> None:
+        self._otherwise = otherwise
+        self.leaf, self.memory, self.page_bytes, self.opener = leaf, memory, page_bytes, opener
+        self.name = f"{leaf.name}, streamed"
+
+    def prepare(self, program: Program, graph: GraphLike) -> Execution:
+        """The program in its initial state; pages are read from the first superstep on."""
+        stored = stored_form(graph)
+        if stored is None:
+            if self._otherwise is not None:
+                return self._otherwise.prepare(program, graph)
+            raise InvalidArgumentError(
+                "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
+            )
+        check_params(program, stored)
+        types = graph_types(stored)
+        typed = program.typed(types)
+        weighted = bool(reads(typed.ir.exprs(), "weight"))
+        prefixes = {"push": stored._prefix, "pull": stored.in_prefix}
+        by_prefix: dict[str, PagedRows] = {}
+        rows: dict[Direction, PagedRows] = {}
+        for direction, prefix in prefixes.items():
+            if prefix is None or (direction == "pull" and typed.ir.edge_fields):
+                continue
+            if prefix not in by_prefix:
+                by_prefix[prefix] = stored.paged_rows(prefix, weights=weighted, page_bytes=self.page_bytes)
+            rows[direction] = by_prefix[prefix]  # type: ignore[index]
+        needed = state_bytes(typed, self.leaf.name, stored.num_vertices, stored.num_arcs)
+        memory = available_memory() // 2 if self.memory is None else self.memory
+        plan = plan_memory(
+            memory, needed, stored.offset_bytes * len(by_prefix), list(by_prefix.values()), leaf=self.leaf.name
+        )
+        offsets: dict[Direction, Array] = {
+            direction: stored.row_offsets(prefixes[direction] or "") for direction in rows
+        }
+        pager = Pager(self.opener(stored.origin), plan.room)
+        try:
+            part = self.leaf.part(program, stored, types, 0, stored.num_vertices)
+            return StreamExecution(program, stored, types, part, PageFeed(pager, rows, offsets), plan)
+        except BaseException:
+            pager.close()
+            raise
+
+    def native(self, name: str) -> NativeKernel | None:
+        """None: the hand-written kernels take whole graphs, so programs do their work here."""
+        return None
+
+
+def stored_form(graph: GraphLike) -> StoredGraph | None:
+    """The graph on disk that ``graph`` is, or was mapped from; None for one that is in memory alone."""
+    if isinstance(graph, StoredGraph):
+        return graph
+    origin = origin_of(graph)  # type: ignore[arg-type]
+    return None if origin is None else open_store(origin.path)

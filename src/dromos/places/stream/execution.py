@@ -1,0 +1,62 @@
+"""A program on a graph on disk: the driver of all places, with bytes counted and the direction chosen by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dromos.dtypes import Array
+from dromos.engines.parts import Part
+from dromos.graph.store.stored import StoredGraph
+from dromos.graph.summary import human_bytes
+from dromos.places.driver import PlacedExecution
+from dromos.places.exchange import CopyExchange
+from dromos.places.stream.budget import MemoryPlan
+from dromos.places.stream.feed import PageFeed
+from dromos.plan import Path, Stats
+from dromos.plan.path import Direction
+from dromos.program import GraphTypes, Program
+
+__all__ = ["StreamExecution"]
+
+_THIN = 32  # a frontier with fewer than one in so many of the arcs is pushed without asking what a pull would read
+
+
+class StreamExecution(PlacedExecution):
+    """See :class:`dromos.engines.Execution`; to be closed when the run is over."""
+
+    def __init__(
+        self, program: Program, graph: StoredGraph, types: GraphTypes, part: Part, feed: PageFeed, memory: MemoryPlan
+    ) -> None:
+        self.feed, self.memory = feed, memory
+        super().__init__(program, graph, types, [part], [feed], CopyExchange())
+        if "pull" not in feed.directions and not self.ir.edge_fields:
+            self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")
+        self._both = {path.direction for path in self.caps.paths} == {"push", "pull"}
+        self.stats = self._with_bytes(self.stats, 0)
+
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """One superstep on ``path``; the stats tell what it read, and what the next one would."""
+        before = self.feed.pager.bytes_read
+        stats = super().step(path, horizon)
+        self.stats = self._with_bytes(stats, self.feed.pager.bytes_read - before)
+        return self.stats
+
+    def _with_bytes(self, stats: Stats, read: int) -> Stats:
+        stats = replace(stats, read=read)
+        if stats.finished or not self._both or self.caps.kind != "traversal":
+            return stats
+        part = self.parts[0]
+        push = self._bytes(part.frontier, "push")
+        if stats.out_degree * _THIN < self.shape.num_arcs:
+            return replace(stats, push_read=push)
+        return replace(stats, push_read=push, pull_read=self._bytes(part.wanting(), "pull"))
+
+    def _bytes(self, vertices: Array | None, direction: Direction) -> int:
+        return self.feed.missing_bytes(self.feed.holding(vertices, direction), direction)
+
+    def close(self) -> None:
+        """End the threads that read, and close the file."""
+        self.feed.pager.close()
+
+    def __repr__(self) -> str:
+        return f"<{self.ir.name} on {self.shape!r}: {self.memory}; {human_bytes(self.feed.pager.bytes_read)} read>"

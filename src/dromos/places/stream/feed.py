@@ -1,0 +1,86 @@
+"""The pages of a store as slices: only those that hold rows with something to do, read while kernels run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph.slices import GraphSlice
+from dromos.graph.store.paged.pager import Pager
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.slices import slice_of
+from dromos.plan.path import Direction
+
+__all__ = ["PageFeed", "pages_of"]
+
+_BLOCK = 1 << 18  # vertices that are looked at together: temporary arrays grow with this, not with the graph
+
+
+class PageFeed:
+    """See :class:`dromos.places.Feed`: the numbers of slices are those of pages.
+
+    A slice covers all pages of a window of the pager. In it the rows of the vertices that ``holding`` was asked about
+    are there; other rows may not be, and read as arcs to vertex 0. Leaf engines look at no other rows.
+    """
+
+    def __init__(self, pager: Pager, rows: dict[Direction, PagedRows], offsets: dict[Direction, Array]) -> None:
+        self.pager, self._rows, self._offsets = pager, rows, offsets
+        self._last: tuple[Array | None, Direction, Array] | None = None
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """See :class:`dromos.places.Feed`."""
+        return tuple(self._rows)
+
+    def holding(self, vertices: Array | None, direction: Direction) -> Array:
+        """The pages with arcs of any of ``vertices`` (ascending ids; None: of all)."""
+        rows = self._rows[direction]
+        if vertices is None:
+            return np.arange(rows.num_pages)
+        if self._last is not None and self._last[0] is vertices and self._last[1] == direction:
+            return self._last[2]  # asked for before, to choose the direction
+        pages = np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
+        self._last = vertices, direction, pages
+        return pages
+
+    def missing_bytes(self, numbers: Array, direction: Direction) -> int:
+        """What would have to be read for these pages."""
+        rows = self._rows[direction]
+        return int(np.count_nonzero(rows.missing(_mask(numbers, rows.num_pages)))) * rows.page_bytes
+
+    def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
+        """See :class:`dromos.places.Feed`."""
+        rows, offsets = self._rows[direction], self._offsets[direction]
+        wanted = _mask(numbers, rows.num_pages)
+        for window in self.pager.windows(rows, wanted):
+            yield slice_of(rows, offsets, wanted, window)
+
+
+def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:
+    """A mask of the pages that hold arcs of ``vertices``.
+
+    >>> pages_of(np.array([1, 2]), np.array([0, 2, 2, 9]), page_arcs=2, num_pages=5).tolist()
+    [False, True, True, True, True]
+    """
+    marked = np.zeros(num_pages, dtype=bool)
+    for low in range(0, len(vertices), _BLOCK):
+        ids = vertices[low : low + _BLOCK]
+        begin, end = offsets[ids], offsets[ids + 1]
+        some = end > begin
+        if not some.all():
+            begin, end = begin[some], end[some]
+        first, last = begin // page_arcs, (end - 1) // page_arcs
+        marked[first] = True
+        marked[last] = True
+        long = np.flatnonzero(last > first + 1)
+        for begins, ends in zip(first[long].tolist(), last[long].tolist(), strict=True):
+            marked[begins:ends] = True
+    return marked
+
+
+def _mask(numbers: Array, size: int) -> Array:
+    mask = np.zeros(size, dtype=bool)
+    mask[numbers] = True
+    return mask

@@ -1,0 +1,27 @@
+"""Numbers of bytes as people write them."""
+
+from __future__ import annotations
+
+import re
+
+from dromos.errors import InvalidArgumentError
+
+__all__ = ["as_bytes"]
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def as_bytes(size: int | str, name: str = "memory") -> int:
+    """A number of bytes: a whole number, or text such as ``512M``, ``2GB`` or ``1.5GiB`` (units of 1024).
+
+    >>> as_bytes("2G"), as_bytes(4096)
+    (2147483648, 4096)
+    """
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", size.lower())
+        found = 0 if match is None else int(float(match[1]) * _UNITS[match[2]])
+    else:
+        found = 0 if isinstance(size, bool) or not hasattr(size, "__index__") else size.__index__()
+    if found <= 0:
+        raise InvalidArgumentError(f"{name}={size!r} is not a size; write it like '512M' or '2G', or a number of bytes")
+    return found

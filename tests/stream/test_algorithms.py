@@ -1,0 +1,133 @@
+"""The public algorithms on graphs on disk: the same answers as in memory, or a refusal that tells what to do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.errors import InvalidArgumentError, ResourceError
+from tests.stream.stores import stored
+
+NUMPY: dict[str, Any] = {"device": "numpy"}
+
+
+def weighted(directed: bool, seed: int = 3) -> dr.Graph:
+    draw = np.random.default_rng(seed)
+    src, dst = draw.integers(0, 300, (2, 6000))
+    return dr.Graph.from_edges(
+        src, dst, draw.integers(1, 9, 6000).astype(np.float32),
+        num_vertices=310, directed=directed, dedupe=True, drop_self_loops=True,
+    )  # fmt: skip
+
+
+ALGORITHMS: dict[str, tuple[Callable[..., dr.Result], str]] = {
+    "bfs": (lambda g, **how: dr.bfs(g, 5, **how), "level"),
+    "sssp": (lambda g, **how: dr.sssp(g, 5, **how), "distance"),
+    "pagerank": (lambda g, **how: dr.pagerank(g, **how), "rank"),
+    "unweighted pagerank": (lambda g, **how: dr.pagerank(g, weight=None, **how), "rank"),
+    "spmv": (lambda g, **how: dr.spmv(g, np.arange(310) / 8, **how), "y"),
+    "spmv of the transpose": (lambda g, **how: dr.spmv(g, np.arange(310) / 8, transpose=True, **how), "y"),
+    "degree_distribution": (lambda g, **how: dr.degree_distribution(g, **how), "count"),
+    "strongly_connected_components": (lambda g, **how: dr.strongly_connected_components(g, **how), "label"),
+    "neighbourhood_function": (lambda g, **how: dr.neighbourhood_function(g, registers=16, **how), "pairs"),
+    "betweenness": (lambda g, **how: dr.betweenness(g, sources=[1, 2], **how), "centrality"),
+    "connected_components": (lambda g, **how: dr.connected_components(g, **how), "label"),
+    "k_core": (lambda g, **how: dr.k_core(g, 30, **how), "degree"),
+}
+UNDIRECTED = ("connected_components", "k_core")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_on_disk_is_the_algorithm_in_memory(name: str, directed: bool, tmp_path: Path) -> None:
+    call, field = ALGORITHMS[name]
+    graph = weighted(directed)
+    file = stored(graph, tmp_path)
+    if directed and name in UNDIRECTED:
+        with pytest.raises(InvalidArgumentError, match="--symmetrize"):
+            call(file, memory="64M", **NUMPY)
+        return
+    found, expected = call(file, memory="64M", **NUMPY), call(graph, **NUMPY)
+    np.testing.assert_allclose(found[field], expected[field], rtol=1e-6, atol=1e-9)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
+
+
+def test_the_trace_tells_what_was_read_and_why(tmp_path: Path) -> None:
+    file = stored(weighted(directed=False), tmp_path)
+    result = dr.bfs(file, 5, memory="64M", **NUMPY)
+    section = file.header.section("targets")
+    assert section is not None
+    assert 0 < result.trace.read <= section.nbytes + 4096
+    assert result.trace[0].read > 0
+    assert "MiB read" in repr(result.trace)
+    assert "a push reads" in result.trace[0].reason
+    assert result.device == "numpy, streamed"
+
+
+def test_without_the_transpose_everything_is_pushed_and_a_pull_is_refused_with_the_reason(tmp_path: Path) -> None:
+    graph = weighted(directed=True)
+    file = stored(graph, tmp_path, transpose=False)
+    result = dr.bfs(file, 5, memory="64M", **NUMPY)
+    np.testing.assert_array_equal(result.level, dr.bfs(graph, 5, **NUMPY).level)
+    assert set(result.trace.paths) <= {"sync-push-dd", "sync-push-td"}
+    with pytest.raises(InvalidArgumentError, match=r"transpose.*dromos convert --transpose"):
+        dr.bfs(file, 5, path="sync-pull-dd", memory="64M", **NUMPY)
+
+
+def test_a_budget_that_is_too_small_says_how_much_is_needed(tmp_path: Path) -> None:
+    file = stored(weighted(directed=False), tmp_path)
+    with pytest.raises(ResourceError, match=r"this run needs .* MiB") as caught:
+        dr.bfs(file, 5, memory="100k", **NUMPY)
+    needed = caught.value.needed
+    assert needed is not None
+    assert dr.bfs(file, 5, memory=needed, **NUMPY).level[5] == 0
+
+
+@pytest.mark.parametrize("memory", ["much", "0", -3, 2.5, True])
+def test_a_budget_is_a_size(memory: Any, tmp_path: Path) -> None:
+    file = stored(weighted(directed=False), tmp_path)
+    with pytest.raises(InvalidArgumentError, match="is not a size"):
+        dr.bfs(file, 5, memory=memory)
+
+
+def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
+    graph = weighted(directed=False)
+    with pytest.raises(InvalidArgumentError, match=r"dr\.open\(path\)"):
+        dr.bfs(graph, 5, memory="64M", **NUMPY)
+    mapped = dr.read(stored(graph, tmp_path).origin.path)
+    assert dr.bfs(mapped, 5, memory="64M", **NUMPY).device == "numpy, streamed"
+
+
+@pytest.mark.parametrize("call", [dr.triangles, dr.clustering, dr.label_propagation])
+def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], tmp_path: Path) -> None:
+    file = stored(weighted(directed=False).with_weights(None), tmp_path)
+    with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)"):
+        call(file, memory="64M", **NUMPY)
+
+
+def test_slices_and_other_devices_are_refused(tmp_path: Path) -> None:
+    file = stored(weighted(directed=False), tmp_path)
+    with pytest.raises(InvalidArgumentError, match="pages by itself"):
+        dr.bfs(file, 5, slices=3)
+    with pytest.raises(InvalidArgumentError, match="graphs in memory only"):
+        dr.bfs(file, 5, device="cuda")
+
+
+def test_a_mapped_graph_that_does_not_fit_memory_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dromos.places.stream import budget
+    from dromos.runner import devices
+
+    mapped = dr.read(stored(weighted(directed=False), tmp_path).origin.path)
+    monkeypatch.setattr(devices, "_WORTH_STREAMING", 0)
+    monkeypatch.setattr(budget, "available_memory", lambda: 1000)
+    monkeypatch.setenv("DROMOS_DEVICE", "")
+    engine = devices.engine_for("auto", None, mapped)
+    assert "streamed" in engine.name
+    monkeypatch.setattr(budget, "available_memory", lambda: 1 << 40)
+    assert devices.engine_for("auto", None, mapped).name == "cpu"
