@@ -43,6 +43,7 @@ class ArrayPart(ABC):
         self.state = allocate(self.typed, self.ir.fields, n)
         self.edge_state = allocate(self.typed, self.ir.edge_fields, arcs)
         self._frontier = np.empty(0, dtype=np.int64)
+        self._marked = np.empty(0, dtype=np.int64)  # own vertices that `member` holds for active
         self._messages = 0  # sent since the last superstep ended
         self._before: Mapping[str, Array] = {}  # with edge fields: all fields as they were when messages were made
         self._senders: Array | None = None
@@ -194,9 +195,10 @@ class ArrayPart(ABC):
 
     def mark_own_frontier(self) -> None:
         """Make :attr:`member` true for the part's own vertices."""
-        if not self.always:
-            self.member[self.first : self.last] = False
+        if not self.always and self._marked is not self._frontier:
+            self.member[self._marked] = False
             self.member[self._frontier] = True
+            self._marked = self._frontier
 
     # ---- messages to and from others -------------------------------------------------------------------------------
 

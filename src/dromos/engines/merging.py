@@ -79,6 +79,7 @@ class Accumulators:
         if len(fresh) == 0:
             return
         self.got[fresh] = True
+        fresh = fresh.astype(np.int64, copy=False)
         if len(fresh) * _DENSE < len(self.got):
             fresh = np.unique(fresh)
         self._touched.append(fresh)
@@ -110,16 +111,32 @@ class Accumulators:
             equal = messages[number] == into[ids]
             ids, messages = ids[equal], tuple(values[equal] for values in messages)
 
+    def note(self, ids: Array) -> None:
+        """Others have merged messages to ``ids`` (each once) into :attr:`values`, and marked them in :attr:`got`."""
+        if len(ids):
+            self._touched.append(np.sort(ids) if len(ids) * _DENSE < len(self.got) else ids)
+
+    def touched(self, first: int, last: int) -> Array:
+        """Who of ``first..last`` got a message, ascending."""
+        found = self._sorted()
+        self._touched = [found]
+        begin, end = np.searchsorted(found, (first, last))
+        return found[begin:end]
+
+    def forget(self, first: int, last: int) -> None:
+        """The messages to ``first..last`` have been used, and the identity is back in their place."""
+        found = self._sorted()
+        begin, end = np.searchsorted(found, (first, last))
+        self.got[found[begin:end]] = False
+        self._touched = [found[:begin], found[end:]]
+
     def take(self, first: int, last: int) -> tuple[Array, tuple[Array, ...]]:
         """Who of ``first..last`` got a message, ascending, and the messages; they are forgotten here."""
-        touched = self._sorted()
-        begin, end = np.searchsorted(touched, (first, last))
-        ids = touched[begin:end]
-        self._touched = [touched[:begin], touched[end:]]
+        ids = self.touched(first, last)
         messages = tuple(values[ids] for values in self.values)
         for values, identity in zip(self.values, self._identity, strict=True):
             values[ids] = identity
-        self.got[ids] = False
+        self.forget(first, last)
         return ids, messages
 
     def _sorted(self) -> Array:

@@ -63,7 +63,17 @@ def _reference_leaf(threads: int | None) -> Leaf:
     return ReferenceLeaf()
 
 
-_LEAVES: Final[Mapping[str, Callable[[int | None], Leaf]]] = {"numpy": _numpy_leaf, "reference": _reference_leaf}
+def _cpu_leaf(threads: int | None) -> Leaf:
+    from dromos.engines.cpu.part import CpuLeaf
+
+    return CpuLeaf(threads)
+
+
+_LEAVES: Final[Mapping[str, Callable[[int | None], Leaf]]] = {
+    "cpu": _cpu_leaf,
+    "numpy": _numpy_leaf,
+    "reference": _reference_leaf,
+}
 
 
 def engine_for(

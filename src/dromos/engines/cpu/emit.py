@@ -22,7 +22,7 @@ from dromos.codegen.numba.lower import literal
 from dromos.dtypes import Array
 from dromos.engines.forms import is_offered_in_place
 from dromos.program import Analysis, GraphTypes, TypedProgram
-from dromos.program.expr import Expr, reads
+from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
@@ -61,7 +61,7 @@ def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: bool = False)
 def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
     # what a vertex will offer can be told as soon as it is updated
     early = not reads(typed.ir.message, "superstep", "reduction")
-    facts = program_facts(typed, analysis) | {"OFFERS_EARLY": early}
+    facts = program_facts(typed, analysis) | {"OFFERS_EARLY": early, "WANTS_DECLARED": typed.ir.wants is not TRUE}
     return ["\n".join(f"{name} = {value!r}" for name, value in facts.items())]
 
 
@@ -294,6 +294,9 @@ def fold_reductions(typed: TypedProgram, sums: tuple[Array, ...]) -> list[Any]:
     return folded
 
 
+_USES = {"slices": ("supersteps",)}  # skeletons that a skeleton takes functions from
+
+
 @cache
 def _skeleton_text(name: str) -> str:
     """A skeleton module without its imports of hooks; with the hash of the helpers that it imports from Dromos."""
@@ -302,7 +305,7 @@ def _skeleton_text(name: str) -> str:
 
     helpers = hashlib.sha256((inspect.getsource(intrinsics) + inspect.getsource(jit)).encode()).hexdigest()[:16]
     texts = [f"# helpers {helpers}"]
-    for part in ("common", name):
+    for part in ("common", *_USES.get(name, ()), name):
         source = (skeletons.FOLDER / f"{part}.py").read_text()
         texts.append(source.partition(skeletons.HOOKS_END)[2].strip())
     return "\n\n\n".join(texts) + "\n"

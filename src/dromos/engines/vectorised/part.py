@@ -81,15 +81,15 @@ class VectorisedPart(ArrayPart):
             for arcs in arcs_of(piece, self._rows_in(piece, self.frontier)):
                 self._merge(piece, arcs.rows, arcs.ends, arcs, pushed=True)
             return
-        if self._marked != self.superstep:
-            self.mark_own_frontier()
-            self._wanted, self._marked = self.wanting(), self.superstep
+        self.mark_own_frontier()
+        if self._asked_at != self.superstep:
+            self._wanted, self._asked_at = self.wanting(), self.superstep
         for arcs in arcs_of(piece, self._rows_in(piece, self._wanted)):
             if not self.always:
                 arcs = self._kept(arcs, self.member[arcs.ends])
             self._merge(piece, arcs.ends, arcs.rows, arcs, pushed=False)
 
-    _marked = -1
+    _asked_at = -1
     _wanted: Array | None = None
 
     @staticmethod

@@ -1,0 +1,291 @@
+"""The halves of a superstep on a part of a graph: messages along the arcs of a slice, then the part's own vertices.
+
+A slice is ``(start, offsets, ends, weights)``: row ``r`` is that of vertex ``start + r``, and lies at
+``offsets[r] - offsets[0]``. It may hold a piece of a row, so a vertex may have a message from an earlier slice.
+``first..last`` are the part's own vertices; fields of others are copies. ``got[v] == 1`` marks who got a message and
+``member[v] == 1`` who is in the frontier: both are cleared by the caller, between kernels.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    BLOCK,
+    CHUNK,
+    FIRST,
+    HUB,
+    HUB_COUNT,
+    ONE,
+    QUEUE,
+    ROWS,
+    SECOND,
+    TOUCHED,
+    append,
+    first_arc,
+    flush,
+    reserve,
+    take_piece,
+    take_work,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import (
+    ALWAYS_ACTIVE,
+    HAS_REDUCTIONS,
+    HAS_SENT,
+    REVISITS,
+    SENDS_ALWAYS,
+    UPDATE_ALL,
+    VOTE,
+    WANTS_ALWAYS,
+    WANTS_DECLARED,
+    active_at,
+    compute_at,
+    edge_init_store,
+    edge_update_store,
+    identity,
+    init_store,
+    keep,
+    merge,
+    merge_shared,
+    put,
+    reduce_fold,
+    reduce_keep,
+    reduce_start,
+    sends_at,
+    sent_store,
+    start_at,
+    take,
+    update_store,
+    wants_at,
+    weight_at,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
+from dromos.intrinsics import atomic_swap, load, load_relaxed
+from dromos.jit import LINE, inline, lean_kernel, meet
+
+# ---- everything above is replaced by a program's own hooks
+
+SUMMED = 4096  # vertices whose reductions are folded together: the same ones whatever the number of threads
+
+
+@inline
+def reduce_block(O, S, K, first, last, block, sums):
+    """Fold the reductions over one block of the own vertices."""
+    R = reduce_start()
+    for v in range(first + block * SUMMED, min(first + (block + 1) * SUMMED, last)):
+        R = reduce_fold(R, O, S, K, v)
+    reduce_keep(R, sums, block)
+
+
+@lean_kernel
+def start_part(thread, threads, first, last, S, K, queue, buffer, counters, memory, report, sums):
+    """Initial state of all vertices; the first frontier and the reductions of the own."""
+    n = K[1]
+    base = thread * BLOCK
+    held = 0
+    fits = True
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
+        fits &= init_store(S, S, K, v)
+    meet(memory, thread, threads, 1)
+    if not ALWAYS_ACTIVE:
+        count = last - first
+        for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
+            if start_at(S, K, v):
+                held = append(queue, counters, QUEUE, buffer, base, held, v)
+    flush(queue, counters, QUEUE, buffer, base, held)
+    if HAS_REDUCTIONS:
+        for block in range(thread, (last - first + SUMMED - 1) // SUMMED, threads):
+            reduce_block(S, S, K, first, last, block, sums)
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
+
+
+@lean_kernel
+def list_wanting(thread, threads, first, last, S, K, found):
+    """Which of the own vertices can still use a message."""
+    count = last - first
+    for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
+        found[v - first] = WANTS_ALWAYS or wants_at(S, K, v)
+
+
+@inline
+def is_wanted(S, K, first, last, v):
+    """Whether ``v`` can use a message; of another part's vertex a copy may be too old to say so, unless declared."""
+    return WANTS_ALWAYS or (not WANTS_DECLARED and (v < first or v >= last)) or wants_at(S, K, v)
+
+
+@inline
+def push_row(S, E, K, A, locks, got, first, last, u, begin, end, ends, weights, listed, touched, counters, buffer, base,
+             held):  # fmt: skip
+    """Send along the arcs ``begin..end`` of ``u``; what the buffer holds now, and how many messages there were."""
+    sent = 0
+    for arc in range(begin, end):
+        v = np.int64(load(ends, arc))
+        if is_wanted(S, K, first, last, v):
+            w = weight_at(weights, arc)
+            if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
+                merge_shared(A, locks, v, compute_at(S, E, K, u, v, arc, w))
+                sent += 1
+                if listed and load_relaxed(got, v) != ONE and atomic_swap(got, v, ONE) != ONE:
+                    held = append(touched, counters, TOUCHED, buffer, base, held, v)
+    return held, sent
+
+
+@lean_kernel
+def push_slice(
+    thread, threads, piece, first, last, S, E, K, A, locks, got, everyone, rows, size, listed, touched, hubs, buffer,
+    counters, memory, report,
+):  # fmt: skip
+    """Own vertices that are active send along the out-arcs of a slice: those of ``rows``, or all (``everyone``)."""
+    start, offsets, ends, weights = piece
+    shift = first_arc(offsets, 0)
+    base = thread * BLOCK
+    count = offsets.size - 1 if everyone else size
+    chunk = ROWS if everyone else CHUNK
+    messages = held = 0
+    while True:
+        position = take_work(counters, FIRST, chunk)
+        if position >= count:
+            break
+        for index in range(position, min(position + chunk, count)):
+            row = index if everyone else np.int64(load(rows, index)) - start
+            begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
+            if end - begin > HUB:
+                hubs[reserve(counters, HUB_COUNT, 1)] = row
+            else:
+                held, sent = push_row(
+                    S, E, K, A, locks, got, first, last, start + row, begin, end, ends, weights, listed, touched,
+                    counters, buffer, base, held,
+                )  # fmt: skip
+                messages += sent
+    meet(memory, thread, threads, 1)
+    while True:
+        row, begin, end = take_piece(counters, hubs, offsets)
+        if row < 0:
+            break
+        held, sent = push_row(
+            S, E, K, A, locks, got, first, last, start + row, begin - shift, end - shift, ends, weights, listed,
+            touched, counters, buffer, base, held,
+        )  # fmt: skip
+        messages += sent
+    flush(touched, counters, TOUCHED, buffer, base, held)
+    report[thread * LINE + MESSAGES] = messages
+
+
+@lean_kernel
+def pull_slice(thread, threads, piece, S, E, K, A, got, member, touched, buffer, counters, report):
+    """Own vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread."""
+    start, offsets, ends, weights = piece
+    shift = first_arc(offsets, 0)
+    base = thread * BLOCK
+    count = offsets.size - 1
+    messages = held = 0
+    while True:
+        position = take_work(counters, FIRST, CHUNK)
+        if position >= count:
+            break
+        for row in range(position, min(position + CHUNK, count)):
+            v = start + row
+            before = load(got, v) == ONE
+            if (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
+                continue
+            message, found = gather(
+                S, E, K, member, ONE, v, first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift, ends,
+                weights,
+            )  # fmt: skip
+            if found:
+                messages += found
+                put(A, v, merge(take(A, v), message) if before else message)
+                if not before:
+                    got[v] = ONE
+                    held = append(touched, counters, TOUCHED, buffer, base, held, v)
+    flush(touched, counters, TOUCHED, buffer, base, held)
+    report[thread * LINE + MESSAGES] = messages
+
+
+@lean_kernel
+def settle_part(
+    thread, threads, first, last, S, O, K, A, got, member, queue, size, touched, count, following, buffer, counters,
+    memory, report, sums,
+):  # fmt: skip
+    """After the messages: what was sent is taken away, states are updated, the next frontier is made.
+
+    ``queue`` is the frontier (in ``member`` too, with ``sent``), ``touched`` who got a message; all of them own.
+    """
+    base = thread * BLOCK
+    held = 0
+    fits = True
+    own = last - first
+    if HAS_REDUCTIONS and not UPDATE_ALL:
+        for v in range(first + own * thread // threads, first + own * (thread + 1) // threads):
+            keep(O, S, v)
+        meet(memory, thread, threads, 1)
+    if HAS_SENT or REVISITS:
+        senders = own if ALWAYS_ACTIVE else size
+        while True:
+            position = take_work(counters, FIRST, CHUNK)
+            if position >= senders:
+                break
+            for index in range(position, min(position + CHUNK, senders)):
+                u = first + index if ALWAYS_ACTIVE else np.int64(load(queue, index))
+                if HAS_SENT:
+                    keep(O, S, u)
+                    fits &= sent_store(S, O, K, u)
+                if not UPDATE_ALL and not ALWAYS_ACTIVE and load(got, u) != ONE:
+                    if not HAS_SENT:
+                        keep(O, S, u)
+                    if active_at(O, S, K, u):
+                        held = append(following, counters, QUEUE, buffer, base, held, u)
+    if HAS_SENT:
+        meet(memory, thread, threads, 2)
+    changed = own if UPDATE_ALL else count
+    while True:
+        position = take_work(counters, SECOND, CHUNK)
+        if position >= changed:
+            break
+        for index in range(position, min(position + CHUNK, changed)):
+            v = first + index if UPDATE_ALL else np.int64(load(touched, index))
+            if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == ONE)):
+                keep(O, S, v)
+            fits &= update_store(S, S, K, v, take(A, v))
+            put(A, v, identity())
+            if not ALWAYS_ACTIVE and active_at(O, S, K, v):
+                held = append(following, counters, QUEUE, buffer, base, held, v)
+    flush(following, counters, QUEUE, buffer, base, held)
+    if HAS_REDUCTIONS:
+        meet(memory, thread, threads, 3)
+        for block in range(thread, (own + SUMMED - 1) // SUMMED, threads):
+            reduce_block(O, S, K, first, last, block, sums)
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
+
+
+@lean_kernel
+def start_edges(thread, threads, piece, S, E, K, report):
+    """Initial values of the edge fields of a slice."""
+    start, offsets, ends, weights = piece
+    shift = first_arc(offsets, 0)
+    count = offsets.size - 1
+    fits = True
+    for row in range(count * thread // threads, count * (thread + 1) // threads):
+        for arc in range(first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift):
+            w = weight_at(weights, arc)
+            fits &= edge_init_store(E, S, E, K, start + row, np.int64(load(ends, arc)), arc, w)
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
+
+
+@lean_kernel
+def write_edges(thread, threads, piece, first, last, S, O, E, K, everyone, rows, size, report):
+    """New values of the edge fields along a slice's arcs that ``rows`` (or all) sent along, from the fields ``O``."""
+    start, offsets, ends, weights = piece
+    shift = first_arc(offsets, 0)
+    count = offsets.size - 1 if everyone else size
+    fits = True
+    for index in range(count * thread // threads, count * (thread + 1) // threads):
+        row = index if everyone else np.int64(load(rows, index)) - start
+        u = start + row
+        for arc in range(first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift):
+            v = np.int64(load(ends, arc))
+            w = weight_at(weights, arc)
+            if is_wanted(O, K, first, last, v) and (SENDS_ALWAYS or sends_at(O, E, K, u, v, arc, w)):
+                fits &= edge_update_store(E, S, E, K, u, v, arc, w)
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
