@@ -14,7 +14,7 @@ import dromos as dr
 
 
 class WidestPath(dr.Program):
-    source = dr.param(int)
+    source = dr.param(dr.ID)
     width = dr.field(np.float64)
     combine = dr.MAX
 

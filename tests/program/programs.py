@@ -61,6 +61,7 @@ class SSSPWithParents(SSSP):
     distance = dr.field(np.float64)
     parent = dr.field(dr.ID)
     combine = dr.ARGMIN
+    priority = None
 
     def init(self, v):
         return {
@@ -146,7 +147,6 @@ class DeltaPageRank(dr.Program):
     rank = dr.field(np.float64, init=0.0)
     residual = dr.field(np.float64)
     combine = dr.SUM
-    priority = "residual"
 
     def init(self, v):
         return {"residual": 1 - self.damping}

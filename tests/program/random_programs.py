@@ -24,6 +24,8 @@ Formula = Callable[[Symbols], Any]
 
 _TYPES = (np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32, np.float64, dr.ID, bool)
 _COMBINES = (dr.SUM, dr.MIN, dr.MAX, dr.ANY, dr.OR, dr.ARGMIN)
+_KEYED = (dr.ARGMIN, dr.ARGMAX)
+_SHAPES = ("any", "any", "any", "any", "improving", "improving", "claiming", "sending once", "keyed", "vector")
 _ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
     operator.add, operator.sub, operator.mul, dr.minimum, dr.maximum,
 )  # fmt: skip
@@ -34,6 +36,7 @@ _IMPROVING: tuple[Formula, ...] = (
     lambda at: dr.minimum(at["u.f0"], at["weight"]),
     lambda at: dr.maximum(at["u.f0"], at["u.id"]),
 )
+_VECTORS: tuple[Formula, ...] = (lambda at: at["u.f0"], lambda at: at["u.f0"] + 1, lambda at: at["u.f0"] + at["weight"])
 _COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt)
 
 
@@ -49,8 +52,8 @@ def random_program(seed: int) -> type[dr.Program]:
         return program
 
 
-def random_graph(draw: random.Random) -> Graph:
-    """Loops, parallel edges, lonely vertices; perhaps a hub, perhaps a long path."""
+def random_graph(draw: random.Random, *, heavy: bool = False) -> Graph:
+    """Loops, parallel edges, lonely vertices; perhaps a hub, a long path, or (``heavy``) a few great weights."""
     n = draw.choice((1, 2, 5, 9, 30, 80))
     edges = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.choice((0, n, 2 * n, 4 * n)))]
     if draw.random() < 0.3:
@@ -58,7 +61,10 @@ def random_graph(draw: random.Random) -> Graph:
     if draw.random() < 0.3:
         edges += [(v, v + 1) for v in range(n - 1)]
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    weights = np.array([draw.randrange(1, 9) for _ in edges], dtype=np.float32)
+    most = draw.choice((9, 1000, 10**5, 10**7)) if heavy else 9
+    weights = np.array(
+        [draw.randrange(1, most if draw.random() < 0.1 else 9) for _ in edges], dtype=np.float32
+    )  # fmt: skip
     return Graph.from_edges(
         ends[:, 0], ends[:, 1], weights, num_vertices=n, directed=draw.random() < 0.5, threads=1
     )  # fmt: skip
@@ -69,17 +75,31 @@ class _Draw:
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
-        # half of the programs have a shape that the analysis looks for, but for what else is drawn
-        self.shape = draw.choice(("any", "any", "any", "improving", "claiming", "sending once"))
+        # more than half of the programs have a shape that the analysis looks for, but for what else is drawn
+        self.shape = draw.choice(_SHAPES)
         self.fields = {f"f{i}": draw.choice(_TYPES) for i in range(draw.choice((1, 1, 2)))}
         if self.shape == "sending once":
             self.fields = {"f0": np.float64, "f1": np.float64}
+        if self.shape == "improving" and self.chance(0.7):
+            self.fields = {"f0": draw.choice((np.int32, np.int64, np.float32, np.float64))}
+        if self.shape == "keyed":
+            self.fields = {"f0": draw.choice((np.int32, np.int64, np.float32, np.float64)), "f1": dr.ID}
+        if self.shape == "vector":
+            self.fields = {"f0": draw.choice((np.int8, np.int32, np.int64, np.uint32, np.float64))}
+        self.size = draw.choice((1, 2, 3)) if self.shape == "vector" else None
         self.names = tuple(self.fields)
-        self.combine = draw.choice(_COMBINES)
-        if self.shape != "any":
-            self.combine = {"improving": draw.choice((dr.MIN, dr.MAX)), "claiming": dr.ANY}.get(self.shape, dr.SUM)
-        self.has_edge_field = self.chance(0.1 if self.shape == "any" else 0.03)
-        self.has_reduction = self.chance(0.2 if self.shape == "any" else 0.03)
+        self.combine = {
+            "any": draw.choice(_COMBINES),
+            "improving": draw.choice((dr.MIN, dr.MAX)),
+            "claiming": dr.ANY,
+            "sending once": dr.SUM,
+            "keyed": draw.choice(_KEYED),
+            "vector": draw.choice((dr.MIN, dr.MAX, dr.MIN, dr.SUM)),
+        }[self.shape]
+        common = self.shape == "any"
+        self.has_edge_field = self.chance(0.15 if common else 0.05)
+        self.has_reduction = self.chance(0.2 if common else 0.05)
+        self.has_converged = self.chance(0.15 if common else 0.1)
 
     def chance(self, share: float) -> bool:
         """True in that share of cases."""
@@ -116,9 +136,13 @@ class _Draw:
     def new_value(self, name: str) -> Formula:
         """What ``update`` makes of a field: often one of the shapes that the analysis knows."""
         mine, kind = f"v.{name}", self.draw.random()
-        if self.shape == "improving":
-            best = dr.minimum if self.combine is dr.MIN else dr.maximum
+        if self.shape in ("improving", "vector"):
+            best = {dr.MIN: dr.minimum, dr.MAX: dr.maximum}.get(self.combine, operator.add)
             return lambda at: best(at[mine], at["message"])
+        if self.shape == "keyed":
+            better = operator.lt if self.combine is dr.ARGMIN else operator.gt
+            part = self.names.index(name)
+            return lambda at: dr.where(better(at["parts"][0], at["v.f0"]), at["parts"][part], at[mine])
         if self.shape == "claiming":
             found = self.number(("message", "superstep"), self.draw.choice((0, 1)))
             return lambda at: dr.where(at["v.f0"] < 0, found(at), at[mine])
@@ -141,27 +165,34 @@ class _Draw:
 
     def program(self, name: str) -> type[dr.Program]:
         """A class with what was drawn."""
-        members: dict[str, Any] = {field: dr.field(dtype) for field, dtype in self.fields.items()}
+        members: dict[str, Any] = {field: dr.field(dtype, size=self.size) for field, dtype in self.fields.items()}
+        # sums of great and small numbers depend on their order, and casts of great ones on the processor
+        members["_heavy"] = self.shape in ("improving", "keyed") or (
+            self.shape == "vector" and self.combine is not dr.SUM
+        )  # fmt: skip
         members |= {"combine": self.combine, "init": self.init(), "compute": self.compute(), "update": self.update()}
         if self.chance(0.6):
             members["start"] = lambda self, v: v.id == 0
         if self.chance(0.2 if self.shape == "any" else 0.05):
             members["sends"] = self.along(self.truth(self.arc_symbols(), 1))
-        if self.chance(0.6 if self.shape == "any" else 0.9):
+        if self.chance(0.9 if self.shape in ("claiming", "sending once") else 0.6):
             members["active"] = self.active()
         if self.has_edge_field:
             members["g"] = dr.edge_field(np.float64, init=1.0)
             members["edge_update"] = self.along(self.number(("weight", "g", "u.id", "v.id"), 1))
         if self.has_reduction:
             field = self.draw.choice(self.names)
+            one = (lambda value: value) if self.size is None else (lambda value: value[0])
             members["total"] = dr.reduction(self.draw.choice((dr.SUM, dr.MIN, dr.MAX)))(
-                lambda self, v: getattr(v, field)
+                lambda self, v: one(getattr(v, field))
             )
+        if self.has_converged:
+            members["converged"] = self.converged()
         if self.shape == "sending once":
             members["sent"] = lambda self, u: {"f0": u.f0 + u.f1, "f1": 0.0}
         if self.chance(0.15 if self.shape == "any" else 0.03):
             members["update_on"] = "all"
-        if self.chance(0.25):
+        if self.combine is dr.MIN and self.size is None and self.chance(0.7):
             members["priority"] = self.draw.choice(self.names)
         return type(name, (dr.Program,), members)
 
@@ -191,7 +222,9 @@ class _Draw:
         def init(program: Any, v: Any) -> Any:
             start = {}
             for name, dtype in self.fields.items():
-                if dtype is bool:
+                if self.size is not None:
+                    start[name] = [dr.where(v.id == i, 0, 3 * i + abs(values[name])) for i in range(self.size)]
+                elif dtype is bool:
                     start[name] = v.id == 0
                 elif dtype is dr.ID:
                     start[name] = dr.where(v.id == 0, v.id, -1)
@@ -209,16 +242,24 @@ class _Draw:
         return init
 
     def compute(self) -> Callable[..., Any]:
-        if self.shape == "improving":
+        if self.shape in ("improving", "keyed"):
             value = self.along(self.draw.choice(_IMPROVING))
+            if self.chance(0.2):  # goes round, unless there is room
+                narrow, wide = self.draw.choice((np.int8, np.int16, np.int64)), self.fields["f0"]
+                whole = value
+                value = lambda program, u, edge, v: dr.cast(dr.cast(whole(program, u, edge, v), narrow), wide)  # noqa: E731
+        elif self.shape == "vector":
+            value = self.along(self.draw.choice(_VECTORS))
         elif self.shape == "claiming" and self.chance(0.7):
             value = self.along(self.draw.choice((lambda at: at["u.id"], lambda at: at["superstep"] + 1)))
         elif self.shape == "sending once":
             value = self.along(lambda at: 0.3 * at["u.f1"] / (at["u.out_degree"] * at["weight"]))
         else:
             value = self.along(self.number(self.arc_symbols(), self.draw.choice((0, 1, 2))))
-        if self.combine is not dr.ARGMIN:
+        if self.combine not in _KEYED:
             return value
+        if self.shape == "keyed" and self.chance(0.4):
+            return lambda program, u, edge, v: (value(program, u, edge, v), u.f1)
         return lambda program, u, edge, v: (value(program, u, edge, v), u.id)
 
     def update(self) -> Callable[..., Any]:
@@ -230,7 +271,8 @@ class _Draw:
         def update(program: Any, v: Any, message: Any) -> Any:
             at = {f"v.{name}": getattr(v, name) for name in self.names}
             at |= {"v.id": v.id, "superstep": program.superstep}
-            at["message"] = message[argument] if self.combine is dr.ARGMIN else message
+            at["message"] = message[argument] if self.combine in _KEYED else message
+            at["parts"] = message
             if self.has_reduction:
                 at["total"] = program.total
             new = {name: formula(at) for name, formula in formulas.items()}
@@ -245,8 +287,33 @@ class _Draw:
             return lambda program, old, new: new.f1 > 1e-6
         if self.shape == "claiming" and self.chance(0.8):
             return lambda program, old, new: new.f0 != old.f0
+        if self.shape in ("improving", "keyed") and self.chance(0.4):
+            improves = operator.lt if self.combine in (dr.MIN, dr.ARGMIN) else operator.gt
+            return lambda program, old, new: improves(new.f0, old.f0)
         if self.chance(0.2):
             return lambda program, old, new: True
         name = self.draw.choice(self.names)
         compare = self.draw.choice((operator.ne, operator.ne, operator.lt, operator.gt))
-        return lambda program, old, new: compare(getattr(new, name), getattr(old, name))
+        part = (lambda value: value) if self.size is None else (lambda value: value[self.size - 1])
+
+        def ends(old: Any, new: Any) -> tuple[Any, Any]:
+            return part(getattr(new, name)), part(getattr(old, name))
+
+        holes: tuple[Callable[..., Any], ...] = (
+            lambda new, now, before: abs(now - before) >= 2,
+            lambda new, now, before: compare(now, before) & (now < 5),
+            lambda new, now, before: compare(now, before) & (new.id % 3 != 1),
+            lambda new, now, before: compare(now, before) | (new.id == 2),
+        )
+        if self.chance(0.3):
+            hole = self.draw.choice(holes)
+            return lambda program, old, new: hole(new, *ends(old, new))
+        return lambda program, old, new: compare(*ends(old, new))
+
+    def converged(self) -> Callable[..., Any]:
+        last, kind = self.draw.choice((1, 2, 5)), self.draw.random()
+        if kind < 0.1:
+            return lambda program: True
+        if kind < 0.6 or not self.has_reduction:
+            return lambda program: program.superstep + 1 >= last
+        return lambda program: (program.total < 2) & (program.superstep > 0)

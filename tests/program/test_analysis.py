@@ -311,10 +311,18 @@ def test_monotone_delta_and_priority():
     assert analyse(p.SSSPWithParents.typed(FLOAT)).monotone == "distance"
     assert analyse(p.DeltaPageRank.typed(FLOAT)).delta == "residual"
     assert analyse(p.SSSP.typed(FLOAT)).priority == ("distance", "ascending")
-    assert analyse(p.DeltaPageRank.typed(FLOAT)).priority == ("residual", "descending")
-    unused = variant(p.KCore, priority="degree")
-    assert unused.priority is None
-    assert any("is not used" in note for note in unused.notes)
+
+    silent = variant(p.SSSP, active=lambda self, old, new: old.distance - new.distance > 1)
+    other = variant(
+        p.SSSP,
+        other=dr.field(float, init=0.0),
+        priority="other",
+        init=lambda self, v: {"distance": 0.0},
+        update=lambda self, v, message: {"distance": dr.minimum(v.distance, message)},
+    )
+    for unused, why in ((silent, "active() is not proven"), (other, "not the field that messages improve")):
+        assert unused.priority is None
+        assert any("is not used" in note and why in note for note in unused.notes)
 
 
 def test_activity_and_kind():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import random
 import subprocess
 import sys
 
@@ -84,6 +85,11 @@ WRONG = {
     "an edge has no 'length' here": {"compute": lambda self, u, edge, v: edge.length},
     "self.x: a field belongs to a vertex": {"compute": lambda self, u, edge, v: self.x},
     "priority = 'y' is not a scalar field": {"priority": "y"},
+    "of use for combine = dr.MIN alone; with MAX leave it out": {"priority": "x", "combine": dr.MAX},
+    "with SUM leave it out": {"priority": "x", "combine": dr.SUM},
+    "compute (": {"compute": lambda self, u, edge, v: u.x + random.random()},
+    "gives something else each time it is called": {"update": lambda self, v, message: message + random.random()},
+    "Give such numbers as a dr.vertex_param": {"init": lambda self, v: np.random.default_rng().random()},
     "update_on = 'some' must be": {"update_on": "some"},
     "ANY has no identity": {"combine": dr.ANY, "update_on": "all"},
     "ARGMIN needs a message (key, value, ...)": {"combine": dr.ARGMIN},

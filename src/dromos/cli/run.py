@@ -102,7 +102,7 @@ def _params(cls: type[Program], graph: Graph, given: list[str]) -> dict[str, Any
 
 
 def _param(graph: Graph, spec: ParamSpec, text: str) -> Any:
-    """A number; for a whole number also a vertex by its label; numbers by vertex; or a row of numbers."""
+    """A number; a vertex by its label, also for a whole number; numbers by vertex; or a row of numbers."""
     if spec.per_vertex:
         values = as_numbers(graph, text)
         if not isinstance(values, Mapping):
@@ -113,6 +113,8 @@ def _param(graph: Graph, spec: ParamSpec, text: str) -> Any:
         return column
     if spec.size is not None:
         return as_matrix(graph, text)[0]
+    if spec.is_vertex:
+        return graph.vertex_id(as_vertex(graph, text))
     try:
         return int(text)
     except ValueError:

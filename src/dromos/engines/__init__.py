@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import InvalidArgumentError
+from dromos.errors import InvalidArgumentError, UnknownVertexError
 from dromos.plan import Caps, Path, Stats, legal_paths
 from dromos.program import Analysis, GraphTypes, Program, ProgramIR
 
@@ -140,7 +140,29 @@ def caps_for(
 
 
 def check_params(program: Program, graph: GraphShape) -> None:
-    """Refuse per-vertex arrays that do not have a row for each vertex."""
+    """Refuse per-vertex arrays that do not have one row per vertex, and vertices that the graph does not have.
+
+    >>> import dromos as dr
+    >>> class Marked(dr.Program):
+    ...     place = dr.param(dr.ID)
+    ...     mark = dr.field(bool)
+    ...     combine = dr.OR
+    ...     def init(self, v): return v.id == self.place
+    ...     def compute(self, u, edge, v): return u.mark
+    ...     def update(self, v, message): return v.mark | message
+    >>> check_params(Marked(place=3), dr.generators.path(3))
+    Traceback (most recent call last):
+    dromos.errors.UnknownVertexError: Marked: place=3 is not a vertex of the graph, which has the ids 0..2; ...
+    """
+    ir = program.ir()
+    for name in sorted(ir.vertex_params):
+        given = np.atleast_1d(program.params[name])
+        if strange := [int(v) for v in given.ravel() if not 0 <= v < graph.num_vertices]:
+            has = f"which has the ids 0..{graph.num_vertices - 1}" if graph.num_vertices else "which has none"
+            raise UnknownVertexError(
+                f"{ir.name}: {name}={strange[0]} is not a vertex of the graph, {has}; "
+                "graph.vertex_id(label) finds the id of a label"
+            )
     for spec in program.ir().params:
         if spec.per_vertex and len(program.params[spec.name]) != graph.num_vertices:
             raise InvalidArgumentError(

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from dromos.program.expr import FALSE, TRUE, Expr, reads, substitute
 from dromos.program.ir import ProgramIR
 from dromos.program.legality import delta_field, legal_paths, monotone_field
-from dromos.program.monoid import ANY, MAX, SUM
+from dromos.program.monoid import ANY, SUM
 from dromos.program.patterns import claimed_field, folded, guard, is_free, is_never, updates_idempotently
 from dromos.program.typed import TypedProgram
 
@@ -57,8 +57,8 @@ class Analysis:
     """``update`` with the identity changes nothing: a vertex without a message may be skipped."""
     wants: Expr | None
     """Whether a vertex can still use a message, given or derived; None: always."""
-    priority: tuple[str, Literal["ascending", "descending"]] | None
-    """The field to schedule by, and which end comes first; None where postponing would change the answer."""
+    priority: tuple[str, Literal["ascending"]] | None
+    """The field to schedule by, and which end comes first; None where that would change the answer or help nothing."""
     legal: Mapping[str, str | None]
     """Path -> None, or why this program cannot run on it."""
     notes: tuple[str, ...]
@@ -126,7 +126,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         wants=wants,
         priority=priority,
         legal=legal,
-        notes=_notes(typed, activity, priority),
+        notes=_notes(typed, activity, priority, legal),
     )
 
 
@@ -165,14 +165,15 @@ def _wants(ir: ProgramIR, activity: Activity) -> Expr | None:
 
 def _priority(
     ir: ProgramIR, monotone: str | None, legal: Mapping[str, str | None]
-) -> tuple[str, Literal["ascending", "descending"]] | None:
-    if ir.priority is None or legal["async-push-dd"] is not None:
+) -> tuple[str, Literal["ascending"]] | None:
+    if ir.priority is None or ir.priority != monotone or legal["async-push-dd"] is not None:
         return None
-    falling = ir.combine in (MAX, SUM) or monotone is None
-    return ir.priority, "descending" if falling else "ascending"
+    return ir.priority, "ascending"
 
 
-def _notes(typed: TypedProgram, activity: Activity, priority: object) -> tuple[str, ...]:
+def _notes(
+    typed: TypedProgram, activity: Activity, priority: object, legal: Mapping[str, str | None]
+) -> tuple[str, ...]:
     notes = []
     if typed.ir.combine is SUM:
         notes += [
@@ -183,7 +184,8 @@ def _notes(typed: TypedProgram, activity: Activity, priority: object) -> tuple[s
             for wide in {str(dtype) for dtype in typed.accumulators}
         ]
     if typed.ir.priority is not None and priority is None:
-        notes.append(f"priority = {typed.ir.priority!r} is not used: postponing a vertex would change the answer")
+        why = legal["async-push-dd"] or "it is not the field that messages improve"
+        notes.append(f"priority = {typed.ir.priority!r} is not used: {why}")
     if activity == "other" and any(
         node.op == "ne" and typed.typing.of(node.args[0]).dtype.kind == "f" for node in reads([typed.ir.active], "ne")
     ):

@@ -186,6 +186,9 @@ def edge_field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRE
 def param(dtype: _TypeLike = float, default: Any = REQUIRED, *, size: int | None = None) -> Any:
     """Declare a value that is given for each run. It is never part of generated code, so runs share compiled code.
 
+    ``param(dr.ID)`` is a vertex of the graph, by its id: one that the graph does not have is refused. So is a whole
+    number that ``init`` or ``start`` compares with ``v.id``.
+
     >>> param(int).dtype
     dtype('int64')
     """

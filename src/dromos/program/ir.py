@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
-from dromos.program.expr import Expr, render
+from dromos.program.expr import Expr, render, walk
 from dromos.program.monoid import Monoid
 from dromos.program.place import Place
-from dromos.program.types import NumberType
+from dromos.program.types import IdType, NumberType
 
 __all__ = ["Assignments", "FieldSpec", "Kind", "ParamSpec", "ProgramIR", "ReductionSpec", "UpdateOn"]
 
@@ -39,9 +39,14 @@ class FieldSpec:
 
 @dataclass(frozen=True)
 class ParamSpec(FieldSpec):
-    """A value given for each run; ``per_vertex`` ones are arrays with a row a vertex."""
+    """A value given for each run; ``per_vertex`` ones are arrays with one row per vertex."""
 
     per_vertex: bool = False
+
+    @property
+    def is_vertex(self) -> bool:
+        """Whether the value is declared to be a vertex (or several) of the graph."""
+        return isinstance(self.dtype, IdType) and not self.per_vertex
 
     def __str__(self) -> str:
         return super().__str__() + (" per vertex" if self.per_vertex else "")
@@ -109,6 +114,16 @@ class ProgramIR:
     def exprs(self, *functions: str) -> list[Expr]:
         """The expressions of the named functions."""
         return [expr for _, expr in self.roots(*functions)]
+
+    @cached_property
+    def vertex_params(self) -> frozenset[str]:
+        """Parameters that have to be vertices: declared with ``dr.ID``, or compared with ``v.id`` by init or start."""
+        compared = [node.args for node in walk(self.exprs("init", "start")) if node.op == "eq"]
+        pairs = [pair for one, other in compared for pair in ((one, other), (other, one))]
+        return frozenset(
+            [spec.name for spec in self.params if spec.is_vertex]
+            + [other.attr[0] for one, other in pairs if one.op == "id" and other.op == "param"]
+        )
 
     @cached_property
     def text(self) -> str:

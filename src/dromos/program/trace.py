@@ -12,7 +12,7 @@ from dromos.errors import ProgramError, ProgramTypeError
 from dromos.program.declare import REQUIRED, RESERVED, EdgeField, Field, Param, Reduction, declared, symbols
 from dromos.program.expr import TRUE, Expr, build, reads
 from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
-from dromos.program.monoid import Monoid, monoid_of
+from dromos.program.monoid import MIN, Monoid, monoid_of
 from dromos.program.place import Place, here, place_of, tracing
 from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes, IdType
@@ -69,8 +69,23 @@ class Edge:
 
 
 def trace(cls: type[Any]) -> ProgramIR:
-    """The IR of the program ``cls``, checked."""
-    return _Tracer(cls).run()
+    """The IR of the program ``cls``, checked.
+
+    A second trace has to give the same: what changes from call to call (a random number, a clock) would silently become
+    one constant for all vertices and all supersteps.
+    """
+    first, again = _Tracer(cls).run(), _Tracer(cls).run()
+    for (label, expr), (_, other) in zip(first.roots(), again.roots(), strict=False):
+        if expr is not other:
+            word, *parts = label.split(".")
+            function = "compute" if word == "message" else parts[0] if word == "reductions" else word
+            raise ProgramError(
+                "gives something else each time it is called, such as a random number: functions are called with "
+                "symbols, before the run, so that would be one constant for all vertices. Give such numbers as a "
+                "dr.vertex_param (an array with one row per vertex) or a dr.param",
+                **first.places.get(function, Place(program=cls.__name__, function=function)),
+            )
+    return first
 
 
 class _Tracer:
@@ -137,7 +152,7 @@ class _Tracer:
             converged=self.scalar("converged", self.call("converged", default=False)),
             update_on=self.update_on(combine, active),
             kind=self.cls.kind or ("iterative" if start is TRUE else "traversal"),
-            priority=self.priority(),
+            priority=self.priority(combine),
             places=self.places,
         )
         self.check_reads(ir)
@@ -233,11 +248,17 @@ class _Tracer:
             raise ProgramError("ANY has no identity, so update_on = 'all' has no message to give", program=self.name)
         return cast(UpdateOn, chosen)
 
-    def priority(self) -> str | None:
+    def priority(self, combine: Monoid) -> str | None:
         name: str | None = self.cls.priority
         if name is not None and (name not in self.fields or self.fields[name].size is not None):
             raise ProgramError(
                 f"priority = {name!r} is not a scalar field; there are {', '.join(self.fields)}", program=self.name
+            )
+        if name is not None and combine is not MIN:
+            raise ProgramError(
+                f"priority = {name!r} settles the vertices with the least value first, which is of use for combine = "
+                f"dr.MIN alone; with {combine} leave it out",
+                program=self.name,
             )
         return name
 
