@@ -123,3 +123,19 @@ def test_the_strong_verifier_refuses_wrong_answers(label, count, message):
     verify_strong(graph, np.array([0, 0, 2, 3]), 3)
     with pytest.raises(VerificationError, match=message):
         verify_strong(graph, np.array(label), count)
+
+
+def test_a_set_stop_flag_ends_the_kernel():
+    from dromos.engines.native import components_kernels as kernels
+    from dromos.jit import LINE, team_memory
+    from dromos.parallel import run_team
+
+    graph = dr.generators.path(50)
+    label = np.empty(50, graph.targets.dtype)
+    cursors, stop = np.zeros(kernels.PHASES * LINE, np.int64), np.ones(1, np.int64)
+    arguments = (graph.offsets, graph.targets, graph.symmetric, label, cursors)
+    run_team(kernels.afforest, *arguments, team_memory(2), stop, threads=2)
+    assert label.tolist() == list(range(50))  # nothing was linked
+    cursors[:], stop[0] = 0, 0
+    run_team(kernels.afforest, *arguments, team_memory(2), stop, threads=2)
+    assert not label.any()

@@ -33,9 +33,9 @@ def components(graph: Graph, *, threads: int | None = None) -> Mapping[str, Arra
     label = np.empty(graph.num_vertices, dtype=graph.targets.dtype)
     if graph.num_vertices:
         team = 1 if graph.num_arcs < _SMALL else num_threads(threads)
-        cursors = np.zeros(kernels.PHASES * LINE, dtype=np.int64)
+        cursors, stop = np.zeros(kernels.PHASES * LINE, dtype=np.int64), np.zeros(1, dtype=np.int64)
         run_team(
             kernels.afforest, graph.offsets, graph.targets, graph.symmetric, label, cursors, team_memory(team),
-            threads=team,
+            stop, threads=team, stop=None if graph.num_arcs < _SMALL else stop,
         )  # fmt: skip
     return {"label": label}

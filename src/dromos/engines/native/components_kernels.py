@@ -42,11 +42,11 @@ def _link(label, a, v):
 
 
 @inline
-def _flatten(label, cursors, phase, n):
+def _flatten(label, cursors, phase, n, stop):
     """Let every vertex point at its root."""
     while True:
         first = atomic_add(cursors, phase * LINE, CHUNK)
-        if first >= n:
+        if first >= n or load_relaxed(stop, 0):
             return
         for v in range(first, min(first + CHUNK, n)):
             parent = load_relaxed(label, v)
@@ -76,11 +76,12 @@ def _majority(label, n):
 
 
 @lean_kernel
-def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memory):
+def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memory, stop):
     """Every vertex's label becomes the least id of its component.
 
     The first two neighbours of every vertex are linked, which joins most of a large component. In a symmetric graph the
-    other arcs of its vertices need no look: each is seen from its other end, or lies inside.
+    other arcs of its vertices need no look: each is seen from its other end, or lies inside. Once ``stop[0]`` is set,
+    no thread takes new vertices; all still come to every barrier.
     """
     n = offsets.size - 1
     for v in range(n * thread // threads, n * (thread + 1) // threads):
@@ -90,7 +91,7 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
     share = max(np.int64(CHUNK), n // (8 * threads))
     while True:
         first = atomic_add(cursors, 0, share)
-        if first >= n:
+        if first >= n or load_relaxed(stop, 0):
             break
         for u in range(first, min(first + share, n)):
             begin, end = np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))
@@ -100,13 +101,13 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
                 if begin + 1 < end:
                     _link(label, near, load(targets, begin + 1))
     meet(memory, thread, threads, 2)
-    _flatten(label, cursors, 1, n)
+    _flatten(label, cursors, 1, n, stop)
     meet(memory, thread, threads, 3)
     skipped = _majority(label, n) if symmetric else np.int64(-1)
     linked = np.int64(0)
     while True:
         first = atomic_add(cursors, 2 * LINE, CHUNK)
-        if first >= n:
+        if first >= n or load_relaxed(stop, 0):
             break
         for u in range(first, min(first + CHUNK, n)):
             near = load_relaxed(label, u)
@@ -118,4 +119,4 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
     publish(memory, thread, 4, 0, linked)
     meet(memory, thread, threads, 4)
     if total(memory, threads, 4, 0) > 0:
-        _flatten(label, cursors, 3, n)
+        _flatten(label, cursors, 3, n, stop)
