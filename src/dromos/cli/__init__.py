@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from dromos._version import __version__
-from dromos.cli import convert, formats, generate, info, reachability, run, verify
+from dromos.cli import convert, formats, generate, graph500, info, reachability, run, verify
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
 from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
@@ -39,6 +39,7 @@ app.command("formats")(formats.formats)
 add_commands(app)
 app.command("reachability-index", rich_help_panel="algorithms")(reachability.reachability_index)
 app.command("reachable", rich_help_panel="algorithms")(reachability.reachable)
+app.command("graph500")(graph500.graph500)
 app.command("run", rich_help_panel="algorithms")(run.run)
 
 
@@ -70,11 +71,21 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_BAD_INPUT)
     except DromosError as error:
+        _end_other_ranks(error)
         err.print(f"[bold red]error:[/] {_escaped(error)}", soft_wrap=True)
         sys.exit(_exit_code(error))
     except MemoryError:
         err.print("[bold red]error:[/] out of memory; `dromos convert --memory` works within a budget", soft_wrap=True)
         sys.exit(EXIT_RESOURCES)
+
+
+def _end_other_ranks(error: DromosError) -> None:
+    """In an MPI job the other ranks would wait for this one: the job ends, with this error."""
+    from dromos.places.cluster.world import abort, launched
+
+    mpi4py = sys.modules.get("mpi4py.MPI")
+    if mpi4py is not None and launched():
+        abort(mpi4py.COMM_WORLD, error)
 
 
 def _terminate(signum: int, frame: Any) -> None:

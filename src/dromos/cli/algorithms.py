@@ -53,7 +53,7 @@ class Common:
             Annotated[Path | None, _option("-o", "--out", text="Write a .parquet, .csv, .json or .npz file.")],
             None,
         ),
-        "device": (Annotated[str, _option("--device", text="auto, cpu, cuda or reference.")], "auto"),
+        "device": (Annotated[str, _option("--device", text="auto, cpu, cuda, mpi, numpy or reference.")], "auto"),
         "path": (Annotated[str, _option("--path", text="auto, or a fixed path such as sync-push-dd.")], "auto"),
         "memory": (
             Annotated[

@@ -25,7 +25,7 @@ def reachability_index(
     ] = None,
     memory: Annotated[str | None, typer.Option(help="What a group of sources may take, such as 512M.")] = None,
     grouping: Annotated[str, typer.Option(help="auto, random or by-hubs.")] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
 ) -> None:
     """Build an index of which vertices reach which within some steps."""

@@ -39,6 +39,7 @@ def deliver(
 ) -> None:
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
+    from dromos.places.cluster.world import launched, rank_of_job
     from dromos.runner.report import check_report_path
     from dromos.runner.writing import check_extension
 
@@ -49,6 +50,8 @@ def deliver(
         check_report_path(report)
     if top is not None and top < 1:
         raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
+    if device == "auto" and launched():
+        device = "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
     if memory is not None:
         if check:
@@ -63,6 +66,8 @@ def deliver(
     if check:
         with work("verifying"):
             result.verify()
+    if rank_of_job() != 0:  # every rank of an MPI job has the answer; the first one hands it over
+        return
     if trace:
         err.print(repr(result.trace), markup=False, soft_wrap=True)
     if save_trace is not None:

@@ -33,7 +33,7 @@ def run(
     ] = None,
     max_iter: Annotated[int | None, typer.Option(help="The most supersteps to run.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or reference.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
     path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
     memory: Annotated[

@@ -106,6 +106,8 @@ class Partial:
     reductions: tuple[Any, ...] = ()
     overflow: str = ""
     """A value that did not fit its field: every part raises the error, so that none waits for another."""
+    seconds: float = 0.0
+    """What the superstep took so far; of all parts the longest, so that all of them plan by the same time."""
 
 
 class Part(Protocol):
@@ -202,4 +204,5 @@ def merge_partials(partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         messages=sum(partial.messages for partial in partials),
         reductions=reductions,
         overflow=next((partial.overflow for partial in partials if partial.overflow), ""),
+        seconds=max((partial.seconds for partial in partials), default=0.0),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,9 @@ class PlacedExecution:
                 part.send(piece, path)
         if path.direction == "push":  # who pulls gets messages to its own vertices only
             self.exchange.deliver(self.parts)
-        total = self.exchange.reduce([part.settle() for part in self.parts], self.typed)
+        settled = [part.settle() for part in self.parts]
+        settled[0] = replace(settled[0], seconds=time.perf_counter() - begin)
+        total = self.exchange.reduce(settled, self.typed)
         overflow = total.overflow
         if not overflow and self.ir.edge_fields:
             self.exchange.refresh(self.parts, "edges")
@@ -92,7 +95,7 @@ class PlacedExecution:
             part.finish(total.reductions)
         self._superstep += 1
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
-        self.stats = self._statistics(total, ended, time.perf_counter() - begin)
+        self.stats = self._statistics(total, ended)
         return self.stats
 
     def _on_edges(self, method: str, senders: Sequence[Array | None] | None) -> str:
@@ -123,7 +126,7 @@ class PlacedExecution:
                 return self._superstep
         return getattr(self.shape, node.op)
 
-    def _statistics(self, total: Partial, finished: Any, seconds: float = 0.0) -> Stats:
+    def _statistics(self, total: Partial, finished: Any) -> Stats:
         self._explored += total.out_degree
         return Stats(
             superstep=self._superstep,
@@ -133,6 +136,6 @@ class PlacedExecution:
             unexplored=self.shape.num_arcs - self._explored,
             messages=total.messages,
             bytes=total.messages * self.typed.message_bytes,
-            seconds=seconds,
+            seconds=total.seconds,
             finished=finished,
         )

@@ -10,12 +10,13 @@ from typing import Final
 from dromos.engines import Engine, GraphLike
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
-from dromos.parallel import num_threads
+from dromos.parallel import THREADS_VARIABLE, num_threads
 
-__all__ = ["DEVICES", "DEVICE_VARIABLE", "engine_for"]
+__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "engine_for"]
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs: below, no machine has too little memory
+CLUSTER: Final = "mpi"
 _WORTH_COPYING: Final = 1 << 17  # arcs: below, a CPU is done before the graph is on the device
 
 
@@ -102,6 +103,8 @@ def engine_for(
         return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts)
     if not isinstance(device, str):
         return device
+    if device.partition(":")[0] == CLUSTER:
+        return _cluster(device, threads)
     name = _named(device, threads, graph)
     if device == "auto" and name == "cpu" and graph is not None and _is_larger_than_memory(graph):
         return _streamed("auto", threads, None, None, None, otherwise=DEVICES["cpu"](threads))
@@ -149,6 +152,21 @@ def _is_larger_than_memory(graph: GraphLike) -> bool:
     return bool(origin.origin_of(graph).size > available_memory())
 
 
+def _cluster(device: str, threads: int | None) -> Engine:
+    """The ranks of an MPI job: ``mpi``, or ``mpi:numpy`` with the leaf engine that each rank is to run."""
+    from dromos.places.cluster import ClusterEngine
+    from dromos.places.cluster.world import threads_of_rank, world
+
+    wanted = device.partition(":")[2] or "cpu"
+    if wanted not in _LEAVES:
+        known = ", ".join(f"'{CLUSTER}:{name}'" for name in _LEAVES)
+        raise InvalidArgumentError(f"device={device!r}: a rank cannot run on {wanted!r}; choose one of {known}")
+    comm = world()
+    given = threads is not None or os.environ.get(THREADS_VARIABLE)
+    count = num_threads(threads) if given else threads_of_rank(comm, num_threads())
+    return ClusterEngine(_LEAVES[wanted](count), comm)
+
+
 def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int) -> Engine:
     from dromos.places import PlacedEngine
 
@@ -173,7 +191,7 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
     if name == "auto":
         name = _best(graph)
     if name not in DEVICES:
-        known = ", ".join(map(repr, ("auto", *DEVICES)))
+        known = ", ".join(map(repr, ("auto", *DEVICES, CLUSTER)))
         raise InvalidArgumentError(f"device={name!r} is not a device; choose one of {known}")
     return name
 

@@ -1,0 +1,161 @@
+"""Graph 500 by the rules: an R-MAT graph made and built over the ranks, searches from random keys, each validated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dromos.algorithms.bfs import BFS
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError, VerificationError
+from dromos.graph.generators.rmat import rmat_edges
+from dromos.graph500.validation import find_fault, traversed_edges
+from dromos.places.cluster import ClusterEngine, RankGraph
+from dromos.runner.loop import iterate
+
+__all__ = ["Outcome", "run"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured, and the official output."""
+
+    scale: int
+    edge_factor: int
+    ranks: int
+    generation: float
+    construction: float
+    times: list[float] = field(default_factory=list)
+    edges: list[int] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+
+    @property
+    def harmonic_mean(self) -> float:
+        """Traversed edges per second, as Graph 500 averages them."""
+        return len(self.times) / sum(t / max(m, 1) for t, m in zip(self.times, self.edges, strict=True))
+
+    def text(self) -> str:
+        """The lines that the benchmark's rules ask for.
+
+        >>> print(Outcome(4, 16, 1, 0.1, 0.2, [0.5, 0.25], [100, 100], [0.1, 0.1]).text().splitlines()[-3])
+        bfs  harmonic_mean_TEPS:     !  266.667
+        """
+        rates = [m / t for t, m in zip(self.times, self.edges, strict=True)]
+        lines = [
+            ("SCALE", f"{self.scale}"),
+            ("edgefactor", f"{self.edge_factor}"),
+            ("NBFS", f"{len(self.times)}"),
+            ("graph_generation", f"{self.generation:.6g}"),
+            ("num_mpi_processes", f"{self.ranks}"),
+            ("construction_time", f"{self.construction:.6g}"),
+            *_spread("bfs  ", "_time", self.times),
+            *_spread("bfs  ", "_nedge", [float(m) for m in self.edges]),
+            *_spread("bfs  ", "_TEPS", rates, mean=False),
+            ("bfs  harmonic_mean_TEPS", f"!  {self.harmonic_mean:.6g}"),
+            ("bfs  harmonic_stddev_TEPS", f"{_harmonic_deviation(rates):.6g}"),
+            ("bfs  mean_validate", f"{np.mean(self.validation):.6g}"),
+        ]
+        return "\n".join(f"{name + ':':<28} {value}" for name, value in lines)
+
+
+def run(
+    engine: ClusterEngine,
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    searches: int = 64,
+    seed: int = 0,
+    validate: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Run the benchmark; every rank of ``engine`` has to call this. A wrong tree is a ``VerificationError`` everywhere.
+
+    Args:
+        engine: the ranks, and the leaf engine that each of them runs.
+        scale: the logarithm of the number of vertices.
+        edge_factor: edges per vertex.
+        searches: how many keys are searched from; fewer where fewer vertices have an edge.
+        seed: of the graph and of the keys.
+        validate: check every tree by the five rules.
+        progress: told ``(searches done, searches)``.
+    """
+    comm = engine.comm
+    if scale < 1 or searches < 1:
+        raise InvalidArgumentError(f"scale={scale}, searches={searches}: both have to be 1 or more")
+    begin = _now(comm)
+    total = edge_factor << scale
+    rank, size = comm.Get_rank(), comm.Get_size()
+    src, dst, _ = rmat_edges(
+        scale, edge_factor, seed=seed, first=total * rank // size, last=total * (rank + 1) // size, threads=1
+    )
+    generated = _now(comm)
+    graph = RankGraph.from_edges(comm, src, dst, 1 << scale)
+    built = _now(comm)
+    del src, dst
+    outcome = Outcome(scale, edge_factor, size, generated - begin, built - generated)
+    keys = search_keys(graph, searches, seed)
+    _search(engine, graph, int(keys[0]))  # kernels are compiled, and memory is touched, before anything is timed
+    for number, root in enumerate(keys.tolist()):
+        begin = _now(comm)
+        execution = _search(engine, graph, root)
+        outcome.times.append(_now(comm) - begin)
+        parent = execution.result()["parent"]
+        begin = _now(comm)
+        fault = find_fault(graph, root, parent) if validate else ""
+        outcome.validation.append(_now(comm) - begin)
+        if fault:
+            raise VerificationError(f"the search from {root} is wrong: {fault}")
+        outcome.edges.append(traversed_edges(graph, parent))
+        if progress is not None:
+            progress(number + 1, len(keys))
+    return outcome
+
+
+def search_keys(graph: RankGraph, count: int, seed: int) -> Array:
+    """Different vertices that have an edge to another vertex, the same on every rank."""
+    own = graph.own_sources()
+    others = np.zeros(graph.num_vertices, dtype=np.uint8)
+    others[own[own != graph.targets]] = 1
+    everyone = np.zeros_like(others)
+    graph.comm.Allreduce(others, everyone)
+    linked = np.flatnonzero(everyone)
+    if not linked.size:
+        raise InvalidArgumentError("no vertex has an edge to another one; there is nothing to search")
+    return np.random.default_rng(seed).permutation(linked)[:count]
+
+
+def _search(engine: ClusterEngine, graph: RankGraph, root: int) -> Any:
+    execution = engine.prepare(BFS(source=root), graph)
+    iterate(execution)
+    return execution
+
+
+def _now(comm: Any) -> float:
+    comm.Barrier()
+    return time.perf_counter()
+
+
+def _spread(prefix: str, suffix: str, values: list[float], *, mean: bool = True) -> list[tuple[str, str]]:
+    quartiles = np.percentile(values, [0, 25, 50, 75, 100])
+    names = ("min", "firstquartile", "median", "thirdquartile", "max")
+    lines = [(f"{prefix}{name}{suffix}", f"{value:.6g}") for name, value in zip(names, quartiles, strict=True)]
+    if mean:
+        deviation = np.std(values, ddof=1) if len(values) > 1 else 0.0
+        lines += [
+            (f"{prefix}mean{suffix}", f"{np.mean(values):.6g}"),
+            (f"{prefix}stddev{suffix}", f"{deviation:.6g}"),
+        ]
+    return lines
+
+
+def _harmonic_deviation(rates: list[float]) -> float:
+    """The standard deviation of a harmonic mean, by the rule that the benchmark gives."""
+    if len(rates) < 2:
+        return 0.0
+    inverse = 1 / np.array(rates)
+    mean = 1 / inverse.mean()
+    return float(inverse.std(ddof=1) / np.sqrt(len(rates) - 1) * mean**2)

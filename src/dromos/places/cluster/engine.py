@@ -1,0 +1,85 @@
+"""The engine of a cluster: every rank runs the same program on its own part of the graph."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from typing import Any
+
+import numpy as np
+
+from dromos._version import __version__
+from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.parts import Leaf
+from dromos.errors import InvalidArgumentError
+from dromos.graph.slices import equal_edge_bounds
+from dromos.places.cluster.exchange import MpiExchange
+from dromos.places.cluster.graph import RankFeed, RankGraph
+from dromos.places.cluster.world import world
+from dromos.places.driver import PlacedExecution
+from dromos.places.feed import MemoryFeed
+from dromos.program import Program
+
+__all__ = ["ClusterEngine"]
+
+
+class ClusterEngine:
+    """Runs programs over the ranks of an MPI job, one part per rank, on ``leaf``; see ``docs/cluster.md``.
+
+    Every rank makes the same calls with the same program and graph. Results are whole on every rank.
+    """
+
+    def __init__(self, leaf: Leaf, comm: Any = None) -> None:
+        self.leaf, self.comm = leaf, world() if comm is None else comm
+        self.name = f"{leaf.name} on {self.comm.Get_size()} ranks"
+        self._rows: tuple[Any, str] = (None, "")  # the graph that was digested last, and its digest
+
+    def prepare(self, program: Program, graph: GraphLike | RankGraph) -> PlacedExecution:
+        """The program in its initial state; refused if the ranks were not given the same."""
+        check_params(program, graph)
+        self._require_same(program, graph)
+        rank = self.comm.Get_rank()
+        if isinstance(graph, RankGraph):
+            types, bounds = graph.types, graph.bounds
+        else:
+            types, bounds = graph_types(graph), equal_edge_bounds(graph.offsets, self.comm.Get_size()).tolist()
+        first, last = bounds[rank], bounds[rank + 1]
+        part = self.leaf.part(program, graph, types, first, last)
+        feed = RankFeed(graph) if isinstance(graph, RankGraph) else MemoryFeed(graph, first, last, 1)
+        return PlacedExecution(program, graph, types, [part], [feed], MpiExchange(self.comm, bounds, types.id))
+
+    def native(self, name: str) -> NativeKernel | None:
+        """None: the hand-written kernels take whole graphs, so programs do their work here."""
+        return None
+
+    def _require_same(self, program: Program, graph: GraphLike | RankGraph) -> None:
+        """Refuse, on every rank, to run where ranks differ in version, program, parameters or graph."""
+        told = {
+            "the version of Dromos": __version__,
+            "the program": f"{type(program).__qualname__} {program.ir()}",
+            "the parameters of the program": _digest(program.params.items()),
+            "the number of vertices": graph.num_vertices,
+            "the number of arcs": graph.num_arcs,
+            "the graph's rows": self._digest_of(graph),
+        }
+        everyone = self.comm.allgather({what: str(value) for what, value in told.items()})
+        for what, value in everyone[0].items():
+            others = [rank for rank, other in enumerate(everyone) if other[what] != value]
+            if others:
+                ranks = ", ".join(map(str, others))
+                raise InvalidArgumentError(
+                    f"rank {ranks} differs from rank 0 in {what}; every rank has to make the same calls"
+                )
+
+    def _digest_of(self, graph: GraphLike | RankGraph) -> str:
+        if self._rows[0] is None or self._rows[0]() is not graph:
+            self._rows = weakref.ref(graph), _digest([("offsets", graph.offsets)])
+        return self._rows[1]
+
+
+def _digest(values: Any) -> str:
+    found = hashlib.sha256()
+    for name, value in values:
+        found.update(repr(name).encode())
+        found.update(np.ascontiguousarray(value).tobytes())
+    return found.hexdigest()

@@ -1,0 +1,173 @@
+"""What the ranks of a cluster tell each other in a superstep, by MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.parts import Copies, Part, Partial, Phase, merge_partials
+from dromos.places.cluster.packing import pack_copies, pack_messages, unpack_copies, unpack_messages
+from dromos.program import TypedProgram
+
+__all__ = ["MpiExchange"]
+
+_SLOT: Final = 2048
+"""Bytes for each pair of ranks that go with the sizes: a small superstep costs one collective operation."""
+_WORD: Final = 8
+_TEXT: Final = 240  # bytes of an overflow's text
+
+
+class MpiExchange:
+    """One part per rank; ``bounds[r]..bounds[r + 1]`` are the vertices of rank ``r``.
+
+    Every rank calls the same methods in the same order. What a rank decides from is the same everywhere: the partial
+    results of all ranks, merged in the order of the ranks.
+    """
+
+    def __init__(self, comm: Any, bounds: Sequence[int], ids: np.dtype[Any]) -> None:
+        self._comm, self._bounds, self._ids = comm, list(bounds), ids
+        self._rank, self._size = comm.Get_rank(), comm.Get_size()
+        # on a tiny graph one rank may own all vertices: nobody else has any that would need to know of them
+        self._alone = any(last - first == self._bounds[-1] for first, last in pairwise(self._bounds))
+        self.sent_bytes = 0
+        """Bytes that this rank has sent to others so far."""
+
+    # ---- the interface ---------------------------------------------------------------------------------------------
+
+    def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
+        """See :class:`dromos.places.exchange.Exchange`."""
+        (part,) = parts
+        own = None if self._alone else part.copies(phase)
+        if own is None:
+            return
+        own = replace(own, ids=None if own.ids is None else own.ids.astype(self._ids, copy=False))
+        for rank, data in enumerate(self._to_all(pack_copies(own))):
+            if rank != self._rank:
+                part.refresh(self._copies_of(rank, data, own))
+
+    def deliver(self, parts: Sequence[Part]) -> None:
+        """See :class:`dromos.places.exchange.Exchange`."""
+        (part,) = parts
+        boxes: list[Array | None] = [None] * self._size
+        values: tuple[Array, ...] = ()
+        for rank in range(self._size):
+            if rank != self._rank:
+                messages = part.outbox(self._bounds[rank], self._bounds[rank + 1])
+                boxes[rank], values = pack_messages(messages), messages.values
+        first, last = self._bounds[self._rank], self._bounds[self._rank + 1]
+        for data in self._to_each(boxes):
+            if data is not None:
+                part.inbox(unpack_messages(data, first, last, self._ids, values))
+
+    def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
+        """See :class:`dromos.places.exchange.Exchange`."""
+        (own,) = partials
+        if self._size == 1:
+            return merge_partials(partials, typed)
+        kind = _record(typed)
+        record = np.zeros(1, dtype=kind)
+        record["counts"] = own.frontier, own.out_degree, own.in_degree, own.messages
+        record["seconds"] = own.seconds
+        record["overflow"] = own.overflow.encode()[:_TEXT]
+        record["reduced"] = bool(own.reductions)
+        for number, value in enumerate(own.reductions):
+            record[f"r{number}"] = value
+        everyone = np.empty(self._size, dtype=kind)
+        self._comm.Allgather(record.view(np.uint8), everyone.view(np.uint8))
+        return merge_partials([_partial(row) for row in everyone], typed)
+
+    def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
+        """See :class:`dromos.places.exchange.Exchange`; every rank gets the whole field."""
+        (part,) = parts
+        own = part.edge_state[name] if edges else part.state[name][part.first : part.last]
+        own = np.ascontiguousarray(own)
+        counts = self._comm.allgather(len(own))
+        width = own.nbytes // len(own) if len(own) else own.dtype.itemsize * int(np.prod(own.shape[1:], dtype=np.int64))
+        whole = np.empty((sum(counts), *own.shape[1:]), dtype=own.dtype)
+        sizes = [count * width for count in counts]
+        self._comm.Allgatherv(own.reshape(-1).view(np.uint8), [whole.reshape(-1).view(np.uint8), sizes])
+        return whole
+
+    # ---- bytes -----------------------------------------------------------------------------------------------------
+
+    def _copies_of(self, rank: int, data: Array, like: Copies) -> Copies:
+        first, last = self._bounds[rank], self._bounds[rank + 1]
+        return unpack_copies(data, first, last, self._ids, like.fields, active=like.active)
+
+    def _to_all(self, data: Array) -> list[Array]:
+        """The bytes of every rank, in the order of the ranks; in one operation where all of them are few."""
+        slot = _slot(data)
+        slots = np.empty((self._size, _SLOT), dtype=np.uint8)
+        self._comm.Allgather(slot, slots)
+        sizes = slots[:, :_WORD].copy().view(np.int64).ravel().tolist()
+        self.sent_bytes += (self._size - 1) * len(data)
+        if max(sizes) <= _SLOT - _WORD:
+            return [slots[rank, _WORD : _WORD + size].copy() for rank, size in enumerate(sizes)]
+        whole = np.empty(sum(sizes), dtype=np.uint8)
+        self._comm.Allgatherv(data, [whole, sizes])
+        ends = np.cumsum([0, *sizes])
+        return [whole[ends[rank] : ends[rank + 1]] for rank in range(self._size)]
+
+    def _to_each(self, boxes: list[Array | None]) -> list[Array | None]:
+        """What every other rank has for this one; sizes and small boxes in one operation, large ones directly."""
+        if self._size == 1:
+            return []
+        slots = np.zeros((self._size, _SLOT), dtype=np.uint8)
+        for rank, box in enumerate(boxes):
+            if box is not None:
+                slots[rank] = _slot(box)
+                self.sent_bytes += len(box)
+        incoming = np.empty_like(slots)
+        self._comm.Alltoall(slots, incoming)
+        sizes = incoming[:, :_WORD].copy().view(np.int64).ravel().tolist()
+        received: list[Array | None] = [None] * self._size
+        requests = []
+        for rank, size in enumerate(sizes):
+            if rank == self._rank:
+                continue
+            if size <= _SLOT - _WORD:
+                received[rank] = incoming[rank, _WORD : _WORD + size].copy()
+            else:
+                room = received[rank] = np.empty(size, dtype=np.uint8)
+                requests.append(self._comm.Irecv(room, source=rank))
+        for rank, box in enumerate(boxes):
+            if box is not None and len(box) > _SLOT - _WORD:
+                requests.append(self._comm.Isend(box, dest=rank))
+        for request in requests:
+            request.Wait()
+        return received
+
+
+def _slot(data: Array) -> Array:
+    """The size of ``data`` and, where it fits behind that, ``data`` itself."""
+    slot = np.zeros(_SLOT, dtype=np.uint8)
+    slot[:_WORD].view(np.int64)[0] = len(data)
+    if len(data) <= _SLOT - _WORD:
+        slot[_WORD : _WORD + len(data)] = data
+    return slot
+
+
+def _record(typed: TypedProgram) -> np.dtype[Any]:
+    reductions = [(f"r{i}", typed.reduction_type(spec.name)) for i, spec in enumerate(typed.ir.reductions)]
+    return np.dtype(
+        [
+            ("counts", np.int64, 4),
+            ("seconds", np.float64),
+            ("reduced", np.bool_),
+            ("overflow", f"S{_TEXT}"),
+            *reductions,
+        ]
+    )
+
+
+def _partial(row: Any) -> Partial:
+    frontier, out_degree, in_degree, messages = row["counts"].tolist()
+    names = [name for name in row.dtype.names if name[0] == "r" and name[1:].isdigit()]
+    reductions = tuple(row[name] for name in names) if row["reduced"] else ()
+    overflow = row["overflow"].decode(errors="ignore")
+    return Partial(frontier, out_degree, in_degree, messages, reductions, overflow, float(row["seconds"]))

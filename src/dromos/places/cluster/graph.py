@@ -1,0 +1,153 @@
+"""A graph whose arcs lie with the ranks that own their sources; every rank knows the size of every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array, id_dtype
+from dromos.errors import GraphDataError
+from dromos.graph import Graph
+from dromos.graph.slices import GraphSlice, equal_edge_bounds
+from dromos.plan.path import Direction
+from dromos.program import GraphTypes
+
+__all__ = ["RankFeed", "RankGraph"]
+
+_SENT_AT_ONCE = 1 << 22  # edges: a round of the exchange takes some 100 MB whatever the size of the graph
+
+
+class RankGraph:
+    """An undirected graph over ranks: ``offsets`` of all vertices, ``targets`` and ``weights`` of the rank's own rows.
+
+    Rows are sorted by target. Rank ``r`` owns the vertices ``bounds[r]..bounds[r + 1]``, which have about the same
+    number of arcs on every rank.
+    """
+
+    def __init__(
+        self, comm: Any, bounds: Sequence[int], offsets: Array, targets: Array, weights: Array | None = None
+    ) -> None:
+        self.comm, self.bounds, self.offsets = comm, list(bounds), offsets
+        self.targets, self.weights = targets, weights
+        rank = comm.Get_rank()
+        self.first, self.last = self.bounds[rank], self.bounds[rank + 1]
+
+    @property
+    def num_vertices(self) -> int:
+        """Vertices of the whole graph."""
+        return len(self.offsets) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        """Arcs of the whole graph: two for each edge but for self-loops."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def out_degree(self) -> Array:
+        """The size of every row of the whole graph."""
+        return np.diff(self.offsets)
+
+    @property
+    def in_degree(self) -> Array:
+        """As :attr:`out_degree`: the graph is undirected."""
+        return self.out_degree
+
+    @property
+    def types(self) -> GraphTypes:
+        """The number types that the graph gives to a program."""
+        return GraphTypes(self.targets.dtype, None if self.weights is None else self.weights.dtype)
+
+    def own_sources(self) -> Array:
+        """The source of each of the rank's own arcs."""
+        rows = np.diff(self.offsets[self.first : self.last + 1])
+        return np.repeat(np.arange(self.first, self.last, dtype=self.targets.dtype), rows)
+
+    @classmethod
+    def from_edges(
+        cls, comm: Any, src: Array, dst: Array, num_vertices: int, weights: Array | None = None
+    ) -> RankGraph:
+        """Every rank gives some of the edges, each edge once; the arcs go to the ranks that own their sources.
+
+        Edges are sent in rounds, so that memory holds the rank's edges, its arcs and one round.
+        """
+        if len(src) != len(dst) or (weights is not None and len(weights) != len(src)):
+            raise GraphDataError(f"{len(src):,} sources and {len(dst):,} targets do not make edges")
+        dtype = id_dtype(num_vertices)
+        degree = np.bincount(src, minlength=num_vertices) + np.bincount(dst[src != dst], minlength=num_vertices)
+        if len(degree) > num_vertices:
+            raise GraphDataError(f"an edge has an end outside 0..{num_vertices - 1}")
+        offsets = np.zeros(num_vertices + 1, dtype=np.int64)
+        comm.Allreduce(degree.astype(np.int64), offsets[1:])
+        np.cumsum(offsets, out=offsets)
+        bounds = equal_edge_bounds(offsets, comm.Get_size()).tolist()
+        pieces = list(_routed(comm, bounds, src.astype(dtype), dst.astype(dtype), weights))
+        first, last = bounds[comm.Get_rank()], bounds[comm.Get_rank() + 1]
+        own_src = np.concatenate([piece[0] for piece in pieces])
+        own_dst = np.concatenate([piece[1] for piece in pieces])
+        own_weights = None if weights is None else np.concatenate([piece[2] for piece in pieces])
+        pieces.clear()
+        rows = Graph.from_edges(own_src, own_dst, own_weights, num_vertices=num_vertices)
+        assert int(rows.offsets[first]) == 0
+        assert int(rows.offsets[last]) == int(offsets[last] - offsets[first])
+        return cls(comm, bounds, offsets, rows.targets, rows.weights)
+
+
+class RankFeed:
+    """The rank's own rows as one slice, for pushes and, since the graph is undirected, for pulls."""
+
+    directions: tuple[Direction, ...] = ("push", "pull")
+
+    def __init__(self, graph: RankGraph) -> None:
+        self._piece = GraphSlice(
+            graph.first, graph.last, graph.offsets[graph.first : graph.last + 1], graph.targets, graph.weights
+        )
+
+    def holding(self, vertices: Array | None, direction: Direction) -> Array:
+        """See :class:`dromos.places.feed.Feed`."""
+        empty = self._piece.num_arcs == 0 or (vertices is not None and len(vertices) == 0)
+        return np.arange(0 if empty else 1)
+
+    def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
+        """See :class:`dromos.places.feed.Feed`."""
+        for _ in numbers:
+            yield self._piece
+
+
+def _routed(
+    comm: Any, bounds: Sequence[int], src: Array, dst: Array, weights: Array | None
+) -> Iterator[tuple[Array, ...]]:
+    """Both arcs of every edge, on the rank that owns the arc's source; one piece per round."""
+    rounds = comm.allreduce(-(-len(src) // _SENT_AT_ONCE), op=_max())
+    inner = np.asarray(bounds[1:-1])
+    for number in range(max(rounds, 1)):
+        part = slice(number * _SENT_AT_ONCE, (number + 1) * _SENT_AT_ONCE)
+        here, there = src[part], dst[part]
+        other = here != there  # a self-loop is one arc
+        sources, targets = np.concatenate([here, there[other]]), np.concatenate([there, here[other]])
+        owner = np.searchsorted(inner, sources, side="right")
+        order = np.argsort(owner, kind="stable")
+        counts = np.bincount(owner, minlength=len(bounds) - 1)
+        columns = [sources[order], targets[order]]
+        if weights is not None:
+            own = weights[part]
+            columns.append(np.concatenate([own, own[other]])[order])
+        yield tuple(_swapped(comm, column, counts) for column in columns)
+
+
+def _swapped(comm: Any, column: Array, counts: Array) -> Array:
+    """The column's pieces, in the order of the ranks that they go to, after all ranks have exchanged theirs."""
+    incoming = np.empty_like(counts)
+    comm.Alltoall(counts, incoming)
+    size = column.dtype.itemsize
+    room = np.empty(int(incoming.sum()), dtype=column.dtype)
+    comm.Alltoallv([column.view(np.uint8), (counts * size).tolist()], [room.view(np.uint8), (incoming * size).tolist()])
+    return room
+
+
+def _max() -> Any:
+    from mpi4py import MPI
+
+    return MPI.MAX

@@ -1,0 +1,110 @@
+"""Messages and copies as bytes: what goes over the wire, without any MPI in it.
+
+Both ends know the program, so that types and names are not sent; only how many rows there are and in which form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.parts import Copies, Messages
+
+__all__ = ["pack_copies", "pack_messages", "unpack_copies", "unpack_messages"]
+
+_HEADER = 16  # bytes: two words, the form and the number of rows
+_LISTED, _BITMAP, _ALL = range(3)
+
+
+def pack_messages(messages: Messages) -> Array:
+    """A byte array; see :func:`unpack_messages`."""
+    if messages.ids is not None:
+        return _joined(_LISTED, len(messages.ids), [messages.ids, *messages.values])
+    assert messages.got is not None
+    return _joined(_BITMAP, messages.last - messages.first, [messages.got, *messages.values])
+
+
+def unpack_messages(data: Array, first: int, last: int, ids: np.dtype[Any], values: Sequence[Array]) -> Messages:
+    """The messages to the vertices ``first..last``; ``values`` are arrays of the types that the sender's have.
+
+    >>> sent = Messages(4, 9, np.array([4, 8], np.int32), (np.array([1.5, 2.5]),))
+    >>> got = unpack_messages(pack_messages(sent), 4, 9, np.dtype(np.int32), sent.values)
+    >>> got.ids.tolist(), got.values[0].tolist()
+    ([4, 8], [1.5, 2.5])
+    """
+    form, rows, read = _opened(data)
+    if form == _LISTED:
+        listed = read(ids, rows)
+        return Messages(first, last, listed, tuple(read(array.dtype, rows) for array in values))
+    got = read(np.dtype(np.uint8), (rows + 7) // 8)
+    return Messages(first, last, None, tuple(read(array.dtype, rows) for array in values), got)
+
+
+def pack_copies(copies: Copies) -> Array:
+    """A byte array; the rows are named by a list of ids or by a bitmap, whichever is smaller."""
+    rows = list(copies.fields.values())
+    room = copies.last - copies.first
+    if copies.ids is None:
+        return _joined(_ALL, room, rows)
+    if len(copies.ids) * copies.ids.itemsize <= room // 8:
+        return _joined(_LISTED, len(copies.ids), [copies.ids, *rows])
+    marks = np.zeros(room, dtype=bool)
+    marks[copies.ids - copies.first] = True
+    return _joined(_BITMAP, len(copies.ids), [np.packbits(marks, bitorder="little"), *rows])
+
+
+def unpack_copies(
+    data: Array, first: int, last: int, ids: np.dtype[Any], fields: Mapping[str, Array], *, active: bool
+) -> Copies:
+    """The copies of rows of ``first..last``; ``fields`` are arrays of the names, types and widths that were sent.
+
+    >>> sent = Copies(0, 16, np.array([1, 2, 3, 9]), {"level": np.array([5, 6, 7, 8], np.int8)}, active=True)
+    >>> got = unpack_copies(pack_copies(sent), 0, 16, np.dtype(np.int64), sent.fields, active=True)
+    >>> got.ids.tolist(), got.fields["level"].tolist()
+    ([1, 2, 3, 9], [5, 6, 7, 8])
+    """
+    form, rows, read = _opened(data)
+    named: Array | None = None
+    if form == _LISTED:
+        named = read(ids, rows)
+    elif form == _BITMAP:
+        marks = np.unpackbits(read(np.dtype(np.uint8), (last - first + 7) // 8), count=last - first, bitorder="little")
+        named = np.flatnonzero(marks) + first
+    taken = {
+        name: read(like.dtype, rows * int(np.prod(like.shape[1:], dtype=np.int64))).reshape(rows, *like.shape[1:])
+        for name, like in fields.items()
+    }
+    return Copies(first, last, named, taken, active=active)
+
+
+def _joined(form: int, rows: int, arrays: Sequence[Array]) -> Array:
+    """A header and the bytes of all arrays, each from a multiple of eight bytes on."""
+    sizes = [_padded(array.nbytes) for array in arrays]
+    data = np.empty(_HEADER + sum(sizes), dtype=np.uint8)
+    data[:_HEADER].view(np.int64)[:] = form, rows
+    at = _HEADER
+    for array, size in zip(arrays, sizes, strict=True):
+        data[at : at + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        at += size
+    return data
+
+
+def _opened(data: Array) -> tuple[int, int, Any]:
+    form, rows = data[:_HEADER].view(np.int64).tolist()
+    at = _HEADER
+
+    def read(dtype: np.dtype[Any], count: int) -> Array:
+        nonlocal at
+        size = dtype.itemsize * count
+        part: Array = data[at : at + size].view(dtype)
+        at += _padded(size)
+        return part
+
+    return form, rows, read
+
+
+def _padded(size: int) -> int:
+    return -(-size // 8) * 8

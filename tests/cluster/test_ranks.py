@@ -1,0 +1,81 @@
+"""Programs and algorithms over MPI ranks; what goes wrong on one rank ends the job with one readable error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dromos.engines.parts import Copies, Messages
+from dromos.errors import InvalidArgumentError
+from dromos.places.cluster.packing import pack_copies, pack_messages, unpack_copies, unpack_messages
+from dromos.runner.devices import engine_for
+from tests.cluster.jobs import run_job
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_every_program_on_ranks(ranks: int) -> None:
+    done = run_job("-m", "tests.cluster.worker", "mpi:numpy", ranks=ranks)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "runs agree" in done.stdout
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_messages_survive_the_wire(dense: bool) -> None:
+    ids = np.array([3, 4, 6, 7] if dense else [3], np.int32)
+    values = (np.arange(len(ids), dtype=np.float64), np.arange(len(ids)).astype(np.uint8))
+    sent = Messages.packed(3, 8 if dense else 900, ids, values)
+    assert (sent.ids is None) == dense
+    got = unpack_messages(pack_messages(sent), sent.first, sent.last, np.dtype(np.int32), sent.values)
+    assert [part.tolist() for part in got.unpacked()[1]] == [part.tolist() for part in values]
+    assert got.unpacked()[0].tolist() == ids.tolist()
+
+
+@pytest.mark.parametrize("ids", [None, [], [5], list(range(2, 90, 3))])
+def test_copies_survive_the_wire(ids: list[int] | None) -> None:
+    rows = 98 if ids is None else len(ids)
+    fields = {"a": np.arange(rows, dtype=np.int16), "b": np.random.default_rng(1).random((rows, 3))}
+    sent = Copies(2, 100, None if ids is None else np.array(ids, np.int32), fields, active=True)
+    got = unpack_copies(pack_copies(sent), 2, 100, np.dtype(np.int32), fields, active=True)
+    assert (None if got.ids is None else got.ids.tolist()) == ids
+    for name, values in fields.items():
+        assert np.array_equal(got.fields[name], values)
+
+
+FAILING = """
+import sys
+import dromos as dr
+from dromos.places.cluster import world
+rank = world().Get_rank()
+graph = dr.generators.path(20 + (rank == 1) * {other})
+def watch(done, total):
+    if rank == 1 and done == 3:
+        {fault}
+dr.bfs(graph, 0, device="mpi:numpy", progress=watch)
+print("finished", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "other", "expected"),
+    [
+        ("raise ZeroDivisionError('a fault of the test')", 0, "rank 1 of 3: Traceback"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 0, "rank 1"),
+        ("import os; os._exit(7)", 0, "7"),
+        ("pass", 1, "rank 1 differs from rank 0 in the number of vertices"),
+    ],
+)
+def test_a_fault_on_one_rank_ends_all(tmp_path: Path, fault: str, other: int, expected: str) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(FAILING.format(fault=fault, other=other))
+    done = run_job(str(script), ranks=3, timeout=300)
+    assert done.returncode != 0
+    assert "finished" not in done.stdout
+    assert expected in done.stderr
+
+
+def test_an_unknown_leaf_is_refused() -> None:
+    pytest.importorskip("mpi4py", exc_type=ImportError)
+    with pytest.raises(InvalidArgumentError, match="cannot run on 'abacus'"):
+        engine_for("mpi:abacus")

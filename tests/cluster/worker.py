@@ -1,0 +1,103 @@
+"""Run on every rank: programs and algorithms over the ranks, each against the reference engine on the whole graph."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import dromos as dr
+from dromos.engines import graph_types
+from dromos.engines.reference import ReferenceEngine
+from dromos.places.cluster import ClusterEngine, RankGraph, world
+from dromos.program import analyse
+from dromos.runner.devices import engine_for
+from dromos.runner.loop import iterate
+from tests.program.programs import BFS, SSSP, examples
+from tests.program.running import run
+
+
+def graphs() -> list[dr.Graph]:
+    """Empty, tiny, disconnected, skewed and weighted graphs; the same on every rank."""
+    draw = np.random.default_rng(5)
+    out = [dr.Graph.from_edges([], [], num_vertices=1), dr.generators.star(9)]
+    for n, m, directed in ((12, 9, True), (40, 160, True), (64, 200, False)):
+        src, dst, weights = draw.integers(0, n, m), draw.integers(0, n, m), draw.integers(1, 9, m).astype(np.float32)
+        out.append(dr.Graph.from_edges(src, dst, weights, num_vertices=n, directed=directed))
+    return out
+
+
+def same(name: str, got: object, expected: object) -> None:
+    ours, theirs = np.asarray(got), np.asarray(expected)
+    exact = ours.dtype.kind != "f"
+    fine = np.array_equal(ours, theirs) if exact else np.allclose(ours, theirs, rtol=1e-5, atol=1e-8, equal_nan=True)
+    assert fine, f"{name}: {ours.tolist()} instead of {theirs.tolist()}"
+
+
+def programs(device: str) -> int:
+    """Every program of the suite on every path, and as planned: all ranks have to plan the same."""
+    count = 0
+    engine = engine_for(device)
+    for graph in graphs():
+        for program in examples(graph.num_vertices):
+            facts = analyse(program.typed(graph_types(graph)))
+            expected, _ = run(program, graph, "sync-push-dd")
+            for path in (None, *map(str, engine.prepare(program, graph).caps.paths)):
+                found, _ = run(program, graph, path, engine=engine)
+                for name, values in expected.items():
+                    if facts.deterministic or name == "level":
+                        same(f"{program} on {path}, {graph}: {name}", found[name], values)
+                count += 1
+    return count
+
+
+def algorithms(device: str) -> int:
+    graph = graphs()[-1]
+    calls = {
+        "bfs": lambda how: dr.bfs(graph, 1, **how),
+        "sssp": lambda how: dr.sssp(graph, 1, **how),
+        "pagerank": lambda how: dr.pagerank(graph, **how),
+        "components": lambda how: dr.connected_components(graph, **how),
+        "k_core": lambda how: dr.k_core(graph, 2, **how),
+        "spmv": lambda how: dr.spmv(graph, np.arange(graph.num_vertices, dtype=float), **how),
+    }
+    for name, call in calls.items():
+        found, expected = call({"device": device}), call({"device": "reference"})
+        found.verify()
+        field = next(iter(expected))
+        same(f"{name}: {field}", found[field], expected[field])
+    return len(calls)
+
+
+def distributed() -> int:
+    """A graph that no rank has as a whole."""
+    comm = world()
+    draw = np.random.default_rng(9)
+    n, m = 50, 140
+    src, dst, weights = draw.integers(0, n, m), draw.integers(0, n, m), draw.integers(1, 9, m).astype(np.int32)
+    whole = dr.Graph.from_edges(src, dst, weights, num_vertices=n, directed=False)
+    mine = slice(m * comm.Get_rank() // comm.Get_size(), m * (comm.Get_rank() + 1) // comm.Get_size())
+    graph = RankGraph.from_edges(comm, src[mine], dst[mine], n, weights[mine])
+    assert np.array_equal(graph.offsets, whole.offsets)
+    own = slice(int(whole.offsets[graph.first]), int(whole.offsets[graph.last]))
+    assert np.array_equal(graph.targets, whole.targets[own])
+    engine = engine_for("mpi:numpy")
+    assert isinstance(engine, ClusterEngine)
+    for program, field in ((BFS(source=3), "level"), (SSSP(source=3), "distance")):
+        expected = ReferenceEngine().prepare(program, whole)
+        iterate(expected)
+        execution = engine.prepare(program, graph)
+        iterate(execution)
+        same(field, execution.result()[field], expected.result()[field])
+    return 2
+
+
+def main() -> None:
+    device = sys.argv[1]
+    count = programs(device) + algorithms(device) + distributed()
+    if world().Get_rank() == 0:
+        print(f"{count} runs agree")
+
+
+if __name__ == "__main__":
+    main()
