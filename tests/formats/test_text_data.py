@@ -82,7 +82,7 @@ def test_ldbc_examples() -> None:
     assert (directed.num_vertices, directed.num_edges, directed.directed) == (10, 17, True)
     undirected = dr.read(DATA / "ldbc-example-undirected.e", directed=False)
     assert (undirected.num_vertices, undirected.num_edges) == (9, 12)
-    edge = undirected.neighbors(undirected.vertex_id(2)).tolist()
+    edge = undirected.neighbors(2).tolist()
     assert undirected.labels is not None
     assert undirected.labels.values_of(np.array(edge)).tolist() == [3, 4]
 

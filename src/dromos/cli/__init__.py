@@ -15,6 +15,7 @@ import typer
 
 from dromos._version import __version__
 from dromos.cli import convert, formats, generate, graph500, info, reachability, run, verify
+from dromos.cli.advice import in_options, listen, speak_as
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
 from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
@@ -51,11 +52,15 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Graphs of any size, on whatever hardware is at hand."""
+    commands = getattr(context.command, "commands", {})
+    speak_as(commands.get(context.invoked_subcommand))
+    listen()
 
 
 def main() -> None:
@@ -65,8 +70,12 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        err.print("interrupted; nothing half-written is left behind")
+        _say_interrupted()
         sys.exit(EXIT_INTERRUPTED)
+    except SystemExit as done:  # what Typer makes of a KeyboardInterrupt
+        if done.code == EXIT_INTERRUPTED:
+            _say_interrupted()
+        raise
     except BrokenPipeError:  # the reader of our output has gone, as with `dromos info G | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_BAD_INPUT)
@@ -88,6 +97,10 @@ def _end_other_ranks(error: DromosError) -> None:
         abort(mpi4py.COMM_WORLD, error)
 
 
+def _say_interrupted() -> None:
+    err.print("interrupted; nothing half-written is left behind")
+
+
 def _terminate(signum: int, frame: Any) -> None:
     raise SystemExit(128 + signum)  # unwinds, so that half-written files are removed
 
@@ -95,7 +108,7 @@ def _terminate(signum: int, frame: Any) -> None:
 def _escaped(error: DromosError) -> str:
     from rich.markup import escape
 
-    return escape(str(error))
+    return escape(in_options(str(error)))
 
 
 def _exit_code(error: DromosError) -> int:

@@ -9,7 +9,7 @@ import typer
 
 from dromos.cli.console import err, work
 from dromos.cli.sizes import parse_size
-from dromos.errors import InvalidArgumentError
+from dromos.errors import InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.build import MERGE_RULES
 
 __all__ = ["convert"]
@@ -18,12 +18,19 @@ __all__ = ["convert"]
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.", show_default=False)],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
-    from_format: Annotated[str | None, typer.Option("--from", help="The format of IN; by its extension.")] = None,
-    to_format: Annotated[str | None, typer.Option("--to", help="The format of OUT; by its extension.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Input format [default: from extension]")] = None,
+    to_format: Annotated[str | None, typer.Option("--to", help="Output format [default: from extension]")] = None,
     directed: Annotated[
-        bool | None, typer.Option("--directed/--undirected", help="What the edges of IN mean; what IN says.")
+        bool | None, typer.Option("--directed/--undirected", help="[default: as the file states, else directed]")
     ] = None,
     symmetrize: Annotated[bool, typer.Option("--symmetrize", help="Make an undirected graph.")] = False,
+    keep_parallel: Annotated[
+        bool,
+        typer.Option(
+            "--keep-parallel",
+            help="Keep one undirected edge for each line where IN lists every edge in both directions.",
+        ),
+    ] = False,
     dedupe: Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")] = False,
     drop_self_loops: Annotated[bool, typer.Option("--drop-self-loops", help="Leave self-loops out.")] = False,
     merge_weights: Annotated[
@@ -38,16 +45,19 @@ def convert(
     allow_loss: Annotated[
         bool, typer.Option("--allow-loss", help="Write what OUT's format can hold, where it cannot hold all.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
 ) -> None:
-    """Read a graph in one format and write it in another. An older OUT is replaced when the new one is whole."""
+    """Read a graph in one format and write it in another. OUT is replaced only once the new file is complete."""
     from dromos.graph import formats, store
 
     if source.exists() and target.exists() and source.samefile(target):
         raise InvalidArgumentError("IN and OUT are the same file")
     if merge_weights not in MERGE_RULES:
         raise InvalidArgumentError(f"--merge-weights {merge_weights} is not one of {', '.join(MERGE_RULES)}")
-    target_format = formats.format_of(target, to_format)
+    try:
+        target_format = formats.format_of(target, to_format)
+    except UnsupportedFormatError as error:
+        raise UnsupportedFormatError(error.message.replace("format=", "--to"), path=error.path) from None
     if transpose and target_format.name != "drm":
         raise InvalidArgumentError("--transpose is kept in a .drm store only")
     options: dict[str, Any] = {
@@ -56,6 +66,7 @@ def convert(
         "drop_self_loops": drop_self_loops,
         "merge_weights": merge_weights,
         "directed": directed,
+        "keep_parallel": keep_parallel,
         "weighted": False if no_weights else None,
         "threads": threads,
     }

@@ -48,6 +48,8 @@ class EdgeSource:
     """Whether an edge leads one way only; an undirected edge comes once, unless ``both_directions``."""
     both_directions: bool = False
     """Whether an undirected file lists every edge in both directions."""
+    listing_unsure: bool = False
+    """Whether an undirected file may list edges once or in both directions, as SNAP's do."""
     num_vertices: int | None = None
     """How many vertices the file says there are."""
     num_edges: int | None = None
@@ -58,6 +60,8 @@ class EdgeSource:
     """The names of all vertices, where the file lists them; the blocks then hold these names."""
     find_line: Callable[[Any], int | None] | None = None
     """Finds the first line on which a name stands, for the message about an edge whose end is not among ``labels``."""
+    edge_file: Path | None = None
+    """The file that the edges are in, where a graph has several."""
     notes: dict[str, Any] = field(default_factory=dict)
 
 

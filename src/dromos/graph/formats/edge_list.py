@@ -106,6 +106,7 @@ class _EdgeReader:
         else:
             self.snap = SnapHeader.find(front.comments, text.lines_read)
             source.directed = not (self.snap is not None and self.snap.undirected)
+            source.listing_unsure = not source.directed
             self._take_first_line(text)
         line = next(iter(_data_lines(text, 1)), None)
         if self._are_names(line, front):

@@ -62,6 +62,7 @@ def _stream(
     _check(files, "meta.vertices", len(ids), "vertices")
     source = EdgeSource(iter(()), directed=_is_directed(files), num_vertices=len(ids), labels=labels)
     source.blocks = _edges(files, len(ids), counting, extra_columns == "ignore", weight_dtype, threads, progress)
+    source.edge_file = files.edges
     source.find_line = lambda name: _line_of(files.edges, name, columns=2)
     return source
 

@@ -20,6 +20,7 @@ from dromos.errors import (
 )
 from dromos.graph.build import MergeRule
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
+from dromos.graph.formats.both_directions import Reverses, one_direction, tell_merged
 from dromos.graph.formats.files import file_errors
 from dromos.graph.formats.registry import format_of
 from dromos.graph.graph import Graph
@@ -38,6 +39,7 @@ def read(
     drop_self_loops: bool = False,
     merge_weights: MergeRule = "first",
     weighted: bool | None = None,
+    keep_parallel: bool = False,
     threads: int | None = None,
     progress: Progress = no_progress,
     **options: Any,
@@ -49,6 +51,8 @@ def read(
         format: the format's name (``dromos formats`` lists them); by the extension unless given.
         directed: whether the edges lead one way; what the file says unless given, and yes if it says nothing.
         symmetrize, dedupe, drop_self_loops, merge_weights: as in :meth:`dromos.Graph.from_edges`.
+        keep_parallel: an undirected graph from a file that lists every edge in both directions has one edge for each
+            pair (and a log record says so); ``True`` keeps one for each line.
         weighted: ``False`` leaves the weights of the file out; ``True`` refuses a file that has none.
         threads: threads to read and build with.
         progress: called with the bytes done and the bytes in all.
@@ -69,20 +73,24 @@ def read(
         "merge_weights": merge_weights,
         "threads": threads,
     }
+    merged = False
     with file_errors(path), _named(path):
         try:
             if chosen.load is not None:
-                graph = _rebuilt(chosen.load(path, progress=progress, **options), directed, weighted, build)
+                loaded = chosen.load(path, progress=progress, **options)
+                graph, merged = _rebuilt(loaded, directed, weighted, keep_parallel, build)
             else:
                 assert chosen.stream is not None
                 source = chosen.stream(path, progress=progress, threads=threads, **options)
-                graph = _collected(source, directed, weighted, build)
+                graph, merged = _collected(source, directed, weighted, keep_parallel, build)
         except TypeError as error:
             raise _option_error(error, chosen.name, options) from None
         except MemoryError:
             raise ResourceError(f"{path}: the graph does not fit into memory") from None
     if weighted and graph.weights is None:
         raise FormatError("the file has no weights, and weighted=True asks for them", path=path)
+    if merged:
+        tell_merged(path)
     graph.source_file = os.fspath(path)
     return graph
 
@@ -117,12 +125,16 @@ class _named:
             raise named from error
 
 
-def _collected(source: EdgeSource, directed: bool | None, weighted: bool | None, build: dict[str, Any]) -> Graph:
+def _collected(
+    source: EdgeSource, directed: bool | None, weighted: bool | None, keep_parallel: bool, build: dict[str, Any]
+) -> tuple[Graph, bool]:
+    """The graph, and whether both directions of its edges were listed and merged."""
     src, dst, weight = joined(source.blocks)
     if source.num_edges is not None and source.num_edges != len(src):
         raise FormatError(f"the header promises {source.num_edges:,} edges, and the file has {len(src):,}")
     if weighted is False:
         weight = None
+    sure = not source.directed and not source.listing_unsure
     if directed is None:
         directed = source.directed
     if build["symmetrize"] is None and not directed and source.both_directions:
@@ -134,10 +146,16 @@ def _collected(source: EdgeSource, directed: bool | None, weighted: bool | None,
         src, dst, labels = factorize(src, dst, threads=build["threads"])
         if labels.integers is not None and _is_counting(labels.integers):
             labels = None
+    merged = False
+    if not sure and not keep_parallel and (build["symmetrize"] or (build["symmetrize"] is None and not directed)):
+        reverses = Reverses()
+        reverses.take(src, dst, weight)
+        if merged := reverses.all_there:
+            src, dst, weight = one_direction(src, dst, weight)
     count = source.num_vertices if source.num_vertices is not None else (len(labels) if labels is not None else None)
     graph = Graph.from_edges(src, dst, weight, num_vertices=count, directed=directed, **build)
     graph._labels = labels
-    return graph
+    return graph, merged
 
 
 def joined(blocks: Iterable[EdgeBlock]) -> EdgeBlock:
@@ -169,26 +187,34 @@ def _ids_of(labels: Labels, names: Array, source: EdgeSource) -> Array:
         known = set(labels.to_numpy().tolist())
         name = next(name for name in names.tolist() if name not in known)
         line = source.find_line(name) if source.find_line is not None else None
-        raise FormatError(f"an edge names the vertex {name!r}, which the file does not list", line=line) from error
+        raise FormatError(
+            f"an edge names the vertex {name!r}, which is not listed", path=source.edge_file, line=line
+        ) from error
 
 
 def _is_counting(ids: Array) -> bool:
     return len(ids) == 0 or (ids[0] == 0 and int(ids[-1]) == len(ids) - 1)
 
 
-def _rebuilt(graph: Graph, directed: bool | None, weighted: bool | None, build: dict[str, Any]) -> Graph:
-    """Apply what was asked for to a graph that came whole from its file."""
+def _rebuilt(
+    graph: Graph, directed: bool | None, weighted: bool | None, keep_parallel: bool, build: dict[str, Any]
+) -> tuple[Graph, bool]:
+    """Apply what was asked for to a graph that came whole from its file; and whether two directions were merged."""
     if weighted is False:
         graph = graph.with_weights(None)
     changed = directed is not None and directed != graph.directed
     if not changed and not (build["symmetrize"] or build["dedupe"] or build["drop_self_loops"]):
-        return graph
-    edges = graph.edges(arcs=bool(directed))
+        return graph, False
+    edges: tuple[Any, ...] = graph.edges(arcs=bool(directed))
+    mirror = build["symmetrize"] or (build["symmetrize"] is None and directed is False)
+    merged = bool(graph.directed and mirror and not keep_parallel and graph.num_arcs and graph.symmetric)
+    if merged:
+        edges = one_direction(*edges)
     result = Graph.from_edges(
         *edges, num_vertices=graph.num_vertices, directed=graph.directed if directed is None else directed, **build
     )
     result._labels = graph.labels
-    return result
+    return result, merged
 
 
 def _option_error(error: TypeError, name: str, options: dict[str, Any]) -> Exception:

@@ -10,6 +10,7 @@ from typing import Any
 from dromos.errors import FileError, FormatError, GraphDataError
 from dromos.graph.build import MergeRule
 from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.formats.both_directions import tell_merged
 from dromos.graph.formats.files import file_errors
 from dromos.graph.formats.reading import open_edges
 from dromos.graph.store.external import Conversion, convert_external
@@ -31,6 +32,7 @@ def convert(
     drop_self_loops: bool = False,
     merge_weights: MergeRule = "first",
     weighted: bool | None = None,
+    keep_parallel: bool = False,
     transpose: bool = False,
     threads: int | None = None,
     tmp_dir: str | os.PathLike[str] | None = None,
@@ -54,6 +56,7 @@ def convert(
     arguments = {
         "directed": directed, "symmetrize": symmetrize, "dedupe": dedupe, "drop_self_loops": drop_self_loops,
         "merge_weights": merge_weights, "weighted": weighted, "transpose": transpose,
+        "keep_parallel": keep_parallel,
     }  # fmt: skip
     with file_errors(path_in):
         task = {
@@ -64,10 +67,13 @@ def convert(
             readers = 1 if memory < _ONE_READER_BELOW else threads
             halves = _Halves(progress, path_in.stat().st_size)
             source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
-            return convert_external(
+            done = convert_external(
                 source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=halves.sorting,
                 **arguments,  # type: ignore[arg-type]
             )  # fmt: skip
+            if done.merged:
+                tell_merged(path_in)
+            return done
         except GraphDataError as error:
             raise FormatError(str(error), path=path_in) from error
         except FileError as error:

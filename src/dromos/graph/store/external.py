@@ -24,6 +24,7 @@ from dromos.dtypes import Array, id_dtype
 from dromos.errors import FileError, GraphDataError, InvalidArgumentError
 from dromos.graph.build import MERGE_RULES, MergeRule
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
+from dromos.graph.formats.both_directions import one_direction
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags
 from dromos.graph.store.budget import Budget
@@ -47,6 +48,8 @@ class Conversion:
     header: Header
     resumed: bool
     """Whether the input had been taken in already by a run that was killed."""
+    merged: bool = False
+    """Whether the input listed every undirected edge in both directions, and they were merged."""
 
 
 def convert_external(
@@ -60,6 +63,7 @@ def convert_external(
     drop_self_loops: bool = False,
     merge_weights: MergeRule = "first",
     weighted: bool | None = None,
+    keep_parallel: bool = False,
     transpose: bool = False,
     threads: int | None = None,
     tmp_dir: str | os.PathLike[str] | None = None,
@@ -72,7 +76,8 @@ def convert_external(
         source: the edges; see :func:`dromos.graph.formats.open_edges`.
         out_path: the store to make.
         memory: bytes for the arrays of the conversion. Ids that are strings need a dictionary of a quarter of it.
-        directed, symmetrize, dedupe, drop_self_loops, merge_weights, weighted: as in :func:`dromos.read`.
+        directed, symmetrize, dedupe, drop_self_loops, merge_weights, weighted, keep_parallel: as in
+            :func:`dromos.read`.
         transpose: store the in-edges too.
         threads: threads to sort with.
         tmp_dir: where to keep temporary files (about twice the binary edges); beside ``out_path`` unless given.
@@ -97,9 +102,13 @@ def convert_external(
         with open_workspace(out_path, None if tmp_dir is None else Path(tmp_dir)) as workspace:
             task = {"pid": os.getpid()} if task is None else task
             earlier = workspace.finished(task)
-            facts = ingest(source, workspace, budget, weighted=weighted) if earlier is None else Ingested(**earlier)
             if earlier is None:
+                undirected = bool(symmetrize) or directed is False or source.listing_unsure
+                find = undirected and symmetrize is not False and not keep_parallel
+                facts = ingest(source, workspace, budget, weighted=weighted, find_reverses=find)
                 workspace.note(task, facts.plain())
+            else:
+                facts = Ingested(**earlier)
             workspace.remove_unless(KEPT_FILES)
             job = _Job(source, workspace, budget, facts, threads, progress, transpose)
             job.choose_direction(directed, symmetrize)
@@ -109,7 +118,7 @@ def convert_external(
                 sections += job.transpose(rows).sections()
             header = _assemble(out_path, sections, job, rows)
             progress(header.num_arcs, header.num_arcs)
-    return Conversion(header, resumed=earlier is not None)
+    return Conversion(header, resumed=earlier is not None, merged=job.merged)
 
 
 class _Job:
@@ -130,7 +139,7 @@ class _Job:
         self.vertices: Vertices = number_vertices(source, facts, self._raw, workspace, budget)
         self._weight_type = None if facts.weight_type is None else np.dtype(facts.weight_type)
         self._id_type = id_dtype(self.vertices.count)
-        self.undirected = self._mirror = False
+        self.undirected = self._mirror = self.merged = False
         self._progress, self._steps, self._steps_done = progress, 2 if transpose else 1, 0
 
     def choose_direction(self, directed: bool | None, symmetrize: bool | None) -> None:
@@ -139,11 +148,13 @@ class _Job:
         if symmetrize is None:
             symmetrize = not directed and not self._facts.both_directions
         self._mirror, self.undirected = symmetrize, symmetrize or not directed
+        sure = not self._facts.directed and not self._facts.listing_unsure
+        self.merged = self._mirror and self._facts.reverses_there and not sure
 
     def sort(self, drop_self_loops: bool, dedupe: bool, merge_weights: MergeRule) -> RowFiles:
         """The rows of the graph."""
         rows = self._row_files("", dedupe, merge_weights)
-        most = self._facts.count * (2 if self._mirror else 1)
+        most = self._facts.count * (2 if self._mirror and not self.merged else 1)
         self._fill(rows, self._arcs(drop_self_loops), most)
         if self.undirected and not rows.facts.symmetric:
             raise GraphDataError(
@@ -191,6 +202,8 @@ class _Job:
         for raw in self._raw.frames():
             src, dst = (self.vertices.of_ids(ids).astype(self._id_type, copy=False) for ids in (raw.src, raw.dst))
             weight = None if self._weight_type is None else np.asarray(raw.weight).astype(self._weight_type, copy=False)
+            if self.merged:
+                src, dst, weight = one_direction(src, dst, weight)
             if drop_self_loops:
                 kept = src != dst
                 src, dst, weight = src[kept], dst[kept], None if weight is None else weight[kept]

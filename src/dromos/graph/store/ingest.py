@@ -12,6 +12,7 @@ from dromos.dtypes import Array, weight_dtype
 from dromos.errors import FormatError, GraphDataError, ResourceError, UnknownVertexError
 from dromos.graph.columns import id_column
 from dromos.graph.formats.base import EdgeBlock, EdgeSource
+from dromos.graph.formats.both_directions import Reverses
 from dromos.graph.label_arrays import objects
 from dromos.graph.labels import Labels
 from dromos.graph.store.budget import Budget
@@ -40,15 +41,20 @@ class Ingested:
     both_directions: bool = False
     num_vertices: int | None = None
     sparse_ids: bool = False
+    listing_unsure: bool = False
+    reverses_there: bool = False
+    """Whether every edge has its reverse; only found out where it was asked for."""
 
     def plain(self) -> dict[str, Any]:
         """For the manifest."""
         return asdict(self)
 
 
-def ingest(source: EdgeSource, workspace: Workspace, budget: Budget, *, weighted: bool | None) -> Ingested:
+def ingest(
+    source: EdgeSource, workspace: Workspace, budget: Budget, *, weighted: bool | None, find_reverses: bool = False
+) -> Ingested:
     """Draw all blocks of ``source`` into the workspace's file of raw edges (strings become numbers on the way)."""
-    intake = _Intake(workspace, budget, weighted)
+    intake = _Intake(workspace, budget, weighted, Reverses() if find_reverses else None)
     for block in source.blocks:
         intake.take(block)
     facts = intake.facts
@@ -57,6 +63,8 @@ def ingest(source: EdgeSource, workspace: Workspace, budget: Budget, *, weighted
     if weighted and facts.weight_type is None:
         raise FormatError("the file has no weights, and weighted=True asks for them")
     facts.directed, facts.both_directions = source.directed, source.both_directions
+    facts.listing_unsure = source.listing_unsure
+    facts.reverses_there = intake.reverses is not None and intake.reverses.all_there
     facts.num_vertices, facts.sparse_ids = source.num_vertices, source.sparse_ids
     labels = source.labels
     if intake.texts is not None:
@@ -91,7 +99,9 @@ def vertices_named(labels: Labels, names: Array, source: EdgeSource) -> Array:
         known = set(labels.to_numpy().tolist())
         name = next(name for name in names.tolist() if name not in known)
         line = source.find_line(name) if source.find_line is not None else None
-        raise FormatError(f"an edge names the vertex {name!r}, which the file does not list", line=line) from error
+        raise FormatError(
+            f"an edge names the vertex {name!r}, which is not listed", path=source.edge_file, line=line
+        ) from error
 
 
 def _mapped(workspace: Workspace, name: str) -> Array:
@@ -112,8 +122,9 @@ def _save_labels(workspace: Workspace, labels: Labels) -> None:
 class _Intake:
     """Blocks as they come, checked and cut into frames of a bounded size."""
 
-    def __init__(self, workspace: Workspace, budget: Budget, weighted: bool | None) -> None:
+    def __init__(self, workspace: Workspace, budget: Budget, weighted: bool | None, reverses: Reverses | None) -> None:
         self.facts = Ingested()
+        self.reverses = reverses
         self.texts: _TextIds | None = None
         self._raw = SpillFile(workspace.path(RAW_FILE))
         self._raw.path.touch()
@@ -148,6 +159,8 @@ class _Intake:
             self._weights = self._weights or _WeightType()
             self._weights.take(weight, facts.count)
             facts.weight_type = self._weights.chosen().name
+        if self.reverses is not None:
+            self.reverses.take(src, dst, weight)
         dtype = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
         self._raw.append(src.astype(dtype, copy=False), dst.astype(dtype, copy=False), weight)
         facts.count += len(src)

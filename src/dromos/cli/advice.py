@@ -1,0 +1,57 @@
+"""What the library says, in the words of the command line: ``allow_loss=True`` becomes ``--allow-loss``."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any, Final
+
+from dromos.cli.console import err
+
+__all__ = ["in_options", "listen", "speak_as"]
+
+_KEYWORD: Final = re.compile(r"(?<![\w.])([a-z_]+)=('[^']*'|\"[^\"]*\"|[\w.+…-]*)")
+_RENAMED: Final = {"format": "from_format", "weighted": "no_weights"}  # where a command has another name for it
+
+_options: dict[str, Any] = {}
+"""The parameters of the command that runs, by the names that Python knows them by."""
+
+
+def speak_as(command: Any) -> None:
+    """Let :func:`in_options` use the options of ``command``."""
+    _options.clear()
+    _options.update({parameter.name: parameter for parameter in getattr(command, "params", ())})
+
+
+def in_options(text: str) -> str:
+    """``text`` with keyword arguments written as options, where the command that runs has them."""
+    return _KEYWORD.sub(_as_option, text)
+
+
+def _as_option(match: re.Match[str]) -> str:
+    name, value = match[1], match[2].strip("'\"")
+    parameter = _options.get(name) or _options.get(_RENAMED.get(name, ""))
+    if parameter is None or not parameter.opts[0].startswith("-"):
+        return match[0]
+    option = max(parameter.opts, key=len)
+    if parameter.name == "no_weights":
+        return option if value == "False" else match[0]
+    if value in ("True", "False") and getattr(parameter, "is_flag", False):
+        other = max(parameter.secondary_opts, key=len, default="")
+        return option if value == "True" else other or match[0]
+    return f"{option} {value}" if value else option
+
+
+class _Lines(logging.Handler):
+    """Log records as lines on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        err.print(f"note: {in_options(record.getMessage())}", markup=False, soft_wrap=True)
+
+
+def listen() -> None:
+    """Show what the library logs."""
+    log = logging.getLogger("dromos")
+    if not any(isinstance(handler, _Lines) for handler in log.handlers):
+        log.addHandler(_Lines())
+    log.setLevel(logging.INFO)
