@@ -22,10 +22,11 @@ from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.interrupts import remembered_interrupts
 
-__all__ = ["MAX_THREADS", "THREADS_VARIABLE", "in_blocks", "num_threads", "run_team"]
+__all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "num_threads", "run_team"]
 
 THREADS_VARIABLE = "DROMOS_NUM_THREADS"
 MAX_THREADS = 512
+NO_MORE_WORK = 1 << 62
 
 
 def num_threads(threads: int | None = None) -> int:
@@ -82,11 +83,13 @@ def run_team(
     *args: Any,
     threads: int | None = None,
     stop: Array | None = None,
+    stop_value: int = 1,
 ) -> None:
     """Call ``kernel(thread, num_threads, *args)`` on every thread of a team, all at once, and wait for the last.
 
-    The first exception of a thread is raised here. On Ctrl-C, ``stop[0]`` is set to 1 if a stop flag was given, the
-    team is waited for, and ``KeyboardInterrupt`` goes on; a kernel that may run for long is to look at its flag.
+    The first exception of a thread is raised here. On Ctrl-C, ``stop[0]`` is set to ``stop_value`` if a stop flag was
+    given, the team is waited for, and ``KeyboardInterrupt`` goes on; a kernel that may run for long is to look at its
+    flag. A counter that deals out work can be one: with :data:`NO_MORE_WORK` as its value, nothing is left to take.
 
     >>> seen = []
     >>> run_team(lambda thread, count: seen.append((thread, count)), threads=2)
@@ -100,7 +103,7 @@ def run_team(
         return
     team = _take_team(count)
     try:
-        team.run(kernel, args, stop)
+        team.run(kernel, args, stop, stop_value)
     finally:
         _give_back(team)
 
@@ -167,7 +170,7 @@ class _Team:
             self._done[rank].acquire()
             threading.Thread(target=self._work, args=(rank,), name=f"dromos-{rank}", daemon=True).start()
 
-    def run(self, kernel: Callable[..., Any], args: tuple[Any, ...], stop: Array | None) -> None:
+    def run(self, kernel: Callable[..., Any], args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
         self._kernel, self._args, self._errors = kernel, args, []
         this = self._round + 1
         interrupt: BaseException | None = None
@@ -181,7 +184,8 @@ class _Team:
             except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
                 interrupt = error
                 if stop is not None:
-                    stop[0] = 1  # nothing is published with it: kernels look by a relaxed load, and see it soon enough
+                    # nothing is published with it: kernels look by a relaxed load, and see it soon enough
+                    stop[0] = stop_value
         self._kernel, self._args = None, ()
         if interrupt is not None:
             raise interrupt

@@ -261,22 +261,59 @@ class Endless(dr.Program):
 """
 
 
+# The command line, with a line printed whenever a team of threads sets out with a kernel that can be stopped.
+TELLING = """
+from dromos import parallel
+run = parallel._Team.run
+def telling(self, kernel, args, stop, *more):
+    if stop is not None:
+        print("running", flush=True)
+    return run(self, kernel, args, stop, *more)
+parallel._Team.run = telling
+from dromos.cli import main
+main()
+"""
+# The same for a generator, which waits there: the signal cannot come too late.
+WAITING = """
+import importlib, sys
+rmat = importlib.import_module("dromos.graph.generators.rmat")  # the package has a function of that name
+run_team = rmat.run_team
+def waiting(*args, **how):
+    print("running", flush=True)
+    sys.stdin.readline()
+    run_team(*args, **how)
+rmat.run_team = waiting
+from dromos.cli import main
+main()
+"""
+
+
 @pytest.mark.parametrize(
-    "words",
-    [("run", "endless.py:Endless", "g.drm"), ("betweenness", "g.drm")],
-    ids=["a program without an end", "a long kernel"],
+    ("code", "words"),
+    [
+        (TELLING, ("run", "endless.py:Endless", "g.drm", "-o", "out.parquet")),
+        (TELLING, ("betweenness", "g.drm", "-o", "out.parquet")),
+        (WAITING, ("generate", "rmat", "out.drm", "--scale", "8")),
+    ],
+    ids=["a program without an end", "a long kernel", "a generator"],
 )
-def test_ctrl_c_ends_a_command(words, tmp_path):
+def test_ctrl_c_ends_a_command(code, words, tmp_path):
     (tmp_path / "endless.py").write_text(LONG)
     dr.generators.grid(300, 300).write(tmp_path / "g.drm")
     before = {path.name for path in tmp_path.iterdir()}
-    command = [sys.executable, "-c", "from dromos.cli import main; main()", *words, "-o", "out.parquet"]
-    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with pytest.raises(subprocess.TimeoutExpired):
-        child.wait(6)
-    child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert child.stdout.readline() == "running\n"
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=600)  # a busy machine may be compiling another kernel just then
+    finally:
+        child.kill()
+        child.wait()
     assert child.returncode == 130, said
+    assert "interrupted; nothing half-written is left behind" in said
     assert "Traceback" not in said
     assert {path.name for path in tmp_path.iterdir()} - {"__pycache__"} == before
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError
-from dromos.parallel import num_threads, run_team
+from dromos.parallel import NO_MORE_WORK, num_threads, run_team
 
 __all__ = [
+    "EDGES_A_CALL",
     "MERGE_RULES",
     "CsrArrays",
     "MergeRule",
@@ -35,6 +36,7 @@ _ROWS_A_BUCKET = 1 << 14  # 128 KiB of cursors
 _DIGIT_BITS = 12
 _MAX_BUCKETS = 2048  # write streams that a core keeps apart in its caches and TLB
 _SMALL = 1 << 15
+EDGES_A_CALL = 1 << 24  # of a kernel that looks at no stop flag: Ctrl-C is seen between two calls
 _APART = 32  # keys between what two threads write, so that they share no cache line
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
@@ -107,8 +109,11 @@ def build_csr(
     )  # fmt: skip
 
     num_buckets = ((num_vertices - 1) >> plan.shift) + 1 if num_vertices else 0
-    counts = np.zeros((team, num_buckets), dtype=np.int64)
-    run_team(kernels.count_buckets, src, dst, plan, counts, threads=team)
+    calls = [slice(begin, begin + EDGES_A_CALL) for begin in range(0, max(src.size, 1), EDGES_A_CALL)]
+    shares = [slice(number * team, (number + 1) * team) for number in range(len(calls))]  # rows of counts and cursors
+    counts = np.zeros((len(calls) * team, num_buckets), dtype=np.int64)
+    for some, mine in zip(calls, shares, strict=True):
+        run_team(kernels.count_buckets, src[some], dst[some], plan, counts[mine], threads=team)
     bucket_sizes = counts.sum(axis=0)
     arcs = int(bucket_sizes.sum())
     targets = np.empty(arcs, dtype=id_dtype(num_vertices))
@@ -130,13 +135,17 @@ def build_csr(
         sizes = bucket_sizes[first:last]
         starts = np.zeros(num_buckets + 1, dtype=np.int64)
         np.cumsum(sizes, out=starts[first + 1 : last + 1])
-        cursors = np.column_stack([starts[:-1] + np.cumsum(counts, axis=0) - counts, nowhere])
+        cursors = np.column_stack([starts[:-1] + np.cumsum(counts, axis=0) - counts, np.tile(nowhere, len(calls))])
+        for some, mine in zip(calls, shares, strict=True):
+            run_team(
+                kernels.scatter_to_buckets, src[some], dst[some], values[some] if weighted else values, plan, first,
+                last, cursors[mine], keys, key_weights, threads=team,
+            )  # fmt: skip
+        ticket = np.zeros(1, np.int64)
         run_team(
-            kernels.scatter_to_buckets, src, dst, values, plan, first, last, cursors, keys, key_weights, threads=team
-        )
-        run_team(
-            kernels.build_rows, np.zeros(1, np.int64), plan, first, last, starts, written, keys, key_weights, scratch,
-            largest, offsets, targets, weights, kept, threads=team,
+            kernels.build_rows, ticket, plan, first, last, starts, written, keys, key_weights, scratch,
+            largest, offsets, targets, weights, kept, threads=team, stop=ticket if arcs >= _SMALL else None,
+            stop_value=NO_MORE_WORK,
         )  # fmt: skip
         if dedupe:
             run_team(

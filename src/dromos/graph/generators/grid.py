@@ -64,13 +64,13 @@ def grid(
 
     lattice = np.array(shape), np.array([shape[1] * shape[2], shape[2], 1]), bool(periodic)
     team = team_size(num_vertices, threads)
-    kept = np.empty(num_vertices, dtype=np.uint8)
-    run_team(kernels.choose_arcs, *key, *lattice, threshold, bool(directed), kept, threads=team)
+    kept, stop = np.empty(num_vertices, dtype=np.uint8), np.zeros(1, np.int64)
+    run_team(kernels.choose_arcs, *key, *lattice, threshold, bool(directed), kept, stop, threads=team, stop=stop)
     offsets = np.zeros(num_vertices + 1, dtype=OFFSET)
-    run_team(kernels.count_rows, *lattice, kept, offsets[1:], threads=team)
+    run_team(kernels.count_rows, *lattice, kept, offsets[1:], stop, threads=team, stop=stop)
     np.cumsum(offsets, out=offsets)
     targets = np.empty(int(offsets[-1]), dtype=dtype)
-    run_team(kernels.fill_rows, *lattice, kept, offsets, targets, threads=team)
+    run_team(kernels.fill_rows, *lattice, kept, offsets, targets, stop, threads=team, stop=stop)
     symmetric = None if directed and threshold else True
     flags = Flags(directed=bool(directed), symmetric=symmetric, sorted=True, parallel_edges=False, self_loops=False)
     return weighted(Graph._make(offsets, targets, flags=flags), weights, seed, threads)

@@ -12,7 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.graph.generators.rng_kernels import random_word
+from dromos.intrinsics import load_relaxed
 from dromos.jit import kernel
+
+_LOOK = 65535  # at the stop flag, once in so many vertices
 
 
 @kernel
@@ -30,10 +33,12 @@ def _neighbour(u, axis, forward, shape, strides, periodic):
 
 
 @kernel
-def choose_arcs(thread, num_threads, low, high, shape, strides, periodic, threshold, directed, kept):
+def choose_arcs(thread, num_threads, low, high, shape, strides, periodic, threshold, directed, kept, stop):
     """Decide which arcs stay: a draw of 32 bits an arc, or one for both directions where the grid is undirected."""
     half_word = np.uint64(0xFFFFFFFF)
     for u in range(kept.size * thread // num_threads, kept.size * (thread + 1) // num_threads):
+        if u & _LOOK == 0 and load_relaxed(stop, 0):
+            return
         bits = 0
         for axis in range(3):
             if _neighbour(u, axis, True, shape, strides, periodic) < 0:
@@ -46,8 +51,10 @@ def choose_arcs(thread, num_threads, low, high, shape, strides, periodic, thresh
 
 
 @kernel
-def count_rows(thread, num_threads, shape, strides, periodic, kept, degrees):
+def count_rows(thread, num_threads, shape, strides, periodic, kept, degrees, stop):
     for u in range(kept.size * thread // num_threads, kept.size * (thread + 1) // num_threads):
+        if u & _LOOK == 0 and load_relaxed(stop, 0):
+            return
         degree = 0
         for axis in range(3):
             degree += (kept[u] >> axis) & 1
@@ -58,8 +65,10 @@ def count_rows(thread, num_threads, shape, strides, periodic, kept, degrees):
 
 
 @kernel
-def fill_rows(thread, num_threads, shape, strides, periodic, kept, offsets, targets):
+def fill_rows(thread, num_threads, shape, strides, periodic, kept, offsets, targets, stop):
     for u in range(kept.size * thread // num_threads, kept.size * (thread + 1) // num_threads):
+        if u & _LOOK == 0 and load_relaxed(stop, 0):
+            return
         begin = offsets[u]
         end = begin
         for axis in range(3):

@@ -40,7 +40,8 @@ def barabasi_albert(n: int, m: int, seed: int = 0, *, threads: int | None = None
     from dromos.graph.generators import models_kernels as kernels
 
     ends = np.empty(2 * edges, dtype=dtype)
-    run_team(kernels.attach, *key, n, m, ends, np.full(n, -1, dtype=dtype), threads=1)
+    stop = np.zeros(1, np.int64)
+    run_team(kernels.attach, *key, n, m, ends, np.full(n, -1, dtype=dtype), stop, threads=1, stop=stop)
     return _simple_graph(Graph.from_edges(ends[0::2], ends[1::2], num_vertices=n, directed=False, threads=threads))
 
 
@@ -71,7 +72,8 @@ def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, threads: int | No
     table = np.full(2 << int(np.count_nonzero(rewired)).bit_length(), -1, dtype=np.int64)
     src, dst = np.empty(n * half, dtype=dtype), np.empty(n * half, dtype=dtype)
     degrees = np.full(n, 2 * half, dtype=np.int64)
-    run_team(kernels.rewire, *target, n, half, rewired, table, degrees, src, dst, threads=1)
+    stop = np.zeros(1, np.int64)
+    run_team(kernels.rewire, *target, n, half, rewired, table, degrees, src, dst, stop, threads=1, stop=stop)
     return _simple_graph(Graph.from_edges(src, dst, num_vertices=n, directed=False, threads=threads))
 
 

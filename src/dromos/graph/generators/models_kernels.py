@@ -7,11 +7,14 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.graph.generators.rng_kernels import below, random_word, unit_float
+from dromos.intrinsics import load_relaxed
 from dromos.jit import kernel
+
+_LOOK = 4095  # at the stop flag, once in so many vertices
 
 
 @kernel
-def attach(thread, num_threads, low, high, num_vertices, m, ends, last_chooser):
+def attach(thread, num_threads, low, high, num_vertices, m, ends, last_chooser, stop):
     """Edge ``e`` joins ``ends[2 * e]`` and ``ends[2 * e + 1]``; a random entry is a vertex in proportion to its degree.
 
     ``last_chooser[v]`` is the vertex that was joined to ``v`` last, so that none is joined to it twice.
@@ -23,6 +26,8 @@ def attach(thread, num_threads, low, high, num_vertices, m, ends, last_chooser):
         filled += 2
     draws = 0
     for u in range(m + 1, num_vertices):
+        if u & _LOOK == 0 and load_relaxed(stop, 0):
+            return
         choices = filled
         for _ in range(m):
             while True:
@@ -53,7 +58,7 @@ def _find(table, key):
 
 
 @kernel
-def rewire(thread, num_threads, low, high, n, half, rewired, table, degrees, src, dst):
+def rewire(thread, num_threads, low, high, n, half, rewired, table, degrees, src, dst, stop):
     """Edge ``(j - 1) * n + u`` joins ``u`` to ``u + j`` in the ring, until it is moved to another end of ``u``'s.
 
     ``rewired`` says which edges are to move; one stays where ``u`` has all others as neighbours already. Whether two
@@ -63,6 +68,8 @@ def rewire(thread, num_threads, low, high, n, half, rewired, table, degrees, src
     draws = 0
     for j in range(1, half + 1):
         for u in range(n):
+            if u & _LOOK == 0 and load_relaxed(stop, 0):
+                return
             edge = (j - 1) * n + u
             src[edge] = u
             dst[edge] = (u + j) % n

@@ -17,7 +17,7 @@ import numpy as np
 
 from dromos.dtypes import Array, id_dtype
 from dromos.errors import InvalidArgumentError
-from dromos.graph.build import team_size
+from dromos.graph.build import EDGES_A_CALL, team_size
 from dromos.graph.generators.arguments import MAX_SCALE, probability, require_memory, whole_number
 from dromos.graph.generators.rng import Stream, key_of, permutation_constants
 from dromos.graph.generators.weights import weighted
@@ -147,10 +147,13 @@ def rmat_edges(
 
     unsigned = np.dtype(f"u{dtype.itemsize}")
     constants = permutation_constants(seed, unsigned)[: None if permute else 0]
-    run_team(
-        kernels.rmat_edges, *key, table, depth, words, scale, first, constants, src.view(unsigned), dst.view(unsigned),
-        threads=team_size(last - first, threads),
-    )  # fmt: skip
+    team, ends = team_size(last - first, threads), (src.view(unsigned), dst.view(unsigned))
+    for begin in range(0, last - first, EDGES_A_CALL):
+        some = slice(begin, begin + EDGES_A_CALL)
+        run_team(
+            kernels.rmat_edges, *key, table, depth, words, scale, first + begin, constants, ends[0][some],
+            ends[1][some], threads=team,
+        )  # fmt: skip
     return Edges(src, dst, None)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dromos.dtypes import id_dtype
 from dromos.errors import InvalidArgumentError
-from dromos.graph.build import team_size
+from dromos.graph.build import EDGES_A_CALL, team_size
 from dromos.graph.generators.arguments import MAX_SCALE, require_memory, whole_number
 from dromos.graph.generators.rng import Stream, key_of
 from dromos.graph.generators.weights import weighted
@@ -89,7 +89,8 @@ def uniform_edges(
     key = key_of(seed, Stream.UNIFORM_EDGES)
     from dromos.graph.generators import uniform_kernels as kernels
 
-    run_team(
-        kernels.uniform_edges, *key, num_vertices, first, src, dst, threads=team_size(last - first, threads)
-    )  # fmt: skip
+    team = team_size(last - first, threads)
+    for begin in range(0, last - first, EDGES_A_CALL):
+        some = slice(begin, begin + EDGES_A_CALL)
+        run_team(kernels.uniform_edges, *key, num_vertices, first + begin, src[some], dst[some], threads=team)
     return Edges(src, dst, None)

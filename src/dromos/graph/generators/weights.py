@@ -13,7 +13,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph.build import team_size
 from dromos.graph.generators.rng import Stream, key_of
 from dromos.graph.graph import Graph
-from dromos.parallel import run_team
+from dromos.parallel import NO_MORE_WORK, run_team
 
 __all__ = ["weighted", "with_random_weights"]
 
@@ -49,9 +49,10 @@ def with_random_weights(
     key = key_of(seed, Stream.WEIGHTS)
     from dromos.graph.generators import weights_kernels as kernels
 
+    ticket = np.zeros(1, np.int64)
     run_team(
-        kernels.arc_weights, np.zeros(1, np.int64), *key, g.offsets, g.targets, not g.directed, g.sorted, whole,
-        start, span, largest, values, threads=team_size(g.num_arcs, threads),
+        kernels.arc_weights, ticket, *key, g.offsets, g.targets, not g.directed, g.sorted, whole,
+        start, span, largest, values, threads=team_size(g.num_arcs, threads), stop=ticket, stop_value=NO_MORE_WORK,
     )  # fmt: skip
     flags = replace(g.known_flags, symmetric=None if g.directed else True)
     return Graph._make(g.offsets, g.targets, values, labels=g.labels, flags=flags)
