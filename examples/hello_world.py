@@ -46,5 +46,5 @@ if __name__ == "__main__":
     friends = dr.Graph.from_edges(["ada", "ada", "ada", "bob"], ["bob", "eve", "ian", "eve"], directed=False)
     result = popular(friends)
     verify(friends, result.above)
-    print(result.to_pandas())
+    print(result.head())
     print(result.trace)

@@ -209,7 +209,43 @@ def __getattr__(name: str) -> Any:
             if defined in module.__all__:
                 value = globals()[name] = getattr(module, defined)
                 return value
-    raise AttributeError(f"module 'dromos' has no attribute {name!r}")
+    raise AttributeError(f"module 'dromos' has no attribute {name!r}{_instead_of(name)}")
+
+
+# What NetworkX, igraph and others call what we have; the same word with another ending is found by its spelling.
+_ELSEWHERE = {
+    "average_clustering": "clustering",
+    "bfs_edges": "bfs",
+    "bfs_tree": "bfs",
+    "betweenness_centrality": "betweenness",
+    "breadth_first_search": "bfs",
+    "closeness_centrality": "closeness",
+    "core_number": "core_numbers",
+    "dijkstra": "sssp",
+    "bellman_ford": "sssp",
+    "from_networkx": "Graph.from_networkx",
+    "from_pandas_edgelist": "Graph.from_edges",
+    "harmonic_centrality": "harmonic",
+    "label_propagation_communities": "label_propagation",
+    "louvain_communities": "louvain",
+    "page_rank": "pagerank",
+    "personalized_pagerank": "pagerank",
+    "read_edgelist": "read",
+    "shortest_path": "sssp",
+    "shortest_path_length": "sssp",
+    "single_source_dijkstra": "sssp",
+    "single_source_shortest_path_length": "bfs",
+    "weakly_connected_components": "connected_components",
+    "write_edgelist": "write",
+}
+
+
+def _instead_of(name: str) -> str:
+    """A suggestion for a name that is not here: ours for that of another library, or one spelled alike."""
+    import difflib
+
+    meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, __all__, n=1, cutoff=0.75)), None)
+    return f"; did you mean dromos.{meant}?" if meant else ""
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,8 @@
 
     DromosError
     ├── InvalidArgumentError   (ValueError)   an argument has a wrong value, type or shape
-    │   └── UnknownVertexError (LookupError)  a vertex id or label that the graph does not have
+    │   ├── UnknownVertexError (LookupError)  a vertex id or label that the graph does not have
+    │   └── UnknownArgumentError (TypeError)  a keyword that a function does not take; suggests one that it does
     ├── GraphDataError         (ValueError)   edges, weights or labels that do not make a graph
     ├── FileError              (OSError)      a file that cannot be opened, read or written
     │   ├── FormatError        (ValueError)   the file's content breaks its format; knows file and line
@@ -46,6 +47,7 @@ __all__ = [
     "ProgramError",
     "ProgramTypeError",
     "ResourceError",
+    "UnknownArgumentError",
     "UnknownVertexError",
     "UnsupportedFormatError",
     "UntraceableError",
@@ -67,6 +69,10 @@ class InvalidArgumentError(DromosError, ValueError):
 
 class UnknownVertexError(InvalidArgumentError, LookupError):
     """A vertex id or label that the graph does not have."""
+
+
+class UnknownArgumentError(InvalidArgumentError, TypeError):
+    """A keyword that a function does not take; the message suggests one that it does."""
 
 
 class GraphDataError(DromosError, ValueError):

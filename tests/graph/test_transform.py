@@ -90,7 +90,14 @@ def test_subgraph(g, data):
 def test_subgraph_by_mask_keeps_labels():
     g = dr.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"])
     assert g.subgraph(np.array([True, False, True])).labels.to_numpy().tolist() == ["a", "c"]
-    assert g.subgraph(np.array([2, 0], dtype=np.uint8)).labels.to_numpy().tolist() == ["c", "a"]
+    assert g.subgraph(["c", "a"]).labels.to_numpy().tolist() == ["c", "a"]
+    assert g.subgraph(np.array(["c", "a"])).num_edges == 1
+    with pytest.raises(UnknownVertexError, match="no vertex is labelled"):
+        g.subgraph([2, 0])
+    assert g.neighbors("a").tolist() == [1]
+    numbers = dr.Graph.from_edges([7, 9], [9, 7], labels=True)
+    assert numbers.subgraph([9]).labels.to_numpy().tolist() == [9]
+    assert numbers.neighbors(7).tolist() == [1]
     assert g.subgraph([]).num_vertices == 0
 
 

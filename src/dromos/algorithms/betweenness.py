@@ -21,6 +21,7 @@ import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import count_of, simple
+from dromos.algorithms.many.sources import vertex_ids
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
 from dromos.errors import FieldOverflowError, InvalidArgumentError
@@ -159,10 +160,7 @@ def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: i
     if sources is not None:
         if k is not None:
             raise InvalidArgumentError("give k or sources, not both")
-        given = list(sources)
-        ids = [graph.vertex_id(v) for v in given] if graph.labels is None else graph.labels.ids_of(given).tolist()
-        if len(set(ids)) < len(ids):
-            raise InvalidArgumentError("a vertex stands twice among the sources")
+        ids: list[int] = vertex_ids(graph, sources, "sources").tolist()
         return ids
     if k is None or (count := count_of(k, "k")) == n:
         return None

@@ -68,6 +68,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack
     limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
     root = graph.vertex_id(source)
     # a superstep is a level, so the limit is one of supersteps
+    limit = None if limit is None else min(limit, graph.num_vertices)
     fields = session.run(BFS(source=root), max_iter=limit, stays=True).fields
     return session.result(
         fields,

@@ -69,7 +69,7 @@ def diameter(graph: Graph, **how: Unpack[Options]) -> Result:
 
 
 def radius(graph: Graph, **how: Unpack[Options]) -> Result:
-    """The least distance from a vertex within which all others are.
+    """Smallest eccentricity: some vertex has all others within this distance.
 
     Args:
         graph: connected; a directed one strongly. Weights are not looked at.

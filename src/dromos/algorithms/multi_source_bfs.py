@@ -1,6 +1,6 @@
 """Breadth-first search from many sources at once.
 
-Returns a row a source: ``reached`` (vertices that it reaches, without itself), ``depth`` (the distance of the last),
+Returns one row per source: ``reached`` (vertices that it reaches, without itself), ``depth`` (distance of the last),
 ``far`` (the sum of all distances), ``near`` (the sum of their inverses) and ``group`` (the sources that were searched
 from together). ``sharing`` is the sharing degree over all groups, and ``groups`` has each one's.
 

@@ -33,7 +33,7 @@ def largest_component(graph: Graph, strong: bool = False, **how: Unpack[Options]
     label = on_host(find(graph, **how).label)
     if not len(label):
         return graph
-    return graph.subgraph(np.flatnonzero(label == np.bincount(label).argmax()))
+    return graph.subgraph(label == np.bincount(label).argmax())
 
 
 def has_path(graph: Graph, source: Any, target: Any, **how: Unpack[Options]) -> bool:

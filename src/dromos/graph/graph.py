@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
-from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
+from dromos.errors import GraphDataError, InvalidArgumentError, ResourceError, UnknownVertexError
 from dromos.graph import build, interop, summary, transform
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import check_rows, is_shared
@@ -161,11 +161,17 @@ class Graph:
             names = Labels.from_values(labels)
         count = vertex_count(source, target, num_vertices, names)
         mirror = (not directed) if symmetrize is None else symmetrize
-        offsets, targets, values = build.build_csr(
-            source, target, weights, count,
-            mirror=mirror, drop_self_loops=drop_self_loops, dedupe=dedupe, merge_weights=merge_weights,
-            threads=threads,
-        )  # fmt: skip
+        try:
+            offsets, targets, values = build.build_csr(
+                source, target, weights, count,
+                mirror=mirror, drop_self_loops=drop_self_loops, dedupe=dedupe, merge_weights=merge_weights,
+                threads=threads,
+            )  # fmt: skip
+        except MemoryError:
+            raise ResourceError(
+                f"a graph of {count:,} vertices and {len(source):,} edges does not fit into memory; give fewer "
+                "vertices (labels=True numbers sparse ids), or convert a file with `dromos convert --memory`"
+            ) from None
         undirected = mirror or not directed
         flags = Flags(
             directed=not undirected,
@@ -366,13 +372,13 @@ class Graph:
     def require_in_memory(self) -> None:
         """Nothing for a graph in memory; one that stays on disk (:func:`dromos.open`) refuses, and tells what to do."""
 
-    def neighbors(self, vertex: int) -> Array:
-        """The targets of the arcs that leave ``vertex`` (an id).
+    def neighbors(self, vertex: Any) -> Array:
+        """The ids of the targets of the arcs that leave ``vertex`` (a label, or an id where the graph has no labels).
 
         >>> Graph.from_edges([0, 0], [2, 1]).neighbors(0).tolist()
         [1, 2]
         """
-        at = self._checked_id(vertex)
+        at = self.vertex_id(vertex)
         if self._check is not None and not self._row_is_right(at):  # one row is no reason to look at all of them
             self._run_check()
         return self._targets[self._offsets[at] : self._offsets[at + 1]]
@@ -448,7 +454,9 @@ class Graph:
         return transform.symmetrized(self, dedupe=dedupe, merge_weights=merge_weights)
 
     def subgraph(self, vertices: Iterable[Any] | Array) -> Graph:
-        """The graph induced by ``vertices`` (ids, in the order wanted); its labels tell which they were.
+        """The graph induced by ``vertices``, in the order wanted; its labels tell which they were.
+
+        Vertices are given by label (by id where the graph has no labels), or as a truth value for each.
 
         >>> Graph.from_edges([0, 1, 2], [1, 2, 0]).subgraph([1, 2]).labels
         <2 int labels: 1, 2>
@@ -536,6 +544,8 @@ class Graph:
     # ---- inner -------------------------------------------------------------------------------------------------
 
     def _checked_id(self, vertex: Any) -> int:
+        if isinstance(vertex, np.ndarray):
+            raise UnknownVertexError(f"an array of {vertex.size} numbers is not one vertex; give a whole number")
         if isinstance(vertex, bool) or not hasattr(vertex, "__index__"):
             raise UnknownVertexError(f"no vertex {vertex!r}: this graph has no labels, so vertices are whole numbers")
         at = vertex.__index__()

@@ -119,8 +119,10 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     chosen = np.asarray(vertices if isinstance(vertices, np.ndarray) else list(vertices))
     if chosen.dtype == bool and chosen.shape == (graph.num_vertices,):
         chosen = np.flatnonzero(chosen)
-    if chosen.size == 0:
+    elif chosen.size == 0:
         chosen = np.empty(0, dtype=np.int64)
+    elif graph.labels is not None and chosen.ndim == 1 and chosen.dtype != bool:
+        chosen = np.asarray(graph.labels.ids_of(chosen), dtype=np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         raise InvalidArgumentError(f"vertices must be whole numbers in one dimension, not {chosen.dtype}")
     outside = (chosen < 0) | (chosen >= graph.num_vertices)

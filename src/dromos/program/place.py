@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
-__all__ = ["Place", "here", "place_of", "tracing"]
+__all__ = ["Place", "here", "place_of", "tracing", "user_line"]
 
 _PACKAGE = str(Path(__file__).parent)
 
@@ -53,6 +53,17 @@ def here() -> Place:
         file=frame.f_code.co_filename,
         line=frame.f_lineno,
     )
+
+
+def user_line(error: BaseException, place: Place) -> Place:
+    """``place`` with the last line of the user's code that ``error`` came through."""
+    found, step = place, error.__traceback__
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if not file.startswith(_PACKAGE):
+            found = Place(program=place["program"], function=place["function"], file=file, line=step.tb_lineno)
+        step = step.tb_next
+    return found
 
 
 def place_of(program: str, function: str, code: Callable[..., Any] | None) -> Place:

@@ -14,6 +14,7 @@ from dromos.program.expr import TRUE, Expr, build, reads
 from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
 from dromos.program.monoid import MIN, Monoid, monoid_of
 from dromos.program.place import Place, here, place_of, tracing
+from dromos.program.trouble import explained
 from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes, IdType
 from dromos.program.values import Value, Vector, lift
@@ -179,7 +180,7 @@ class _Tracer:
         self.places[function] = place_of(self.name, function, code)
         if not callable(code) or len(inspect.signature(code).parameters) != len(args) + 1:
             raise ProgramError(f"must be a method {function}({names})", **self.places[function])
-        with tracing(self.name, function):
+        with tracing(self.name, function), explained(self.program, self.places[function]):
             result = code(self.program, *args)
         if result is None:
             raise ProgramError("returns nothing; is a return missing?", **self.places[function])
@@ -235,7 +236,7 @@ class _Tracer:
             count = len(inspect.signature(declaration.function).parameters)
             if count not in (2, 3):
                 raise ProgramError("must take (self, v) or (self, old, new)", **self.places[name])
-            with tracing(self.name, name):
+            with tracing(self.name, name), explained(self.program, self.places[name]):
                 value = declaration.function(self.program, *((vertex,) if count == 2 else (old, new)))
             found.append(ReductionSpec(name, declaration.monoid, self.scalar(name, value)))
         return tuple(found)

@@ -138,6 +138,22 @@ class Value(_Operators):
     def __iter__(self) -> Iterator[Value]:
         raise UntraceableError("a scalar symbol cannot be looped over; only vectors can", **here())
 
+    def __len__(self) -> int:
+        raise UntraceableError("a scalar symbol has no len(); only vectors have one", **here())
+
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        raise UntraceableError("round() needs a number, not a symbol; write dr.floor(x + 0.5)", **here())
+
+    def __divmod__(self, other: Any) -> NoReturn:
+        raise UntraceableError("divmod() needs numbers, not symbols; write a // b and a % b", **here())
+
+    __rdivmod__ = __divmod__
+
+    def __matmul__(self, other: Any) -> NoReturn:
+        raise UntraceableError("@ has no meaning for symbols; write (a * b), or (a * b).sum() of vectors", **here())
+
+    __rmatmul__ = __matmul__
+
 
 class Vector(_Operators):
     """A row of symbolic numbers of a fixed size; operators work component by component.

@@ -20,7 +20,9 @@ Watch: TypeAlias = Callable[[Execution, Stats], None]
 """Looks at a run between two steps; it may end the run by raising."""
 
 _WATCHED_HORIZON = 64
-"""Somebody watches: come back from the engine after so many supersteps at the latest."""
+"""The most supersteps at once while progress is observed."""
+_MOST_AT_ONCE = 1 << 30
+"""The most supersteps that an engine is asked for at once: they count in machine words."""
 
 
 def iterate(
@@ -46,7 +48,7 @@ def iterate(
         if watched:
             horizon = min(horizon or _WATCHED_HORIZON, _WATCHED_HORIZON)
         if max_iter is not None:
-            left = max_iter - stats.superstep
+            left = min(max_iter - stats.superstep, _MOST_AT_ONCE)
             horizon = left if horizon is None else min(horizon, left)
         if decision.switching:
             after = cast(RoamingExecution, execution).roam(horizon)

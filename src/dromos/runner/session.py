@@ -14,6 +14,7 @@ from dromos.graph import Graph
 from dromos.plan import Path
 from dromos.program import Program
 from dromos.runner.devices import engine_for
+from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
@@ -54,7 +55,7 @@ class Options(DeviceOptions, total=False):
 
 
 class Outcome(NamedTuple):
-    """What one program of a session came to."""
+    """Outcome of one program."""
 
     fields: Mapping[str, Array]
     finished: str
@@ -84,8 +85,15 @@ class Session:
         slices: int | None = None,
         parts: int | None = None,
         memory: int | str | None = None,
+        **unknown: Any,
     ) -> None:
+        for keyword in unknown:
+            raise unknown_argument(name, keyword)
         check_graph(graph)
+        if progress is not None and not callable(progress):
+            raise InvalidArgumentError(
+                f"progress={progress!r} is not a function; give one that is called with (supersteps done, total or 0)"
+            )
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
         self.engine = engine_for(device, threads, graph, slices=slices, parts=parts, memory=memory)
         if not getattr(self.engine, "streams", False):

@@ -72,7 +72,7 @@ def narrow(session: Session, graph: Graph, want: str) -> Bounds:
                 raise AlgorithmError(
                     f"the graph is not {kind}: there is no path {way} vertex {source!r} "
                     f"{'to' if way == 'from' else 'from'} vertex {missing!r}, so eccentricities are infinite; "
-                    "take a component of it"
+                    "extract one component with g.subgraph(...)"
                 )
         for source, row, into in zip(sources.tolist(), forth, back, strict=True):
             bounds.take(source, int(row.max()), row, into)

@@ -25,6 +25,8 @@ def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InvalidArgumentError(f"{name}={given!r} is not a list of vertices; write [{given!r}] for one")
     listed = given if isinstance(given, np.ndarray) else list(given)
+    if np.ndim(listed) > 1 or (np.ndim(listed) == 0 and isinstance(listed, np.ndarray)):
+        raise InvalidArgumentError(f"{name} has {np.ndim(listed)} dimensions; give a list of vertices, in one")
     if len(listed) == 0:
         raise InvalidArgumentError(f"{name} is empty; give at least one vertex")
     if graph.labels is not None:
