@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dromos.compiling import compiling
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.interrupts import remembered_interrupts
@@ -128,7 +129,7 @@ def _compile(kernel: Any, args: tuple[Any, ...]) -> None:
     except NotImplementedError:  # an argument that has none; the dispatcher knows more types
         return
     if types not in known:
-        with remembered_interrupts():
+        with compiling(f"the kernel {getattr(kernel, '__name__', 'of a caller')!r}"), remembered_interrupts():
             kernel.compile(tuple(kernel.typeof_pyval(value) for value in args))
         known.add(types)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphShape, caps_for
 from dromos.engines.parts import Part, Partial
@@ -72,7 +72,7 @@ class PlacedExecution:
         require_legal(path, self.analysis, self.ir.name)
         if path.axes not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
-        begin = time.perf_counter()
+        clock = Stopwatch()
         senders = [part.frontier for part in self.parts]
         self.exchange.refresh(self.parts, path.direction)
         for part, feed in zip(self.parts, self.feeds, strict=True):
@@ -82,7 +82,7 @@ class PlacedExecution:
         if path.direction == "push":  # who pulls gets messages to its own vertices only
             self.exchange.deliver(self.parts)
         settled = [part.settle() for part in self.parts]
-        settled[0] = replace(settled[0], seconds=time.perf_counter() - begin)
+        settled[0] = replace(settled[0], seconds=clock.seconds())
         total = self.exchange.reduce(settled, self.typed)
         overflow = total.overflow
         if not overflow and self.ir.edge_fields:

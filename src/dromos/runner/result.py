@@ -45,6 +45,7 @@ class Result(Mapping[str, Array]):
         *,
         trace: Trace | None = None,
         seconds: float = 0.0,
+        compile_seconds: float = 0.0,
         device: str = "",
         finished: str = "",
         values: Mapping[str, Any] | None = None,
@@ -60,6 +61,8 @@ class Result(Mapping[str, Array]):
         self._verifier = verifier
         self.trace = Trace() if trace is None else trace
         self.seconds, self.device, self.finished = seconds, device, finished
+        self.compile_seconds = compile_seconds
+        """How much of ``seconds`` went into compiling kernels, or loading what was compiled before."""
 
     # ---- looking -----------------------------------------------------------------------------------------------
 
@@ -76,7 +79,8 @@ class Result(Mapping[str, Array]):
         columns = {name: on_host(self[name]) for name in self._columns}
         return Result(
             self._name, self._graph, columns,
-            trace=self.trace, seconds=self.seconds, device=self.device, finished=self.finished, values=self._values,
+            trace=self.trace, seconds=self.seconds, compile_seconds=self.compile_seconds, device=self.device,
+            finished=self.finished, values=self._values,
             vertex_fields=self._vertex_fields, edge_fields=self._edge_fields, index=self._index,
             verifier=self._verifier,
         )  # fmt: skip

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
+from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
 from dromos.engines import Engine, NativeKernel
 from dromos.errors import FileError, InvalidArgumentError
@@ -101,7 +102,7 @@ class Session:
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []
         self._finished = ""
-        self._begin = time.perf_counter()
+        self._begin, self._compiled = time.perf_counter(), compile_seconds()
         self.check_file()
         graph.check_shared_rows()
 
@@ -217,7 +218,8 @@ class Session:
         self.check_file()
         return Result(
             self.name, self.graph, fields,
-            trace=Trace(self._rows), seconds=time.perf_counter() - self._begin, device=self.engine.name,
+            trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
+            compile_seconds=compile_seconds() - self._compiled, device=self.engine.name,
             finished=self._finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
             verifier=verifier,
         )  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dromos.codegen.facts import is_always_active
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
@@ -105,7 +105,7 @@ class CpuExecution:
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """A superstep on ``path``, or as many as ``horizon`` allows where they can run in one call."""
         require_legal(path, self.analysis, self.ir.name)
-        begin = time.perf_counter()
+        clock = Stopwatch()
         supersteps, in_queue, levels = 1, True, None
         if self._claims is not None and path.axes in _CLAIMING:
             claims = self._claims
@@ -131,7 +131,7 @@ class CpuExecution:
         self.superstep += supersteps - 1
         finished = self._finish(report, path)  # a program asks about the superstep that has just run
         self.superstep += 1
-        self.stats = self._statistics(report, time.perf_counter() - begin, finished, levels)
+        self.stats = self._statistics(report, clock.seconds(), finished, levels)
         return self.stats
 
     # ---- kernels ---------------------------------------------------------------------------------------------------

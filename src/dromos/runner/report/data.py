@@ -38,6 +38,7 @@ def run_data(result: Result) -> dict[str, Any]:
         "device": result.device,
         "version": __version__,
         "seconds": result.seconds,
+        "compileSeconds": result.compile_seconds,
         "stepSeconds": result.trace.seconds,
         "supersteps": result.trace.supersteps,
         "finished": result.finished,

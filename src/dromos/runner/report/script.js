@@ -153,7 +153,8 @@
     const inSteps = Math.min(run.stepSeconds, run.seconds);
     tiles("overview", [
       ["in all", duration(run.seconds)], ["in supersteps", duration(inSteps)],
-      ["preparing, planning, results", duration(run.seconds - inSteps)],
+      ["compiling, loading kernels", duration(run.compileSeconds)],
+      ["preparing, planning, results", duration(Math.max(run.seconds - inSteps - run.compileSeconds, 0))],
       ["supersteps", number(run.supersteps)], ["paths", number(Object.keys(run.paths).length)],
       ["ended", run.finished || "one kernel or limit"],
     ]);

@@ -1,0 +1,70 @@
+"""The time that compilers take: counted apart from the work, and told to a person who waits for it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["Stopwatch", "compile_seconds", "compiling"]
+
+_PATIENCE = 1.0  # seconds in which nobody wonders what is going on
+_log = logging.getLogger("dromos")
+_spent = threading.local()
+_told = False
+
+
+@contextmanager
+def compiling(what: str) -> Iterator[None]:
+    """Count what happens inside as compiling; if it lasts, say so once per process.
+
+    >>> before = compile_seconds()
+    >>> with compiling("a kernel"):
+    ...     time.sleep(0.001)
+    >>> compile_seconds() > before
+    True
+    """
+    begin = time.perf_counter()
+    notice = None if _told else threading.Timer(_PATIENCE, _tell, (what,))
+    if notice is not None:
+        notice.daemon = True
+        notice.start()
+    try:
+        yield
+    finally:
+        if notice is not None:
+            notice.cancel()
+        _spent.seconds = compile_seconds() + time.perf_counter() - begin
+
+
+def compile_seconds() -> float:
+    """What this thread has spent compiling, or loading what was compiled before, since it began."""
+    return float(getattr(_spent, "seconds", 0.0))
+
+
+class Stopwatch:
+    """Seconds since it was made, less those that this thread spent compiling."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter() - compile_seconds()
+
+    def seconds(self) -> float:
+        """The time so far."""
+        return max(time.perf_counter() - compile_seconds() - self._begin, 0.0)
+
+
+def _tell(what: str) -> None:
+    """On a terminal and in a notebook a line, elsewhere a record of the log."""
+    global _told
+    if _told:
+        return
+    _told = True
+    text = f"compiling {what} for this machine, once: compiled code is kept for the next time"
+    seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    if seen:
+        print(f"dromos: {text}", file=sys.stderr, flush=True)
+    else:
+        _log.info(text)
