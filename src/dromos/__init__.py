@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from dromos.algorithms.distances import distances
     from dromos.algorithms.eccentricity import diameter, eccentricity, radius
     from dromos.algorithms.edge_betweenness import edge_betweenness
+    from dromos.algorithms.eigenvector import eigenvector
     from dromos.algorithms.harmonic import harmonic
+    from dromos.algorithms.hits import hits
     from dromos.algorithms.k_core import k_core
+    from dromos.algorithms.katz import katz
     from dromos.algorithms.label_propagation import label_propagation
     from dromos.algorithms.leiden import leiden
     from dromos.algorithms.longest_paths import longest_paths
@@ -38,8 +41,12 @@ if TYPE_CHECKING:
     from dromos.algorithms.modularity import modularity
     from dromos.algorithms.multi_source_bfs import multi_source_bfs
     from dromos.algorithms.neighbourhood_function import neighbourhood_function
+    from dromos.algorithms.node_similarity import node_similarity
     from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
+    from dromos.algorithms.personalized_pagerank import personalized_pagerank
+    from dromos.algorithms.random_walks import random_walks
     from dromos.algorithms.reachability import ReachabilityIndex, reachability_index
+    from dromos.algorithms.sample_neighbors import sample_neighbors
     from dromos.algorithms.shortcuts import has_path, largest_component
     from dromos.algorithms.spmv import spmv
     from dromos.algorithms.sssp import sssp
@@ -137,6 +144,7 @@ __all__ = [
     "eccentricity",
     "edge_betweenness",
     "edge_field",
+    "eigenvector",
     "exp",
     "expm1",
     "field",
@@ -144,9 +152,11 @@ __all__ = [
     "generators",
     "harmonic",
     "has_path",
+    "hits",
     "isfinite",
     "isnan",
     "k_core",
+    "katz",
     "label_propagation",
     "largest_component",
     "leiden",
@@ -162,15 +172,19 @@ __all__ = [
     "modularity",
     "multi_source_bfs",
     "neighbourhood_function",
+    "node_similarity",
     "open",
     "pagerank",
     "param",
+    "personalized_pagerank",
     "radius",
     "random_walk_with_restart",
+    "random_walks",
     "reachability_index",
     "read",
     "reduction",
     "run",
+    "sample_neighbors",
     "sin",
     "spmv",
     "sqrt",
@@ -194,6 +208,7 @@ _LAZY = (
     "dromos.runner",
     "dromos.algorithms",
     "dromos.algorithms.reachability",
+    "dromos.algorithms.sample_neighbors",
     "dromos.graph.store.stored",
     "dromos.algorithms.shortcuts",
 )

@@ -45,6 +45,11 @@ ALGORITHMS = {
     "assortativity": lambda graph, **how: dr.assortativity(graph),
     "transitivity": dr.transitivity,
     "louvain": dr.louvain,
+    "eigenvector": dr.eigenvector,
+    "katz": dr.katz,
+    "hits": dr.hits,
+    "node_similarity": dr.node_similarity,
+    "random_walks": dr.random_walks,
     "minimum_spanning_forest": dr.minimum_spanning_forest,
     "maximal_independent_set": dr.maximal_independent_set,
     "maximal_matching": dr.maximal_matching,
@@ -57,9 +62,9 @@ ALGORITHMS = {
     "leiden": dr.leiden,
     "modularity": lambda graph, **how: dr.modularity(graph, np.arange(graph.num_vertices)),
 }
-MANY_SOURCES = {  # they take bad input and odd graphs in tests/many
+MANY_SOURCES = {  # they take bad input and odd graphs in tests/many, or with their numbers
     "all_pairs", "closeness", "diameter", "distances", "eccentricity", "harmonic", "multi_source_bfs",
-    "neighbourhood_function", "radius",
+    "neighbourhood_function", "personalized_pagerank", "radius",
 }  # fmt: skip
 OF_ORDERS = {
     "longest_paths",
@@ -68,7 +73,8 @@ OF_ORDERS = {
 BY_SOURCE = ("bfs", "sssp", "random_walk_with_restart")
 ONE_KERNEL = ("triangles", "clustering", "label_propagation", "transitivity", "louvain", "leiden",
               "minimum_spanning_forest", "maximal_matching", "coloring", "truss_numbers", "bridges",
-              "biconnected_components", "articulation_points", "edge_betweenness")  # fmt: skip
+              "biconnected_components", "articulation_points", "edge_betweenness", "node_similarity",
+              "random_walks")  # fmt: skip
 ON_THE_HOST = ("degree_distribution", "degree_centrality", "assortativity", "modularity")
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 runs_somewhere = pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ON_THE_HOST])

@@ -16,8 +16,11 @@ from dromos.algorithms.degree_distribution import degree_distribution
 from dromos.algorithms.distances import distances
 from dromos.algorithms.eccentricity import diameter, eccentricity, radius
 from dromos.algorithms.edge_betweenness import edge_betweenness
+from dromos.algorithms.eigenvector import eigenvector
 from dromos.algorithms.harmonic import harmonic
+from dromos.algorithms.hits import hits
 from dromos.algorithms.k_core import k_core
+from dromos.algorithms.katz import katz
 from dromos.algorithms.label_propagation import label_propagation
 from dromos.algorithms.leiden import leiden
 from dromos.algorithms.longest_paths import longest_paths
@@ -28,7 +31,10 @@ from dromos.algorithms.minimum_spanning_forest import minimum_spanning_forest
 from dromos.algorithms.modularity import modularity
 from dromos.algorithms.multi_source_bfs import multi_source_bfs
 from dromos.algorithms.neighbourhood_function import neighbourhood_function
+from dromos.algorithms.node_similarity import node_similarity
 from dromos.algorithms.pagerank import pagerank, random_walk_with_restart
+from dromos.algorithms.personalized_pagerank import personalized_pagerank
+from dromos.algorithms.random_walks import random_walks
 from dromos.algorithms.spmv import spmv
 from dromos.algorithms.sssp import sssp
 from dromos.algorithms.strongly_connected_components import strongly_connected_components
@@ -57,8 +63,11 @@ __all__ = [
     "distances",
     "eccentricity",
     "edge_betweenness",
+    "eigenvector",
     "harmonic",
+    "hits",
     "k_core",
+    "katz",
     "label_propagation",
     "leiden",
     "longest_paths",
@@ -69,9 +78,12 @@ __all__ = [
     "modularity",
     "multi_source_bfs",
     "neighbourhood_function",
+    "node_similarity",
     "pagerank",
+    "personalized_pagerank",
     "radius",
     "random_walk_with_restart",
+    "random_walks",
     "spmv",
     "sssp",
     "strongly_connected_components",

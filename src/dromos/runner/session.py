@@ -101,7 +101,7 @@ class Session:
             graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []
-        self._finished = ""
+        self.finished = ""
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
         self.check_file()
         graph.check_shared_rows()
@@ -141,11 +141,11 @@ class Session:
                 close()
         phase = type(program).__name__
         self._rows += [FusedRow.of(phase, row) for row in history]
-        self._finished = execution.stats.finished
+        self.finished = execution.stats.finished
         fields = execution.result()
         if not stays:
             fields = {name: on_host(values) for name, values in fields.items()}
-        return Outcome(fields, self._finished, execution.stats.superstep)
+        return Outcome(fields, self.finished, execution.stats.superstep)
 
     def native(
         self, kernel: str, graph: Graph | None = None, *, stays: bool = False, **options: Any
@@ -220,6 +220,6 @@ class Session:
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
             compile_seconds=compile_seconds() - self._compiled, device=self.engine.name,
-            finished=self._finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
+            finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
             verifier=verifier,
         )  # fmt: skip

@@ -56,6 +56,8 @@ def named(ids: Array, labels: Labels | None) -> Array:
     """
     if labels is None:
         return ids
+    if ids.ndim > 1:
+        return named(ids.ravel(), labels).reshape(ids.shape)
     present = ids >= 0
     if present.all():
         return labels.values_of(ids)

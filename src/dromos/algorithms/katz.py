@@ -1,0 +1,116 @@
+"""Katz centrality.
+
+Returns ``centrality``: ``beta`` for each vertex and, for every walk that leads to it, ``alpha`` to the power of its
+length; weights multiply along a walk, parallel edges count each. With ``normalized`` the squares sum to 1, as in
+NetworkX. There is an answer for ``alpha`` below the inverse of the greatest eigenvalue; the iteration stops when the
+centralities change by less than ``tol`` in sum, where NetworkX's ``tol`` means the mean change.
+
+One program. Katz, "A new status index derived from sociometric analysis", 1953.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
+from dromos.algorithms.limits import check_on_limit, settled
+from dromos.algorithms.verifying import require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["Katz", "katz", "verify"]
+
+
+class Katz(dr.Program):
+    """What comes in, weakened, and the same for all."""
+
+    alpha = dr.param(float)
+    beta = dr.param(float)
+    tolerance = dr.param(float)
+    centrality = dr.field(np.float64, init=0.0)
+    combine = dr.SUM
+
+    @dr.reduction(dr.SUM)
+    def change(self, old: Any, new: Any) -> Any:
+        return abs(new.centrality - old.centrality)
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.centrality * edge.weight
+
+    def update(self, v: Any, message: Any) -> Any:
+        return self.alpha * message + self.beta
+
+    def active(self, old: Any, new: Any) -> Any:
+        return True
+
+    def converged(self) -> Any:
+        return self.change < self.tolerance
+
+
+def katz(
+    graph: Graph,
+    alpha: float = 0.1,
+    beta: float = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    normalized: bool = True,
+    weight: str | None = "weight",
+    on_limit: str = "raise",
+    **how: Unpack[Options],
+) -> Result:
+    """How many walks lead to each vertex, long ones for less.
+
+    Args:
+        graph: walks go along out-edges; in an undirected graph both ways. Weights from zero on.
+        alpha: what an edge weakens a walk to; below the inverse of the greatest eigenvalue.
+        beta: what each vertex has by itself.
+        max_iter: the most iterations; see ``on_limit``.
+        tol: centralities that change by less than this in sum are final.
+        normalized: scale to squares that sum to 1.
+        weight: ``None`` leaves the graph's weights out.
+        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` what there is.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.katz(dr.generators.path(3), normalized=False).centrality.round(3).tolist()
+    [1.122, 1.224, 1.122]
+    """
+    session = Session("katz", graph, **how)
+    on, limit = weighted(graph, weight), count_of(max_iter, "max_iter", 1)
+    weight_range(on, negative=False, infinite=False)
+    params = {
+        "alpha": finite(alpha, "alpha", 0, np.finfo(np.float64).max),
+        "beta": finite(beta, "beta", 0, np.finfo(np.float64).max),
+        "tolerance": finite(tol, "tol", 0, np.inf),
+    }
+    check_on_limit(on_limit)
+    if graph.num_vertices == 0:
+        return session.result({"centrality": np.empty(0)}, verifier=lambda result: None)
+    outcome = session.run(Katz(**params), on, max_iter=limit)
+    found = outcome.fields["centrality"]
+    length = float(np.linalg.norm(found)) if normalized and found.any() else 1.0
+    promised = tol if outcome.finished == "converged" else np.inf
+    result = session.result(
+        {"centrality": found / length},
+        verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
+    )
+    trouble = f"katz: the centralities still change by {tol:g} or more in sum"
+    return settled(result, on_limit, limit, trouble, "lower alpha, or raise max_iter or tol")
+
+
+def verify(graph: Graph, centrality: Array, alpha: float, beta: float, *, tolerance: float) -> None:
+    """One more step changes the centralities by no more than the last one may have."""
+    weights = np.ones(graph.num_arcs) if graph.weights is None else graph.weights.astype(np.float64)
+    src = sources_of_arcs(graph)
+    again = beta + alpha * np.bincount(graph.targets, weights=centrality[src] * weights, minlength=len(centrality))
+    # what a vertex changed by goes out along its edges, and is weakened
+    spread = alpha * np.bincount(src, weights=weights, minlength=len(centrality)).max(initial=0)
+    change, rounding = np.abs(again - centrality).sum(), 1e-12 * np.abs(again).sum()
+    require(
+        not tolerance < np.inf or change <= max(spread, 1) * tolerance + rounding,
+        f"one more step changes the centralities by {change:g}, more than {tolerance:g}",
+    )

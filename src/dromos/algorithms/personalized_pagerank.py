@@ -1,0 +1,140 @@
+"""Personalized PageRank from many seeds at once.
+
+Returns one row per seed: ``source``, and ``rank``, the probability to find a walker at each vertex who goes back to the
+seed with probability ``1 - alpha`` at every step. A row's numbers are those of ``pagerank`` with all jumps to the seed,
+for the same ``tol``: a row has settled when it changes by less in sum, and its group when all of its rows have.
+
+One program for a group of seeds: a vertex has a vector with an entry for each, so that an edge is gone over once for
+all of them. Edges are taken in proportion to their weights, parallel edges each; a vertex without out-edges goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Unpack
+
+import numpy as np
+
+import dromos.program as dr
+from dromos.algorithms.arguments import count_of, finite, weight_range, weighted
+from dromos.algorithms.limits import check_on_limit, settled
+from dromos.algorithms.many.sources import vertex_ids
+from dromos.algorithms.pagerank import out_strength
+from dromos.algorithms.pagerank import verify as verify_row
+from dromos.algorithms.verifying import require
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["personalized_pagerank", "seeds_program", "verify"]
+
+_LANES = 8  # seeds that run together
+_CHECKED = 16
+
+
+@cache
+def seeds_program(lanes: int) -> type[dr.Program]:
+    """The program for ``lanes`` seeds at once.
+
+    What is lost at vertices without out-edges is not sent back while it runs: that would only scale a row, and a row
+    is scaled to a sum of 1 in the end.
+    """
+
+    class Seeds(dr.Program):
+        alpha = dr.param(float)
+        tolerance = dr.param(float)
+        seeds = dr.param(int, size=lanes)
+        strength = dr.vertex_param(np.float64)
+        rank = dr.field(np.float64, size=lanes)
+        combine = dr.SUM
+
+        @dr.reduction(dr.SUM)
+        def change(self, old: Any, new: Any) -> Any:
+            total = abs(new.rank[0] - old.rank[0])
+            for lane in range(1, lanes):
+                total = total + abs(new.rank[lane] - old.rank[lane])
+            return total
+
+        def init(self, v: Any) -> Any:
+            return {"rank": dr.where(self.seeds == v.id, 1 - self.alpha, 0.0)}
+
+        def compute(self, u: Any, edge: Any, v: Any) -> Any:
+            return u.rank * dr.where(u.strength == 0, 0.0, edge.weight / u.strength)
+
+        def update(self, v: Any, message: Any) -> Any:
+            return {"rank": self.alpha * message + dr.where(self.seeds == v.id, 1 - self.alpha, 0.0)}
+
+        def active(self, old: Any, new: Any) -> Any:
+            return True
+
+        def converged(self) -> Any:
+            return self.change < self.tolerance
+
+    return Seeds
+
+
+def personalized_pagerank(
+    graph: Graph,
+    sources: Iterable[Any],
+    alpha: float = 0.85,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    weight: str | None = "weight",
+    on_limit: str = "raise",
+    **how: Unpack[Options],
+) -> Result:
+    """PageRank around each of many vertices.
+
+    Args:
+        graph: along its out-edges; an undirected graph both ways. Weights from zero on.
+        sources: the seeds, by label (by id where the graph has no labels), each once.
+        alpha: the probability to follow an edge; below 1.
+        max_iter: the most iterations; see ``on_limit``.
+        tol: a row that changes by less than this in sum is final.
+        weight: ``None`` leaves the graph's weights out.
+        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` the ranks as they are.
+        how: ``device``, ``path``, ``threads``, ``progress``.
+
+    >>> import dromos as dr
+    >>> dr.personalized_pagerank(dr.generators.path(3), [0, 2]).rank.round(3).tolist()
+    [[0.345, 0.459, 0.195], [0.195, 0.459, 0.345]]
+    """
+    session = Session("personalized_pagerank", graph, **how)
+    on, limit = weighted(graph, weight), count_of(max_iter, "max_iter", 1)
+    weight_range(on, negative=False, infinite=False)
+    share = finite(alpha, "alpha", 0, 1 - 1e-9)
+    tolerance = finite(tol, "tol", 0, np.inf)
+    check_on_limit(on_limit)
+    ids = vertex_ids(graph, sources, "sources")
+    strength = on.out_degree.astype(np.float64) if on.weights is None else out_strength(on)
+    rank = np.empty((len(ids), graph.num_vertices))
+    settled_all = True
+    for begin in range(0, len(ids), _LANES):
+        group = ids[begin : begin + _LANES]
+        lanes = np.concatenate([group, np.repeat(group[-1:], _LANES - len(group))])
+        # scaling to a sum of 1 may enlarge a change by as much as what was lost
+        params = {"alpha": share, "tolerance": tolerance * (1 - share) / 2, "seeds": lanes, "strength": strength}
+        outcome = session.run(seeds_program(_LANES)(**params), on, max_iter=limit)
+        found = outcome.fields["rank"][:, : len(group)].T
+        rank[begin : begin + _LANES] = found / found.sum(axis=1, keepdims=True)
+        settled_all &= outcome.finished == "converged"
+    session.finished = "converged" if settled_all else ""
+    promised = tolerance if settled_all else np.inf
+    result = session.result(
+        {"source": ids, "rank": rank},
+        vertex_fields={"source"},
+        index="source",
+        verifier=lambda result: verify(on, ids, result["rank"], share, tolerance=promised),
+    )
+    trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in sum"
+    return settled(result, on_limit, limit, trouble, "raise max_iter or tol, or lower alpha")
+
+
+def verify(graph: Graph, sources: Array, rank: Array, alpha: float, *, tolerance: float) -> None:
+    """Each row (of the first ones) is PageRank with all jumps to its seed."""
+    require(rank.shape == (len(sources), graph.num_vertices), "there is not one row for each seed")
+    for seed, row in zip(sources[:_CHECKED].tolist(), rank, strict=False):
+        jump = np.zeros(graph.num_vertices)
+        jump[seed] = 1.0
+        verify_row(graph, row, alpha, jump, jump, tolerance=tolerance)

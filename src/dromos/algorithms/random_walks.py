@@ -1,0 +1,98 @@
+"""Random walks, also biased as in node2vec.
+
+Returns one row per walk: ``source`` and ``walk``, the vertices on it from the source on, ``length + 1`` of them; -1
+after a vertex without out-edges. A step takes an edge in proportion to its weight, parallel edges each. With ``p`` and
+``q`` other than 1 it also depends on the step before: the way back counts ``1/p``, a neighbour of the vertex before 1,
+any other ``1/q``. The rows are a corpus for word2vec: vertices are words.
+
+The same seed gives the same walks, whatever the number of threads. Perozzi, Al-Rfou and Skiena, "DeepWalk", 2014;
+Grover and Leskovec, "node2vec: scalable feature learning for networks", 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
+from dromos.algorithms.verifying import nowhere, require
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.runner import Options, Result, Session
+
+__all__ = ["random_walks", "verify"]
+
+_MOST_SEEDS = 2**63
+
+
+def random_walks(
+    graph: Graph,
+    length: int = 80,
+    walks: int = 10,
+    sources: Iterable[Any] | None = None,
+    p: float = 1.0,
+    q: float = 1.0,
+    seed: int = 0,
+    weight: str | None = "weight",
+    **how: Unpack[Options],
+) -> Result:
+    """Walks along random edges.
+
+    Args:
+        graph: along its out-edges; an undirected graph both ways. Weights from zero on.
+        length: the steps of a walk.
+        walks: how many from each source.
+        sources: where to begin (labels, or ids where the graph has none); all vertices if not given.
+        p: how unlikely the way back is.
+        q: how unlikely it is to go further away.
+        seed: of all draws.
+        weight: ``None`` leaves the graph's weights out.
+        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
+
+    >>> import dromos as dr
+    >>> result = dr.random_walks(dr.Graph.from_edges([0, 1], [1, 2]), length=3, walks=1)
+    >>> result.walk.tolist()
+    [[0, 1, 2, -1], [1, 2, -1, -1], [2, -1, -1, -1]]
+    """
+    session = Session("random_walks", graph, **how)
+    on = weighted(graph, weight)
+    weight_range(on, negative=False, infinite=False)
+    steps, each = count_of(length, "length"), count_of(walks, "walks", 1)
+    back, away = finite(p, "p", 1e-9, 1e9), finite(q, "q", 1e-9, 1e9)
+    if count_of(seed, "seed") >= _MOST_SEEDS:
+        raise InvalidArgumentError(f"seed={seed} is not below 2^63")
+    if sources is None:
+        ids = np.arange(graph.num_vertices)
+    else:
+        ids = np.array([graph.vertex_id(v) for v in sources], dtype=np.int64)
+    if not on.sorted and (back, away) != (1.0, 1.0):
+        edges = on.edges()
+        on = Graph.from_edges(edges.src, edges.dst, edges.weight, num_vertices=on.num_vertices, directed=on.directed)
+    starts = np.repeat(ids, each)
+    found = session.host_native("walks", on, starts=starts, length=steps, p=back, q=away, seed=seed)["walk"]
+    return session.result(
+        {"source": starts, "walk": found},
+        vertex_fields={"source", "walk"},
+        index="source",
+        verifier=lambda result: verify(on, starts, steps, result["walk"]),
+    )
+
+
+def verify(graph: Graph, starts: Array, length: int, walk: Array) -> None:
+    """Walks begin at their source, every step is an edge of weight above zero, and they end only where none leaves."""
+    n = graph.num_vertices
+    require(walk.shape == (len(starts), length + 1), "there is not one walk for each start")
+    nowhere(walk[:, 0] != starts, "walk {} begins elsewhere")
+    a, b = walk[:, :-1].ravel().astype(np.int64), walk[:, 1:].ravel().astype(np.int64)
+    src, dst = sources_of_arcs(graph), graph.targets
+    usable = np.ones(len(dst), dtype=bool) if graph.weights is None else graph.weights > 0
+    keys = np.unique(src[usable].astype(np.int64) * n + dst[usable])
+    steps = b >= 0
+    nowhere(steps & (a < 0), "step {} goes on after the end of a walk")
+    known = np.isin(np.where(steps, a * n + b, -1), keys)
+    nowhere(steps & ~known, "step {} is no edge")
+    leaves = np.bincount(src[usable], minlength=n) > 0
+    nowhere((a >= 0) & ~steps & leaves[np.where(a < 0, 0, a)], "a walk ends before step {} where an edge leaves")

@@ -1,0 +1,130 @@
+"""Layered neighbour sampling, for mini-batches of graph learning.
+
+From the seeds, up to ``fanouts[0]`` in-neighbours of each are drawn without replacement, then up to ``fanouts[1]`` of
+each vertex that is new, and so on: one block of edges for each layer. The same seed draws the same edges; what is drawn
+for a vertex depends on nothing but the seed, the layer and its edges. Hamilton, Ying and Leskovec, "Inductive
+representation learning on large graphs" (GraphSAGE), 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dromos.algorithms.arguments import count_of
+from dromos.algorithms.verifying import expand, nowhere, require
+from dromos.dtypes import Array
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+
+__all__ = ["Block", "NeighborSample", "sample_neighbors"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The edges that one layer drew, from ``source`` to ``target``: positions among the vertices of the sample."""
+
+    source: Array
+    target: Array
+
+    @property
+    def edge_index(self) -> Array:
+        """Two rows, sources and targets: PyTorch Geometric's ``edge_index``."""
+        return np.stack([self.source, self.target])
+
+
+@dataclass(frozen=True)
+class NeighborSample:
+    """What was drawn: ``vertices`` (ids, the seeds first, each once) and a :class:`Block` for each layer."""
+
+    graph: Graph
+    vertices: Array
+    num_seeds: int
+    blocks: tuple[Block, ...]
+    fanouts: tuple[int, ...]
+
+    @property
+    def edge_index(self) -> Array:
+        """The edges of all layers, the first ones first."""
+        return np.concatenate([block.edge_index for block in self.blocks], axis=1)
+
+    def verify(self) -> None:
+        """Every edge is the graph's, none is drawn twice for a vertex, and as many are drawn as there may be."""
+        n, into = self.graph.num_vertices, self.graph.transpose
+        require(len(np.unique(self.vertices)) == len(self.vertices), "a vertex stands twice in the sample")
+        known, frontier = self.num_seeds, np.arange(self.num_seeds)
+        for block, fanout in zip(self.blocks, self.fanouts, strict=True):
+            source, target = self.vertices[block.source], self.vertices[block.target]
+            rows, arcs = expand(into, self.vertices[frontier])
+            real, copies = np.unique(
+                self.vertices[frontier][rows].astype(np.int64) * n + into.targets[arcs], return_counts=True
+            )
+            drawn, times = np.unique(target.astype(np.int64) * n + source, return_counts=True)
+            place = np.minimum(np.searchsorted(real, drawn), max(len(real) - 1, 0))
+            nowhere(real[place] != drawn if len(real) else drawn >= 0, "drawn edge {} is no edge of its layer")
+            nowhere(times > copies[place], "drawn edge {} was drawn more often than it is there")
+            counts = np.bincount(block.target, minlength=len(self.vertices))[frontier]
+            expected = np.minimum(into.out_degree[self.vertices[frontier]], fanout)
+            nowhere(counts != expected, "vertex number {} of a layer has another number of edges")
+            frontier = np.arange(known, max(known, int(block.source.max(initial=-1)) + 1))
+            known += len(frontier)
+        require(known == len(self.vertices), "there are vertices that no edge leads to")
+
+
+def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int], seed: int = 0) -> NeighborSample:
+    """Draw a neighbourhood of ``sources``, layer by layer.
+
+    Args:
+        graph: edges are followed against their direction, as messages go along them; parallel edges count each.
+        sources: the seeds (labels, or ids where the graph has none), each once.
+        fanouts: the most edges to draw for a vertex, for each layer.
+        seed: of the draw.
+
+    >>> import dromos as dr
+    >>> sample = dr.sample_neighbors(dr.generators.star(5), [0, 1], [2, 2])
+    >>> sample.vertices[:2].tolist(), len(sample.vertices), [len(block.source) for block in sample.blocks]
+    ([0, 1], 4, [3, 2])
+    """
+    limits = tuple(count_of(fanout, "fanouts", 1) for fanout in fanouts)
+    random = count_of(seed, "seed")
+    seeds = np.array([graph.vertex_id(v) for v in sources], dtype=np.int64)
+    if len(np.unique(seeds)) < len(seeds):
+        raise InvalidArgumentError("a vertex stands twice among the sources; give each once")
+    into = graph.transpose
+    place = np.full(graph.num_vertices, -1, np.int64)
+    place[seeds] = np.arange(len(seeds))
+    vertices, frontier, blocks = [seeds], seeds, []
+    known = len(seeds)
+    for layer, limit in enumerate(limits):
+        rows, arcs = expand(into, frontier)
+        kept = _drawn(rows, arcs, limit, random, layer)
+        rows, heads = rows[kept], into.targets[arcs[kept]].astype(np.int64)
+        new, first = np.unique(heads[place[heads] < 0], return_index=True)
+        new = new[np.argsort(first, kind="stable")]
+        place[new] = known + np.arange(len(new))
+        known += len(new)
+        blocks.append(Block(place[heads], place[frontier[rows]]))
+        vertices.append(new)
+        frontier = new
+    return NeighborSample(graph, np.concatenate(vertices), len(seeds), tuple(blocks), limits)
+
+
+def _drawn(rows: Array, arcs: Array, limit: int, seed: int, layer: int) -> Array:
+    """Up to ``limit`` positions for each row, those with the least random numbers, in order."""
+    key = _mixed(arcs.astype(np.uint64) ^ _mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer)))
+    order = np.lexsort((key, rows))
+    counts = np.bincount(rows) if len(rows) else np.empty(0, np.int64)
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[np.arange(len(rows)) - starts < limit])
+
+
+def _mixed(x: Array) -> Array:
+    """SplitMix64's hash: a random number that depends on nothing but ``x``."""
+    x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Array = x ^ (x >> np.uint64(31))
+    return mixed

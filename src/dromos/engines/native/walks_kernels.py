@@ -1,0 +1,102 @@
+"""Random walks, with the second-order bias of node2vec where it is asked for.
+
+A walk has a stream of random numbers of its own (SplitMix64 from a hash of the seed and the walk's number), so that it
+is the same whatever the threads. A step draws a neighbour in proportion to its weight, and is drawn again until the
+bias accepts it (rejection sampling): 1/p for the way back, 1 for a common neighbour, 1/q for others, over the greatest
+of them.
+
+Shared memory. The row of a walk is written by the thread that took it.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import atomic_add, load_relaxed
+from dromos.jit import inline, lean_kernel
+
+_CHUNK = 64
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_UNIT = 2.0**-53
+
+
+@inline
+def _mixed(x):
+    x = (x ^ (x >> np.uint64(30))) * _A
+    x = (x ^ (x >> np.uint64(27))) * _B
+    return x ^ (x >> np.uint64(31))
+
+
+@inline
+def _unit(x):
+    """A number in 0..1, without 1."""
+    return np.float64(_mixed(x) >> np.uint64(11)) * _UNIT
+
+
+@inline
+def _drawn(offsets, sums, v, chance):
+    """An arc of ``v``, in proportion to its weight: ``sums`` are running sums over all arcs, or of size 0."""
+    begin, end = offsets[v], offsets[v + 1]
+    if sums.size == 0:
+        return begin + np.int64(chance * (end - begin))
+    before = sums[begin - 1] if begin > 0 else 0.0
+    wanted = before + chance * (sums[end - 1] - before)
+    low, high = begin, end - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[middle] <= wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def _joined(offsets, targets, u, v):
+    """Whether an arc leads from ``u`` to ``v``; the ids in a row rise."""
+    low, high = offsets[u], offsets[u + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if targets[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low < offsets[u + 1] and targets[low] == v
+
+
+@lean_kernel
+def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, walks, cursor, stop):
+    """Write walks of ``length`` steps into ``walks``, ``length + 1`` entries each, all -1; one may end before."""
+    top = max(1.0 / p, 1.0, 1.0 / q)
+    plain = p == 1.0 and q == 1.0
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _CHUNK)
+        if start >= starts.size:
+            break
+        for number in range(start, min(start + _CHUNK, starts.size)):
+            random = _mixed(_mixed(seed + _STEP) ^ np.uint64(number))
+            base = number * (length + 1)
+            before, v = np.int64(-1), np.int64(starts[number])
+            walks[base] = v
+            for step in range(1, length + 1):
+                if offsets[v] == offsets[v + 1] or (
+                    sums.size and sums[offsets[v + 1] - 1] <= (sums[offsets[v] - 1] if offsets[v] > 0 else 0.0)
+                ):
+                    break
+                while True:
+                    random += _STEP
+                    u = np.int64(targets[_drawn(offsets, sums, v, _unit(random))])
+                    if plain or before < 0:
+                        break
+                    bias = 1.0 / q
+                    if u == before:
+                        bias = 1.0 / p
+                    elif _joined(offsets, targets, before, u):
+                        bias = 1.0
+                    random += _STEP
+                    if _unit(random) * top < bias:
+                        break
+                before, v = v, u
+                walks[base + step] = v

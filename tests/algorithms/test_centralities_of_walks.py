@@ -1,0 +1,130 @@
+"""Eigenvector, Katz, HITS and personalized PageRank: NetworkX's numbers, or those of NumPy's dense matrices."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.algorithms.eigenvector import Eigenvector
+from dromos.algorithms.hits import verify as verify_hits
+from dromos.algorithms.katz import Katz
+from dromos.algorithms.verifying import matrix
+from dromos.errors import ConvergenceError, InvalidArgumentError, VerificationError
+from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
+
+
+@on_every_device
+@examples(12)
+@given(graph=graphs(low=1, high=8, weights=(0.5, 1.0, 2.0)))
+def test_eigenvectors_settle_where_powers_of_the_matrix_do(device, graph):
+    whole = matrix(graph).toarray().T + np.eye(graph.num_vertices)
+    start = np.ones(graph.num_vertices)
+    for path in legal_paths(graph, Eigenvector) if device == "reference" else ("auto",):
+        result = dr.eigenvector(graph, max_iter=60, tol=1e-10, on_limit="return", device=device, path=path)
+        result.verify()
+        expected = start
+        for _ in range(result.iterations - 1):
+            expected = whole @ expected
+            expected /= np.linalg.norm(expected)
+        np.testing.assert_allclose(result.centrality, expected / np.linalg.norm(expected), atol=1e-9)
+
+
+def test_eigenvectors_are_those_of_networkx():
+    other = nx.karate_club_graph()
+    result = dr.eigenvector(dr.Graph.from_networkx(other, weight="weight"), tol=1e-10)
+    expected = nx.eigenvector_centrality(other, tol=1e-12, max_iter=2000, weight="weight")
+    np.testing.assert_allclose(result.centrality, list(expected.values()), atol=1e-8)
+    assert result.finished == "converged"
+    with pytest.raises(ConvergenceError, match=r"eigenvector.*after 3 iterations") as caught:
+        dr.eigenvector(dr.generators.path(9), max_iter=3)
+    assert len(caught.value.result.centrality) == 9
+    result["centrality"][0] += 0.1
+    with pytest.raises(VerificationError, match="the length is"):
+        result.verify()
+
+
+@on_every_device
+@examples(12)
+@given(graph=graphs(low=1, high=8, weights=(0.5, 1.0)), normalized=st.booleans())
+def test_katz_solves_its_equations(device, graph, normalized):
+    whole = matrix(graph).toarray().T
+    assume(np.abs(np.linalg.eigvals(whole)).max() < 9)
+    expected = np.linalg.solve(np.eye(graph.num_vertices) - 0.1 * whole, np.ones(graph.num_vertices))
+    if normalized:
+        expected /= np.linalg.norm(expected)
+    for path in legal_paths(graph, Katz) if device == "reference" else ("auto",):
+        result = dr.katz(graph, tol=1e-11, normalized=normalized, device=device, path=path)
+        result.verify()
+        np.testing.assert_allclose(result.centrality, expected, rtol=1e-7)
+
+
+def test_katz_is_that_of_networkx_and_may_have_no_answer():
+    other = nx.karate_club_graph()
+    graph = dr.Graph.from_networkx(other, weight=None)
+    expected = nx.katz_centrality(other, alpha=0.05, tol=1e-12)
+    np.testing.assert_allclose(dr.katz(graph, 0.05, tol=1e-10).centrality, list(expected.values()), atol=1e-9)
+    with pytest.raises(ConvergenceError, match="lower alpha"):
+        dr.katz(graph, 0.5, max_iter=30)
+    assert dr.katz(graph, 0.5, max_iter=30, on_limit="return").finished == ""
+
+
+@on_every_device
+def test_hubs_and_authorities_are_those_of_networkx(device):
+    other = nx.gnp_random_graph(25, 0.2, seed=7, directed=True)
+    graph = dr.Graph.from_networkx(other)
+    hubs, authorities = nx.hits(other, tol=1e-12)
+    result = dr.hits(graph, tol=1e-12, device=device)
+    np.testing.assert_allclose(result.hub, list(hubs.values()), atol=1e-9)
+    np.testing.assert_allclose(result.authority, list(authorities.values()), atol=1e-9)
+    result.verify()
+    assert result.finished == "converged"
+
+
+@examples(12)
+@given(graph=graphs(high=8, weights=(0.0, 1.0, 2.0)))
+def test_hubs_and_authorities_of_any_graph(graph):
+    result = dr.hits(graph, tol=1e-7, max_iter=100, on_limit="return", device="reference")
+    result.verify()
+    if not graph.directed:
+        again = dr.hits(graph, tol=1e-7, max_iter=101, on_limit="return", device="reference")
+        assert result.hub == pytest.approx(again.hub, abs=0.3)
+
+
+@on_every_device
+@examples(8)
+@given(graph=graphs(low=1, high=8, weights=(0.0, 1.0, 3.0)), alpha=st.sampled_from((0.0, 0.5, 0.85)))
+def test_a_row_for_each_seed_is_its_pagerank(device, graph, alpha):
+    seeds = range(graph.num_vertices)
+    result = dr.personalized_pagerank(graph, seeds, alpha, tol=1e-10, device=device)
+    result.verify()
+    for seed, row in zip(seeds, result.rank, strict=True):
+        expected = nx.pagerank(
+            as_networkx(graph), alpha, personalization={seed: 1}, dangling={seed: 1}, tol=1e-14, max_iter=5000
+        )
+        np.testing.assert_allclose(row, [expected[v] for v in seeds], atol=1e-8)
+
+
+def test_more_seeds_than_run_together_and_labels():
+    graph = dr.Graph.from_edges(list("abcdefghijk"), list("bcdefghijka"))
+    names = list("kjihgfedcba")
+    result = dr.personalized_pagerank(graph, names)
+    assert result.to_pandas()["source"].tolist() == names
+    ids = [graph.vertex_id(name) for name in names]
+    assert result.rank.argmax(axis=1).tolist() == ids
+    result.verify()
+    with pytest.raises(ConvergenceError, match="personalized_pagerank"):
+        dr.personalized_pagerank(graph, ["a"], max_iter=2)
+    with pytest.raises(InvalidArgumentError, match="alpha"):
+        dr.personalized_pagerank(graph, ["a"], alpha=1)
+
+
+def test_the_verifier_of_hits_refuses_wrong_shares():
+    graph = dr.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    with pytest.raises(VerificationError, match="the hubs sum to"):
+        verify_hits(graph, np.ones(3), np.ones(3) / 3, tolerance=1e-8)
+    with pytest.raises(VerificationError, match="one more step changes the hubs"):
+        verify_hits(graph, np.ones(3) / 3, np.ones(3) / 3, tolerance=1e-8)
