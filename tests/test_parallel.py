@@ -178,3 +178,30 @@ except KeyboardInterrupt:
     rest, _ = child.communicate(timeout=60)
     assert rest.strip() == "interrupted [0, 1]"
     assert child.returncode == 0
+
+
+def test_ctrl_c_just_before_the_caller_waits_is_seen() -> None:
+    code = """
+import signal, threading, numpy as np
+from dromos.parallel import run_team
+caller = threading.main_thread().ident
+def kernel(rank, count, stop):
+    if rank == 0:  # the caller has started the team, and is about to wait for it
+        signal.pthread_kill(caller, signal.SIGINT)
+    while not stop[0]:
+        pass
+for _ in range(20):
+    stop = np.zeros(1, np.int64)
+    try:
+        run_team(kernel, stop, threads=2, stop=stop)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        printed, _ = child.communicate(timeout=300)
+    finally:
+        child.kill()
+        child.wait()
+    assert printed.split() == ["interrupted"] * 20
+    assert child.returncode == 0

@@ -28,6 +28,9 @@ __all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "num_
 THREADS_VARIABLE = "DROMOS_NUM_THREADS"
 MAX_THREADS = 512
 NO_MORE_WORK = 1 << 62
+_LONGEST_SLEEP = 0.2
+"""Seconds. A signal that comes just before a lock is waited for does not wake the waiter, and Python calls the signal's
+handler only when the wait is over; without an end of its own the wait would last until the kernel is done."""
 
 
 def num_threads(threads: int | None = None) -> int:
@@ -180,7 +183,7 @@ class _Team:
                 self._start(this)
                 for rank, gate in enumerate(self._done):
                     while self._finished[rank] != this:
-                        gate.acquire()
+                        gate.acquire(timeout=_LONGEST_SLEEP)
                 break
             except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
                 interrupt = error
