@@ -10,7 +10,8 @@ from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
-from dromos.engines.cpu.topology import NO_VALUES
+from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
+from dromos.engines.merging import listed
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads, run_team
@@ -49,8 +50,9 @@ class CpuPart(ArrayPart):
         super().__init__(program, shape, types, first, last)
         self._threads = threads
         self._kernels = kernel_module(self.typed, self.analysis, "slices")
-        n = shape.num_vertices
-        self._touched, self._following = np.empty(n, np.int64), np.empty(last - first, np.int64)
+        n, self._ids = shape.num_vertices, types.id
+        self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
+        self._frontier = np.empty(0, types.id)
         self._locks = np.zeros(n, np.uint8)
         written = self.ir.written
         self._old = tuple(np.empty_like(a) if name in written else a for name, a in self.state.items())
@@ -80,7 +82,7 @@ class CpuPart(ArrayPart):
         self._launch(
             self._kernels.list_wanting, self.first, self.last, self._fields(), self._context(), found, work=len(found)
         )  # fmt: skip
-        return np.flatnonzero(found) + self.first
+        return listed(found, self._ids, self.first)
 
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`."""
@@ -92,11 +94,12 @@ class CpuPart(ArrayPart):
             rows = self._rows_in(piece, self.frontier)
             if rows is not None and not len(rows):
                 return
-            listed = not (self._alone and self.ir.update_on == "all")
+            is_listed = not (self._alone and self.ir.update_on == "all")
             self._launch(
                 self._kernels.push_slice, arrays, self.first, self.last, fields, edges, context, values, self._locks,
-                got, rows is None, NO_VALUES if rows is None else rows, 0 if rows is None else len(rows), listed,
-                self._touched, np.empty(piece.num_vertices, np.int64), self._buffer(), counters, self._memory(), report,
+                got, rows is None, self._touched[:0] if rows is None else rows, 0 if rows is None else len(rows),
+                is_listed, self._touched, np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64), self._buffer(),
+                counters, self._memory(), report,
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
         else:
@@ -125,7 +128,7 @@ class CpuPart(ArrayPart):
         )  # fmt: skip
         merged.forget(self.first, self.last)
         self._require_fit(report, "update")
-        if everyone:
+        if everyone and not self._alone:
             looked_at = np.arange(self.first, self.last)
         else:
             looked_at = np.concatenate((touched, self._frontier)) if self.ir.sent else touched
@@ -146,7 +149,7 @@ class CpuPart(ArrayPart):
         before = tuple(self._before[spec.name] for spec in self.ir.fields)
         self._launch(
             self._kernels.write_edges, self._arrays(piece), self.first, self.last, self._fields(), before,
-            self._edges(piece), self._context(), rows is None, NO_VALUES if rows is None else rows,
+            self._edges(piece), self._context(), rows is None, self._touched[:0] if rows is None else rows,
             0 if rows is None else len(rows), report,
             work=piece.num_arcs,
         )  # fmt: skip

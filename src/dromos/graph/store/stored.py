@@ -181,10 +181,12 @@ class StoredGraph(Graph):
     @property
     def in_degree(self) -> Array:
         """The number of arcs that reach each vertex; of a directed graph only where the transpose is stored."""
-        prefix = self.in_prefix
-        if prefix is None:
-            raise InvalidArgumentError(f"in-degrees are not known: {self.why_no_transpose}")
-        return _degrees(self.row_offsets(prefix))
+        if self._in_degree is None:
+            prefix = self.in_prefix
+            if prefix is None:
+                raise InvalidArgumentError(f"in-degrees are not known: {self.why_no_transpose}")
+            self._in_degree = _degrees(self.row_offsets(prefix))
+        return self._in_degree
 
     @property
     def nbytes(self) -> int:

@@ -7,19 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.summary import human_bytes
-from dromos.program import TypedProgram, analyse
+from dromos.program import GraphTypes, Program, analyse
+from dromos.program.expr import reads
 
 __all__ = ["MemoryPlan", "available_memory", "plan_memory", "state_bytes"]
 
 _MOST_BUFFERS: Final = 64 << 20
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
-_WORKING_BYTES: Final = {"numpy": 72, "reference": 200}  # temporary arrays, for each vertex
-_WORKING: Final = 40
-_FIXED: Final = {"numpy": 24 << 20}  # temporary arrays of a block of arcs
+# What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
+# sorted, the frontier, the next one, who wants a message). NumPy: temporary arrays in 8 bytes.
+_MARKS: Final = {"cpu": 4, "numpy": 72, "reference": 400}
+_LISTS: Final = {"cpu": 6}
+_FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
 
 
 @dataclass(frozen=True)
@@ -37,16 +42,20 @@ class MemoryPlan:
         return ", ".join(f"{name} {human_bytes(size)}" for name, size in parts.items())
 
 
-def state_bytes(typed: TypedProgram, leaf: str, num_vertices: int, num_arcs: int) -> int:
+def state_bytes(program: Program, types: GraphTypes, leaf: str, num_vertices: int, num_arcs: int) -> int:
     """What a leaf engine takes for the fields of a program, the merged messages, the frontier and what is between."""
+    typed = program.typed(types)
     written = analyse(typed).written_fields
     row = 0
     for spec in typed.ir.fields:
         size = typed.dtype(spec.name).itemsize * (spec.size or 1)
         row += size * (2 if spec.name in written else 1)
-    row += typed.message_bytes + _WORKING_BYTES.get(leaf, _WORKING)
+    row += typed.message_bytes + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
+    if reads(typed.ir.exprs(), "in_degree"):
+        row += 4
     arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
-    return num_vertices * row + num_arcs * arcs
+    given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
+    return num_vertices * row + num_arcs * arcs + given
 
 
 def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu") -> MemoryPlan:

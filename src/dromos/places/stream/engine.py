@@ -71,7 +71,7 @@ class StreamEngine:
             if prefix not in by_prefix:
                 by_prefix[prefix] = stored.paged_rows(prefix, weights=weighted, page_bytes=self.page_bytes)
             rows[direction] = by_prefix[prefix]  # type: ignore[index]
-        needed = state_bytes(typed, self.leaf.name, stored.num_vertices, stored.num_arcs)
+        needed = state_bytes(program, types, self.leaf.name, stored.num_vertices, stored.num_arcs)
         memory = available_memory() // 2 if self.memory is None else self.memory
         plan = plan_memory(
             memory, needed, stored.offset_bytes * len(by_prefix), list(by_prefix.values()), leaf=self.leaf.name

@@ -1,0 +1,86 @@
+"""The compiled kernels over pages: few programs, since each is compiled for this; and memory, measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.places.stream import StreamEngine
+from tests.stream.stores import PAGE, random_graph, stored
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_compiled_kernels_over_pages_give_what_they_give_in_memory(directed: bool, tmp_path: Path) -> None:
+    graph = random_graph(9, directed=directed)
+    file = stored(graph, tmp_path)
+    engine = StreamEngine(CpuLeaf(2), 3 << 20, page_bytes=PAGE)
+    tiny = StreamEngine(CpuLeaf(2), 2 << 20 | 330_000, page_bytes=PAGE)
+    for how in ({"device": engine}, {"device": tiny}, {"memory": "8M"}):
+        np.testing.assert_array_equal(dr.bfs(file, 7, **how).level, dr.bfs(graph, 7, device="numpy").level)
+        found = dr.pagerank(file, weight=None, **how).rank
+        np.testing.assert_allclose(found, dr.pagerank(graph, weight=None, device="numpy").rank, rtol=1e-9)
+    assert dr.bfs(file, 7, memory="8M").device == "cpu, streamed"
+
+
+_MEASURED = """
+import sys
+import numpy as np
+import dromos as dr
+from dromos.algorithms.bfs import BFS
+from dromos.algorithms.pagerank import pagerank_program
+from dromos.places.stream import StreamEngine
+
+def leaf():
+    if sys.argv[1] == "numpy":
+        from dromos.engines.vectorised import VectorisedLeaf
+        return VectorisedLeaf()
+    from dromos.engines.cpu.part import CpuLeaf
+    return CpuLeaf(2)
+
+def peak():
+    lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    return int(lines["VmHWM"].split()[0]) << 10
+
+def run(graph, memory):
+    kind = pagerank_program(False, False, np.dtype(np.float64))
+    dr.run(kind(alpha=0.85, tolerance=0.0), graph, device=StreamEngine(leaf(), memory), max_iter=2)
+    dr.run(BFS(source=0), graph, device=StreamEngine(leaf(), memory), max_iter=3)
+
+run(dr.open(sys.argv[2]), 64 << 20)
+try:
+    open("/proc/self/clear_refs", "w").write("5")
+except OSError:
+    pass  # then the first run's peak counts, which is the smaller one
+before = peak()
+run(dr.open(sys.argv[3]), int(sys.argv[4]))
+print(peak() - before)
+"""
+
+
+def wide_graph(vertices: int, degree: int) -> dr.Graph:
+    """A graph that is quickly made: every vertex leads to ``degree`` random ones."""
+    from dromos.graph.graph import Flags
+
+    targets = np.random.default_rng(1).integers(0, vertices, vertices * degree, dtype=np.int32)
+    flags = Flags(directed=True, symmetric=False, sorted=False, parallel_edges=True, self_loops=True)
+    return dr.Graph._make(np.arange(vertices + 1, dtype=np.int64) * degree, targets, flags=flags)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are told by Linux")
+@pytest.mark.parametrize(("leaf", "memory"), [("numpy", 48 << 20), ("cpu", 24 << 20)])
+def test_a_run_stays_within_its_budget(leaf: str, memory: int, tmp_path: Path) -> None:
+    small, large = tmp_path / "small.drm", tmp_path / "large.drm"
+    dr.write(wide_graph(2_000, 10), small)
+    dr.write(wide_graph(100_000, 250), large)
+    assert large.stat().st_size > 2 * memory - (1 << 20)
+    words = [sys.executable, "-c", _MEASURED, leaf, str(small), str(large), str(memory)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=900, cwd=ROOT)
+    assert int(done.stdout) < memory + (16 << 20)
