@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
+	@echo "make test-networkx  all of NetworkX's own tests, on the backend"
 	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
 	@echo "make stress     many threads against one, on every parallel path, for ten minutes (STRESS=\"--seconds 60\")"
 	@echo "make lint       ruff, mypy --strict, import layers"
@@ -45,6 +46,17 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
+
+# NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
+NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \
+	--dist loadfile -c tests/networkx_backend/networkx_suite.ini -p tests.networkx_backend.networkx_suite --pyargs
+NETWORKX_SHORT = $(addprefix networkx.algorithms.,shortest_paths components centrality link_analysis traversal \
+	assortativity bipartite tree $(addprefix tests.test_,cluster core cuts dag distance_measures efficiency euler \
+	hierarchy isolate link_prediction matching reciprocity regular simple_paths smetric wiener)) networkx.linalg
+
+test-networkx: $(VENV)/.installed-dev
+	$(NETWORKX_SUITE) networkx
 
 test-deep: $(VENV)/.installed-dev
 	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/engines tests/many tests/program

@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 import networkx as nx
 import pytest
 
+from dromos.graph import Graph
 from dromos.networkx_backend.backend import interface
 from dromos.networkx_backend.convert import convert_from_nx, convert_to_nx
 from dromos.networkx_backend.graph import BackendGraph
@@ -56,6 +57,18 @@ def test_arguments_left_to_networkx(name, args, kwargs):
     assert isinstance(interface.can_run(name, (graph, *args), kwargs), str)
 
 
+def test_graphs_that_read_in_their_own_way_are_left_to_networkx():
+    class Complement(nx.Graph):
+        def neighbors(self, n):
+            return iter(set(self) - set(super().neighbors(n)) - {n})
+
+    class Named(nx.Graph):
+        title = "mine"
+
+    assert isinstance(interface.can_run("core_number", (Complement([(0, 1)]),), {}), str)
+    assert interface.can_run("core_number", (Named([(0, 1)]),), {}) is True
+
+
 def test_weights_that_are_no_plain_numbers_are_left_to_networkx():
     graph = nx.Graph()
     graph.add_edge(0, 1, weight="heavy")
@@ -97,6 +110,13 @@ def test_views_are_converted_in_their_own_order():
     assert convert_from_nx(graph.to_directed().reverse(copy=False)).num_edges == 198
 
 
+def test_views_of_some_parallel_edges():
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 3)])
+    view = graph.edge_subgraph([(0, 1, 1), (2, 3, 0)])
+    assert convert_from_nx(view).num_edges == view.number_of_edges() == 2
+    assert Graph.from_networkx(view).num_edges == 2
+
+
 def test_small_graphs_are_not_worth_converting():
     small, large = nx.path_graph(10), nx.empty_graph(Worth.LINEAR)
     assert isinstance(interface.should_run("pagerank", (small,), {}), str)
@@ -104,6 +124,23 @@ def test_small_graphs_are_not_worth_converting():
     assert isinstance(interface.should_run("has_path", (large, 0, 1), {}), str)
     large.__networkx_cache__["backends"] = {"dromos": {(False, False): convert_from_nx(large)}}
     assert interface.should_run("has_path", (large, 0, 1), {}) is True
+
+
+@pytest.mark.parametrize("change", [lambda g: g.add_edge(4, 9), lambda g: g.remove_node(5), lambda g: g.add_edge(1, 5)])
+def test_graphs_changed_while_their_order_is_read(change):
+    def read(topological_sort, convert):
+        graph, found = nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 4), (4, 5)]), []
+        try:
+            for node in topological_sort(convert(graph)):
+                found.append(node)
+                if node == 1:
+                    change(graph)
+        except Exception as error:
+            return found, type(error), str(error)
+        return found
+
+    theirs = nx.topological_sort.orig_func
+    assert read(REGISTRY["topological_sort"].run, convert_from_nx) == read(theirs, lambda graph: graph)
 
 
 def test_functions_that_are_not_there():

@@ -16,6 +16,7 @@ from dromos.graph import build, interop, summary, transform
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import check_rows, is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.graph.from_networkx import from_networkx
 from dromos.graph.labels import Labels, factorize
 from dromos.graph.slices import GraphSlice, VertexSubset, equal_edge_bounds
 
@@ -230,7 +231,7 @@ class Graph:
         return graph
 
     from_scipy = classmethod(interop.from_scipy)
-    from_networkx = classmethod(interop.from_networkx)
+    from_networkx = classmethod(from_networkx)
     from_arrow = classmethod(interop.from_arrow)
     from_pandas = classmethod(interop.from_pandas)
     from_polars = classmethod(interop.from_polars)

@@ -1,4 +1,4 @@
-"""Graphs from and to other libraries' data: NumPy, DLPack, SciPy, NetworkX, Arrow, pandas, polars."""
+"""Graphs from and to other libraries' data: NumPy, DLPack, SciPy, Arrow, pandas, polars; to NetworkX."""
 
 from __future__ import annotations
 
@@ -92,45 +92,6 @@ def to_scipy(self: Graph) -> Any:
     matrix.has_sorted_indices = self.sorted
     matrix.has_canonical_format = settled
     return matrix
-
-
-def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weight") -> Graph:
-    """A graph from a NetworkX graph.
-
-    Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
-    The edge attribute ``weight`` is taken where every edge has it; where some have it and some do not, that is an error
-    (``weight=None`` leaves weights out). Keys of a multigraph and other attributes are not kept.
-
-    >>> import networkx as nx
-    >>> from dromos import Graph
-    >>> Graph.from_networkx(nx.path_graph(3))
-    <Graph: 3 vertices, 2 edges, undirected>
-    """
-    if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
-        raise GraphDataError(f"expected a NetworkX graph, not {type(graph).__name__}")
-    nodes = list(graph.nodes)
-    kinds = set(map(type, nodes))
-    whole = all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
-    if not whole and not all(issubclass(kind, str) for kind in kinds):
-        found = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise GraphDataError(
-            f"the nodes are of the types: {found}; labels must be all integers or all strings. Rename the nodes with "
-            "networkx.relabel_nodes(G, str), or networkx.convert_node_labels_to_integers(G, label_attribute='name')"
-        )
-    plain = whole and (not nodes or (min(nodes) == 0 and max(nodes) == len(nodes) - 1))
-    index = {node: int(node) if plain else i for i, node in enumerate(nodes)}
-    edges = list(graph.edges(data=weight)) if weight is not None else [(*edge, None) for edge in graph.edges()]
-    given = sum(edge[2] is not None for edge in edges)
-    if 0 < given < len(edges):
-        raise GraphDataError(
-            f"only {given} of {len(edges)} edges have the attribute {weight!r}; set it on all, or weight=None"
-        )
-    src = np.fromiter((index[edge[0]] for edge in edges), np.int64, len(edges))
-    dst = np.fromiter((index[edge[1]] for edge in edges), np.int64, len(edges))
-    return cls.from_edges(
-        src, dst, [edge[2] for edge in edges] if given else None,
-        num_vertices=len(nodes), directed=graph.is_directed(), labels=None if plain else nodes,
-    )  # fmt: skip
 
 
 def to_networkx(self: Graph) -> Any:

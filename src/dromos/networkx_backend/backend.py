@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -36,6 +37,10 @@ class Interface:
         """Whether the answer would be NetworkX's for these arguments, or the reason why they are refused."""
         if name not in REGISTRY:
             return f"{name} is not implemented"
+        graph = args[0] if args else kwargs.get("G")
+        kind: Any = type(graph)
+        if kind is not BackendGraph and (changed := _overridden(kind)):
+            return f"{kind.__name__} is no plain NetworkX graph: it has its own {changed}"
         return REGISTRY[name].why_not(args, kwargs) or True
 
     def should_run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
@@ -51,6 +56,25 @@ class Interface:
         if worth == Worth.LOCAL:
             return "the call looks at a few nodes, and the graph is not converted yet"
         return f"the graph has {len(graph)} nodes, and converting it pays from {worth} on"  # type: ignore[arg-type]
+
+
+_READING = (
+    "__contains__", "__getitem__", "__iter__", "__len__", "adj", "adjacency", "degree", "edges", "get_edge_data",
+    "has_edge", "has_node", "in_degree", "in_edges", "is_directed", "is_multigraph", "nbunch_iter", "neighbors",
+    "nodes", "number_of_edges", "number_of_nodes", "order", "out_degree", "out_edges", "pred", "predecessors", "size",
+    "subgraph", "succ", "successors",
+)  # fmt: skip
+
+
+@cache
+def _overridden(kind: Any) -> str | None:
+    """What a class reads from a graph in another way than NetworkX's own classes, if anything."""
+    import networkx as nx
+
+    plain = next((one for one in kind.__mro__ if one in (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)), None)
+    if plain is None:
+        return "everything"
+    return next((name for name in _READING if getattr(kind, name, None) is not getattr(plain, name, None)), None)
 
 
 def _is_converted(graph: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
@@ -43,13 +44,14 @@ def convert_from_nx(
     if isinstance(graph, BackendGraph):
         return graph
     adjacency, nodes = graph._adj, list(graph)
-    rows = list(adjacency.values())
-    if type(adjacency) is not dict and list(adjacency) != nodes:  # views may iterate in an order of their own
-        rows = [adjacency[node] for node in nodes]
     count, multigraph = len(nodes), graph.is_multigraph()
+    rows = list(adjacency.values())
+    if type(adjacency) is not dict:  # views may iterate in an order of their own, and miscount what they leave out
+        rows = [dict(adjacency[node].items()) for node in nodes]
     offsets = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, count), out=offsets[1:])
     converted = BackendGraph(nodes, offsets, np.empty(0), directed=graph.is_directed())
+    converted.original = weakref.ref(graph)
     neighbours: Iterable[Any] = chain.from_iterable(rows)
     if not converted.nodes_are_numbers:
         neighbours = map(converted.index.__getitem__, neighbours)

@@ -3,7 +3,8 @@
 # mypy: allow-untyped-calls
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -38,16 +39,62 @@ def _require_all(graph: BackendGraph, order: Array) -> None:
 @implements()
 def topological_generations(G: BackendGraph) -> Iterator[list[Any]]:
     order, generation = _order(G)
-    for part in np.split(order, np.flatnonzero(np.diff(generation[order])) + 1) if len(order) else []:
-        yield G.names(part)
+    changed_graph = _watched(G)
+    ends = [*(np.flatnonzero(np.diff(generation[order])) + 1).tolist(), len(order)] if len(order) else []
+    begin = 0
+    for end, next_end in pairwise([*ends, len(order)]):
+        yield G.names(order[begin:end])
+        if (changed := changed_graph()) is not None:
+            yield from _rest_of_generations(
+                changed, G.names(order[end:next_end]), _waiting_for(G, order, end, next_end)
+            )
+            return
+        begin = end
     _require_all(G, order)
+
+
+def _watched(graph: BackendGraph) -> Callable[[], Any]:
+    """A function that gives the NetworkX graph once that has been changed, since its cache was cleared then."""
+    original = None if graph.original is None else graph.original()
+    cache = getattr(original, "__networkx_cache__", None)
+    if cache is None:
+        return lambda: None
+    mark = cache.setdefault("dromos topological order", object())
+    return lambda: None if cache.get("dromos topological order") is mark else original
+
+
+def _waiting_for(graph: BackendGraph, order: Array, done: int, ready: int) -> dict[Any, int]:
+    """How many edges each node still waits for that is not among the first ``ready``, after the first ``done``."""
+    passed, known = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    passed[order[:done]] = known[order[:ready]] = True
+    weights = None if graph.multiplicity is None else graph.multiplicity[~passed[graph.sources]]
+    left = np.bincount(graph.targets[~passed[graph.sources]], weights=weights, minlength=len(graph))
+    return {graph.nodes[number]: int(left[number]) for number in np.flatnonzero(~known)}
+
+
+def _rest_of_generations(graph: Any, ready: list[Any], waiting_for: dict[Any, int]) -> Iterator[list[Any]]:
+    """Go on in a NetworkX graph that was changed meanwhile, to the end or error that NetworkX comes to."""
+    while ready:
+        this, ready = ready, []
+        for node in this:
+            if node not in graph:
+                raise RuntimeError("Graph changed during iteration")
+            for child in graph.neighbors(node):
+                if child not in waiting_for:
+                    raise RuntimeError("Graph changed during iteration")
+                waiting_for[child] -= len(graph[node][child]) if graph.is_multigraph() else 1
+                if waiting_for[child] == 0:
+                    ready.append(child)
+                    del waiting_for[child]
+        yield this
+    if waiting_for:
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
 @implements()
 def topological_sort(G: BackendGraph) -> Iterator[Any]:
-    order, _ = _order(G)
-    yield from G.names(order)
-    _require_all(G, order)
+    for generation in topological_generations(G):
+        yield from generation
 
 
 @implements()

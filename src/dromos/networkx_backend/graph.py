@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class BackendGraph:
         self.directed = directed
         self.multiplicity = multiplicity
         self.graph: dict[str, Any] = {}
+        self.original: ReferenceType[Any] | None = None
+        """The NetworkX graph that was converted, while it lives."""
         self.node_data: list[dict[str, Any]] | None = None
         self.edge_data: list[Any] | None = None
         """One entry per arc: the dictionary of attributes, or of a multigraph that of keys."""

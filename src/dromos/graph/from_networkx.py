@@ -1,0 +1,87 @@
+"""Graphs from NetworkX's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import GraphDataError
+
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["from_networkx"]
+
+
+def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weight") -> Graph:
+    """A graph from a NetworkX graph.
+
+    Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
+    The edge attribute ``weight`` is taken where every edge has it; where some have it and some do not, that is an error
+    (``weight=None`` leaves weights out). Keys of a multigraph and other attributes are not kept.
+
+    >>> import networkx as nx
+    >>> from dromos import Graph
+    >>> Graph.from_networkx(nx.path_graph(3))
+    <Graph: 3 vertices, 2 edges, undirected>
+    """
+    if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
+        raise GraphDataError(f"expected a NetworkX graph, not {type(graph).__name__}")
+    nodes = list(graph.nodes)
+    kinds = set(map(type, nodes))
+    whole = all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
+    if not whole and not all(issubclass(kind, str) for kind in kinds):
+        found = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise GraphDataError(
+            f"the nodes are of the types: {found}; labels must be all integers or all strings. Rename the nodes with "
+            "networkx.relabel_nodes(G, str), or networkx.convert_node_labels_to_integers(G, label_attribute='name')"
+        )
+    plain = whole and (not nodes or (min(nodes) == 0 and max(nodes) == len(nodes) - 1))
+    columns = _networkx_arcs(graph, nodes, plain, weight)
+    if not graph.is_directed():  # both directions of an edge are listed; from_edges mirrors one
+        once = columns.src <= columns.dst
+        columns = _Arcs(columns.src[once], columns.dst[once], None if columns.weight is None else columns.weight[once])
+    weights = None if columns.weight is None else columns.weight.tolist()
+    missing, edges = 0 if weights is None else weights.count(None), len(columns.src)
+    if 0 < missing < edges:
+        raise GraphDataError(
+            f"only {edges - missing} of {edges} edges have the attribute {weight!r}; set it on all, or weight=None"
+        )
+    return cls.from_edges(
+        columns.src, columns.dst, None if missing else weights,
+        num_vertices=len(nodes), directed=graph.is_directed(), labels=None if plain else nodes,
+    )  # fmt: skip
+
+
+class _Arcs(NamedTuple):
+    """Columns of arcs; a weight is None where an edge has none."""
+
+    src: Array
+    dst: Array
+    weight: Array | None
+
+
+def _networkx_arcs(graph: Any, nodes: list[Any], plain: bool, weight: str | None) -> _Arcs:
+    """The adjacency of a NetworkX graph as columns, row by row and without a loop in Python where that can be."""
+    rows = [row if type(row) is dict else dict(row.items()) for _, row in graph.adjacency()]  # views may miscount
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    neighbours: Iterator[Any] = chain.from_iterable(rows)
+    if not plain:
+        neighbours = map({node: number for number, node in enumerate(nodes)}.__getitem__, neighbours)
+    dst = np.fromiter(neighbours, np.int64, int(lengths.sum()))
+    src = np.repeat(np.array(nodes, np.int64) if plain else np.arange(len(nodes)), lengths)
+    attributes: Iterator[Any] = chain.from_iterable(row.values() for row in rows)
+    if graph.is_multigraph():
+        keyed = list(attributes)
+        parallel = np.fromiter(map(len, keyed), np.int64, len(keyed))
+        src, dst = np.repeat(src, parallel), np.repeat(dst, parallel)
+        attributes = chain.from_iterable(edges.values() for edges in keyed)
+    if weight is None:
+        return _Arcs(src, dst, None)
+    values = np.empty(len(src), object)
+    values[:] = [data.get(weight) for data in attributes]
+    return _Arcs(src, dst, values)
