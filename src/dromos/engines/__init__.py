@@ -84,6 +84,10 @@ class Execution(Protocol):
     def state(self) -> Mapping[str, Array]:
         """The fields as the engine holds them now, possibly on a device; not to be written to."""
 
+    @property
+    def reductions(self) -> Mapping[str, Any]:
+        """The program's reductions as the last superstep left them (before the first: over the initial state)."""
+
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """Run at least one superstep and at most ``horizon`` (None: any number) on ``path``; the new :attr:`stats`."""
 

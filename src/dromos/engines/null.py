@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,9 @@ class NullExecution:
         self.state: Mapping[str, Array] = {
             spec.name: np.zeros((0,) if spec.size is None else (0, spec.size), typed.dtype(spec.name))
             for spec in typed.ir.fields
+        }
+        self.reductions: Mapping[str, Any] = {
+            spec.name: spec.monoid.identity(typed.reduction_type(spec.name)) for spec in typed.ir.reductions
         }
         self.stats = Stats(0, graph.num_vertices, graph.num_arcs, graph.num_arcs, 0)
 

@@ -87,6 +87,11 @@ class ReferenceExecution:
         """The fields as they are."""
         return self._meaning.state
 
+    @property
+    def reductions(self) -> Mapping[str, Any]:
+        """The reductions by name."""
+        return self._meaning.reductions
+
     def result(self) -> Mapping[str, Array]:
         """Copies of the fields and the edge fields (in the order of the arcs)."""
         return {name: array.copy() for name, array in {**self._meaning.state, **self._meaning.edge_state}.items()}

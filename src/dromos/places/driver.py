@@ -62,6 +62,11 @@ class PlacedExecution:
             return self.parts[0].state
         return {spec.name: self.exchange.gather(self.parts, spec.name) for spec in self.ir.fields}
 
+    @property
+    def reductions(self) -> Mapping[str, Any]:
+        """The reductions over all parts by name."""
+        return {spec.name: value for spec, value in zip(self.ir.reductions, self._reductions, strict=True)}
+
     def result(self) -> Mapping[str, Array]:
         """The fields and the edge fields (in the order of the arcs); they belong to the caller."""
         edges = {spec.name: self.exchange.gather(self.parts, spec.name, edges=True) for spec in self.ir.edge_fields}
@@ -117,8 +122,7 @@ class PlacedExecution:
         """The value of a symbol that belongs to no vertex."""
         match node.op:
             case "reduction":
-                names = [spec.name for spec in self.ir.reductions]
-                return self._reductions[names.index(node.attr[0])]
+                return self.reductions[node.attr[0]]
             case "param":
                 value = self.program.params[node.attr[0]]
                 return value[node.attr[1]] if np.ndim(value) else value

@@ -209,7 +209,8 @@ def reduction(monoid: Monoid) -> Callable[[Callable[..., Any]], Any]:
 
     Decorates a function of ``(self, v)``, or of ``(self, old, new)`` to compare a vertex with what it was. It is read
     as ``self.name``: in ``converged`` for the superstep that just ended, elsewhere for the one before. Before the first
-    superstep it is folded over the initial state, with ``old`` and ``new`` the same.
+    superstep it is folded over the initial state, with ``old`` and ``new`` the same. The result of a run has its last
+    value, ``result.name``. A program with reductions runs in supersteps: no path is asynchronous.
     """
     if monoid is ANY or monoid.keyed:
         raise ProgramError(f"a reduction cannot use {monoid}; use MIN, MAX, SUM, OR or AND", **here())

@@ -108,6 +108,8 @@ def _why_not_async(typed: TypedProgram, monotone: str | None, delta: str | None,
         if found := reads(ir.exprs(function), "superstep", "reduction"):
             what = "the superstep number" if found[0].op == "superstep" else f"the reduction {found[0].attr[0]!r}"
             return f"{_written(function)} reads {what}, which only supersteps define"
+    if ir.reductions:
+        return f"the reduction {ir.reductions[0].name!r} is folded at the end of each superstep"
     if delta is not None:
         if not tells_of_residual(ir, delta):
             return (

@@ -33,6 +33,8 @@ __all__ = [
 def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: Unpack[Options]) -> Result:
     """Run a program on a graph to its end, or for ``max_iter`` supersteps.
 
+    The result has the fields, and the last value of each reduction, as attributes.
+
     Args:
         program: an instance, with its parameters.
         graph: the graph.
@@ -65,6 +67,7 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
     outcome = session.run(program, max_iter=max_iter, stays=True)
     return session.result(
         outcome.fields,
+        values=outcome.reductions,
         vertex_fields={spec.name for spec in ir.fields if isinstance(spec.dtype, IdType)},
         edge_fields={spec.name for spec in ir.edge_fields},
     )

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
+import numpy as np
+
 from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
 from dromos.engines import Engine, NativeKernel
@@ -62,6 +64,8 @@ class Outcome(NamedTuple):
     finished: str
     """Why it ended: ``"frontier empty"``, ``"converged"``, or empty if it was cut off at ``max_iter``."""
     supersteps: int
+    reductions: Mapping[str, Any]
+    """The last value of each reduction, as Python numbers."""
 
 
 class Session:
@@ -145,7 +149,8 @@ class Session:
         fields = execution.result()
         if not stays:
             fields = {name: on_host(values) for name, values in fields.items()}
-        return Outcome(fields, self.finished, execution.stats.superstep)
+        reductions = {name: np.asarray(value).item() for name, value in execution.reductions.items()}
+        return Outcome(fields, self.finished, execution.stats.superstep, reductions)
 
     def native(
         self, kernel: str, graph: Graph | None = None, *, stays: bool = False, **options: Any

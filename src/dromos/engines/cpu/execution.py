@@ -98,6 +98,11 @@ class CpuExecution:
         """The fields as they are."""
         return self._state
 
+    @property
+    def reductions(self) -> Mapping[str, Any]:
+        """The reductions by name."""
+        return {spec.name: value for spec, value in zip(self.ir.reductions, self._reductions, strict=True)}
+
     def result(self) -> Mapping[str, Array]:
         """The fields and the edge fields (in the order of the arcs); they belong to the caller."""
         return {**self._state, **self._edge_state}
@@ -292,8 +297,8 @@ class CpuExecution:
 
     def _finish(self, report: Array, path: Path) -> str:
         self._check_overflow(report, "update")
-        if path.sync == "sync":  # nobody reads reductions where asynchronous paths are legal, so those do not fold them
-            self._reductions = fold_reductions(self.typed, self._sums) if self.ir.reductions else []
+        if self.ir.reductions:  # then all paths are synchronous, and each superstep folds them
+            self._reductions = fold_reductions(self.typed, self._sums)
         converged = self.ir.converged
         if converged is not FALSE and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"
@@ -303,8 +308,7 @@ class CpuExecution:
         """The value of a symbol that belongs to no vertex."""
         match node.op:
             case "reduction":
-                names = [r.name for r in self.ir.reductions]
-                return self._reductions[names.index(node.attr[0])]
+                return self.reductions[node.attr[0]]
             case "param":
                 value = self.program.params[node.attr[0]]
                 return value[node.attr[1]] if np.ndim(value) else value

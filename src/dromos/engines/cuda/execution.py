@@ -50,6 +50,9 @@ class CudaExecution:
         self._claimed = False
         self._modules: dict[Kernel, Module] = {}
         self.rows: Array = np.zeros(0)
+        self._reduced: Any = {  # of no vertices, until a launch folds them
+            f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
+        }
         self.always = always = is_always_active(self.ir, self.analysis)
         self._fill()
         self.stats = self._start()
@@ -69,6 +72,11 @@ class CudaExecution:
     def state(self) -> Mapping[str, Array]:
         """The fields in the given order, copied to the host one by one as they are asked for."""
         return _Fields(self)
+
+    @property
+    def reductions(self) -> Mapping[str, Any]:
+        """The reductions by name, from the record that the last launch left."""
+        return {spec.name: self._reduced[f"r_{spec.name}"] for spec in self.ir.reductions}
 
     def result(self) -> Mapping[str, Array]:
         """The fields and edge fields in the given order: on the host, or left on the device if the options say so."""
@@ -142,6 +150,7 @@ class CudaExecution:
         grid = module.cooperative_grid(name, block, most=most)
         module.launch(name, grid, block, arguments, together=True)
         control, rows = self.buffers.read(_FIRST_ROWS)
+        self._reduced = control["reduced"]
         ran = int(control["supersteps"])
         if ran > _FIRST_ROWS:
             rows = self.buffers.read(min(ran, MAX_ROWS))[1]
