@@ -191,7 +191,8 @@ class CpuPart(ArrayPart):
     def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
         if vertices is None:
             return None
-        begin, end = np.searchsorted(vertices, (piece.start, piece.stop))
+        # of the same type: otherwise all of them are converted first
+        begin, end = np.searchsorted(vertices, np.array((piece.start, piece.stop), vertices.dtype))
         return vertices[begin:end]
 
     def _counters(self) -> Array:

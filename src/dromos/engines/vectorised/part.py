@@ -96,7 +96,7 @@ class VectorisedPart(ArrayPart):
     def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
         if vertices is None:
             return None
-        begin, end = np.searchsorted(vertices, (piece.start, piece.stop))
+        begin, end = np.searchsorted(vertices, np.array((piece.start, piece.stop), vertices.dtype))
         return vertices[begin:end]
 
     @staticmethod

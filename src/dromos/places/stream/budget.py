@@ -23,7 +23,7 @@ _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
 # sorted, the frontier, the next one, who wants a message). NumPy: temporary arrays in 8 bytes.
 _MARKS: Final = {"cpu": 4, "numpy": 72, "reference": 400}
-_LISTS: Final = {"cpu": 6}
+_LISTS: Final = {"cpu": 5}
 _FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
 
 
@@ -72,7 +72,7 @@ def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]
             needed=fixed + least,
         )
     rest = memory - fixed
-    buffers = max(least, min(rest // 4, _MOST_BUFFERS))
+    buffers = max(least, min(rest // 3, _MOST_BUFFERS))
     return MemoryPlan(memory, state, offsets, tables, Room(buffers=buffers, cache=rest - buffers))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dromos.dtypes import Array
 from dromos.engines.parts import Part
 from dromos.graph.store.stored import StoredGraph
 from dromos.graph.summary import human_bytes
@@ -12,13 +11,13 @@ from dromos.places.driver import PlacedExecution
 from dromos.places.exchange import CopyExchange
 from dromos.places.stream.budget import MemoryPlan
 from dromos.places.stream.feed import PageFeed
-from dromos.plan import Path, Stats
-from dromos.plan.path import Direction
+from dromos.plan import Constants, Path, Stats
 from dromos.program import GraphTypes, Program
 
 __all__ = ["StreamExecution"]
 
-_THIN = 32  # a frontier with fewer than one in so many of the arcs is pushed without asking what a pull would read
+_LITTLE = 1 << 22  # bytes: a push that reads no more is made without asking what a pull would read
+_CONSTANTS = Constants(alpha=15.0, beta=18.0)  # as the CPU's engine in memory has them
 
 
 class StreamExecution(PlacedExecution):
@@ -31,6 +30,7 @@ class StreamExecution(PlacedExecution):
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
         if "pull" not in feed.directions and not self.ir.edge_fields:
             self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")
+        self.caps = replace(self.caps, constants=_CONSTANTS)
         self._both = {path.direction for path in self.caps.paths} == {"push", "pull"}
         self.stats = self._with_bytes(self.stats, 0)
 
@@ -46,13 +46,10 @@ class StreamExecution(PlacedExecution):
         if stats.finished or not self._both or self.caps.kind != "traversal":
             return stats
         part = self.parts[0]
-        push = self._bytes(part.frontier, "push")
-        if stats.out_degree * _THIN < self.shape.num_arcs:
+        push = self.feed.missing_bytes(part.frontier, "push")
+        if push <= _LITTLE and stats.out_degree * _CONSTANTS.alpha < self.shape.num_arcs:
             return replace(stats, push_read=push)
-        return replace(stats, push_read=push, pull_read=self._bytes(part.wanting(), "pull"))
-
-    def _bytes(self, vertices: Array | None, direction: Direction) -> int:
-        return self.feed.missing_bytes(self.feed.holding(vertices, direction), direction)
+        return replace(stats, push_read=push, pull_read=self.feed.missing_bytes(part.wanting(), "pull"))
 
     def close(self) -> None:
         """End the threads that read, and close the file."""

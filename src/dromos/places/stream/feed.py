@@ -27,7 +27,7 @@ class PageFeed:
 
     def __init__(self, pager: Pager, rows: dict[Direction, PagedRows], offsets: dict[Direction, Array]) -> None:
         self.pager, self._rows, self._offsets = pager, rows, offsets
-        self._last: tuple[Array | None, Direction, Array] | None = None
+        self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -39,19 +39,19 @@ class PageFeed:
         rows = self._rows[direction]
         if vertices is None:
             return np.arange(rows.num_pages)
-        if self._last is not None and self._last[0] is vertices and self._last[1] == direction:
-            return self._last[2]  # asked for before, to choose the direction
-        pages = np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
-        self._last = vertices, direction, pages
-        return pages
+        if direction in self._asked:
+            return self._asked[direction]
+        return np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
 
-    def missing_bytes(self, numbers: Array, direction: Direction) -> int:
-        """What would have to be read for these pages."""
+    def missing_bytes(self, vertices: Array | None, direction: Direction) -> int:
+        """What the next superstep would have to read for ``vertices``; its :meth:`holding` of them is then known."""
         rows = self._rows[direction]
-        return int(np.count_nonzero(rows.missing(_mask(numbers, rows.num_pages)))) * rows.page_bytes
+        pages = self._asked[direction] = self.holding(vertices, direction)
+        return int(np.count_nonzero(rows.missing(_mask(pages, rows.num_pages)))) * rows.page_bytes
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
         """See :class:`dromos.places.Feed`."""
+        self._asked.clear()
         rows, offsets = self._rows[direction], self._offsets[direction]
         wanted = _mask(numbers, rows.num_pages)
         for window in self.pager.windows(rows, wanted):
@@ -72,12 +72,19 @@ def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) ->
         if not some.all():
             begin, end = begin[some], end[some]
         first, last = begin // page_arcs, (end - 1) // page_arcs
-        marked[first] = True
-        marked[last] = True
+        marked[_once(first)] = True
+        marked[_once(last)] = True
         long = np.flatnonzero(last > first + 1)
         for begins, ends in zip(first[long].tolist(), last[long].tolist(), strict=True):
             marked[begins:ends] = True
     return marked
+
+
+def _once(pages: Array) -> Array:
+    """Ascending page numbers without those that stand there again."""
+    if not len(pages):
+        return pages
+    return pages[np.flatnonzero(np.append(True, pages[1:] != pages[:-1]))]
 
 
 def _mask(numbers: Array, size: int) -> Array:
