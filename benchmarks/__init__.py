@@ -1,1 +1,1 @@
-"""Measurements against peers, each a ratio within one run."""
+"""Measurements against peers within one run. A ``ratio`` is always ours over the peer's: below 1 ours is faster."""

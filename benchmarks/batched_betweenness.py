@@ -2,8 +2,8 @@
 
 A row is a graph and a number of sources, ``all`` or drawn ones; ``ours_s`` is the kernel of ``dr.betweenness``, which
 takes batches where its rule says so (``width``: sources in a batch, 0 where it does not). ``first_s`` is its first call
-on a graph, which may renumber it; what was renumbered is kept, and ``ours_s`` is without. ``ratio`` is the peer's time
-over ours: above 1 we are faster. NetworKit's estimate draws its own sources; as many as ``timed`` says are timed, and
+on a graph, which may renumber it; what was renumbered is kept, and ``ours_s`` is without. ``ratio`` is our time over
+the peer's: below 1 we are faster. NetworKit's estimate draws its own sources; as many as ``timed`` says are timed, and
 counted up.
 """
 
@@ -98,7 +98,7 @@ def _measure(graph: dr.Graph, count: int | None) -> Iterator[dict[str, Any]]:
     ours, one = min(together), min(singly)
     yield {
         "peer": "one at a time", "width": width_for(graph, len(sources)), "ours_s": ours, "peer_s": one,
-        "ratio": one / ours, "first_s": first, "timed": len(sources), "differs": differs,
+        "ratio": ours / one, "first_s": first, "timed": len(sources), "differs": differs,
     }  # fmt: skip
     try:
         import networkit as nk
@@ -111,7 +111,7 @@ def _measure(graph: dr.Graph, count: int | None) -> Iterator[dict[str, Any]]:
     samples = max(4, min(len(sources), _PEER_ARCS // graph.num_arcs))
     estimate = nk.centrality.EstimateBetweenness(other, samples, normalized=False, parallel=True)
     theirs = _timed(estimate.run)[0] * len(sources) / samples
-    yield {"peer": "NetworKit", "ours_s": ours, "peer_s": theirs, "ratio": theirs / ours, "timed": samples}
+    yield {"peer": "NetworKit", "ours_s": ours, "peer_s": theirs, "ratio": ours / theirs, "timed": samples}
 
 
 def _draw(graph: dr.Graph, count: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Programs that a user might write, against the built-in algorithm that says the same.
 
 Both are called in turn, as a user calls them; for each source the best round counts, then the median over the sources.
-``ratio`` is the user's time over the built-in's.
+``ratio`` is the user's time over the built-in's: below 1 the user's is faster.
 """
 
 from __future__ import annotations

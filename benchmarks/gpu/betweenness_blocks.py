@@ -3,7 +3,7 @@
 A row is a graph and a number of sources, vertices with edges drawn at random. ``ms`` is device time a source of all of
 them at once, on as many ``blocks`` as the device has room for, whether the engine would take them or not: ``chosen``
 says whether its own rule does. The peer is the engine's other way, every source with the whole device; ``peer_ms`` is
-its time a source, of twelve. ``ratio`` is the peer's time over ours: above 1 blocks are faster. Graphs are resident
+its time a source, of twelve. ``ratio`` is our time over the peer's: below 1 blocks are faster. Graphs are resident
 before, sums are resident after; each is called once before it is timed.
 """
 
@@ -66,7 +66,7 @@ def _rows(case: Resident, sources: Sequence[int], counts: dict[str, int]) -> Ite
         say(f"  {label}: {ms:.4f} ms a source, {peer_ms:.3f} one after the other")
         yield {
             "graph": case.name, "row": label, "ms": ms, "peer": "one after the other", "peer_ms": peer_ms,
-            "ratio": peer_ms / ms, "blocks": blocks, "chosen": brandes.blocks_for(graph, count) > 0, "differs": differs,
+            "ratio": ms / peer_ms, "blocks": blocks, "chosen": brandes.blocks_for(graph, count) > 0, "differs": differs,
         }  # fmt: skip
         if call_ms > _TOO_LONG:
             return

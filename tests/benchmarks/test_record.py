@@ -100,3 +100,10 @@ def test_the_command_keeps_and_shows_results(tmp_path, monkeypatch, capsys):
     assert record.load("programs", tmp_path)["rows"] == [row]  # not measured again
     assert main(["programs", "--chart"]) == 0
     assert "grid16" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("file", sorted(record.RESULTS.rglob("*.json")), ids=lambda file: file.stem)
+def test_a_ratio_is_ours_over_the_peers(file):
+    for row in json.loads(file.read_text())["rows"]:
+        if row.keys() >= {"ratio", "ours_s", "peer_s"}:
+            assert row["ratio"] == pytest.approx(row["ours_s"] / row["peer_s"])
