@@ -12,7 +12,7 @@ from contextlib import contextmanager
 __all__ = ["Stopwatch", "compile_seconds", "compiling"]
 
 _PATIENCE = 1.0  # seconds in which nobody wonders what is going on
-_log = logging.getLogger("dromos")
+_log = logging.getLogger("dromos.compiling")
 _spent = threading.local()
 _told = False
 

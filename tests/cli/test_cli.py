@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import dromos as dr
+from dromos.cli import advice
 
 from .conftest import Run
 
@@ -44,7 +47,7 @@ def test_generate_info_verify_convert(dromos: Run, tmp_path: Path) -> None:
 
     checked = dromos("verify", "kron.drm")
     assert checked.returncode == 0
-    assert "whole and true" in checked.stdout
+    assert re.search(r"kron\.drm: OK \(\d+ checks passed\)", checked.stdout)
 
     turned = dromos("convert", "kron.drm", "kron.mtx.gz")
     assert turned.returncode == 0, turned.stderr
@@ -116,6 +119,7 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
     [
         (("info", "nowhere.drm"), 1, "No such file"),
         (("info", "in.strange"), 1, "in.strange"),
+        (("reachable", "in.strange", "an.index", "0", "1"), 1, "pass --format with one of"),
         (("convert", "bad.txt", "out.drm"), 1, "line 2"),
         (("convert", "in.txt", "in.txt"), 2, "same file"),
         (("convert", "in.txt", "out.mtx", "--transpose"), 2, "--transpose"),
@@ -124,6 +128,7 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
         (("verify", "cut.drm"), 1, "cut.drm"),
         (("generate", "rmat", "--scale", "-3", "x.drm"), 2, "scale"),
         (("generate", "rmat", "--weights", "9..1", "x.drm"), 2, "range"),
+        (("generate", "path", "-n", "5", "x.what"), 1, "name OUT as a file of one of these formats: drm"),
         (("frobnicate",), 2, "frobnicate"),
     ],
 )
@@ -140,7 +145,15 @@ def test_trouble_is_told_and_nothing_is_left_behind(
     assert done.returncode == code, done.stderr
     assert said in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
+    assert "format=" not in done.stderr  # advice in the words of the command line
     assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_notes_of_compiling_are_for_terminals_only(capsys: pytest.CaptureFixture[str]) -> None:
+    line = advice._Lines()
+    for name in ("dromos", "dromos.compiling"):
+        line.emit(logging.LogRecord(name, logging.INFO, __file__, 1, f"from {name}", None, None))
+    assert capsys.readouterr().err == "note: from dromos\n"
 
 
 def test_formats_lists_all(dromos: Run) -> None:

@@ -46,6 +46,8 @@ class _Lines(logging.Handler):
     """Log records as lines on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.name == "dromos.compiling":  # a terminal has been told already, and a pipe need not know
+            return
         err.print(f"note: {in_options(record.getMessage())}", markup=False, soft_wrap=True)
 
 

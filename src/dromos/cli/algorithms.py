@@ -62,7 +62,7 @@ class Common:
             ],
             None,
         ),
-        "threads": (Annotated[int | None, _option("--threads", text="Threads to use; all cores.")], None),
+        "threads": (Annotated[int | None, _option("--threads", text="Threads [default: all cores]")], None),
         "check": (Annotated[bool, _option("--verify", text="Check the answer.")], False),
         "trace": (Annotated[bool, _option("--trace", text="Show what each step did, and why.")], False),
         "save_trace": (Annotated[Path | None, _option("--save-trace", text="Write the trace to a file.")], None),
@@ -71,7 +71,7 @@ class Common:
             None,
         ),
         "top": (Annotated[int | None, _option("--top", text="Show the N vertices with the greatest values.")], None),
-        "format": (Annotated[str | None, _option("--format", text="The graph file's format; by extension.")], None),
+        "format": (Annotated[str | None, _option("--format", text="Input format [default: from extension]")], None),
         "json": (Annotated[bool, _option("--json", text="Print a summary as JSON.")], False),
     }
     GRAPH: Final = Annotated[

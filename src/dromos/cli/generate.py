@@ -10,6 +10,7 @@ import typer
 
 from dromos.cli.console import err, work
 from dromos.cli.sizes import parse_range
+from dromos.errors import UnsupportedFormatError
 
 if TYPE_CHECKING:
     from dromos.graph import Graph
@@ -23,7 +24,7 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same graph, wha
 Weights = Annotated[
     str | None, typer.Option(metavar="LOW..HIGH", help="Add random weights, such as 1..255 (whole) or 0.0..1.0 (real).")
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads to use.")]
+Threads = Annotated[int | None, typer.Option(help="Threads [default: all cores]")]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges lead one way.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops", help="Leave edges from a vertex to itself out.")]
 Dedupe = Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")]
@@ -34,7 +35,11 @@ def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Grap
     from dromos.graph import formats, generators
 
     bounds = None if weights is None else parse_range(weights)
-    formats.format_of(out)  # a wrong extension shows before the work, not after it
+    try:
+        formats.format_of(out)  # a wrong extension shows before the work, not after it
+    except UnsupportedFormatError as error:
+        message = error.message.replace("pass format= with one of", "name OUT as a file of one of these formats:")
+        raise UnsupportedFormatError(message, path=error.path) from None
     with work("generating"):
         graph = generate()
         if bounds is not None:
@@ -54,7 +59,7 @@ def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Grap
 def rmat(
     out: Out,
     scale: Annotated[int, typer.Option(help="2^scale vertices.")] = 20,
-    edge_factor: Annotated[int, typer.Option(help="Edges generated a vertex.")] = 16,
+    edge_factor: Annotated[int, typer.Option(help="Edges generated per vertex.")] = 16,
     a: Annotated[float, typer.Option(help="Probability of the upper left quadrant.")] = 0.57,
     b: Annotated[float, typer.Option(help="Probability of the upper right quadrant.")] = 0.19,
     c: Annotated[float, typer.Option(help="Probability of the lower left quadrant.")] = 0.19,

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["degree_bars", "facts_table", "info"]
 
 _BAR_CELLS = 40
+_PAGERANK_BYTES_PER_VERTEX = {"cpu": 32, "cuda": 48}
+"""Ranks in float64, old and new, messages, and the queues and bitmaps of a run: on the CPU as measured with resident
+memory, on CUDA by the sizes of the engine's arrays."""
 
 
 def info(
     graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
-    format: Annotated[str | None, typer.Option("--format", help="The format, if the extension does not tell.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
 ) -> None:
     """Show a graph's size, kind, degrees and the memory it needs."""
     from dromos.graph.formats import read
@@ -36,7 +39,7 @@ def info(
         return
     out.print(facts_table(loaded, title=str(graph)))
     out.print(degree_bars(loaded))
-    needs = Table("device", "graph", "with transpose", "PageRank needs", title="memory", title_justify="left")
+    needs = Table("device", "graph", "with transpose", "PageRank, about", title="memory", title_justify="left")
     for device, need in memory_needs(loaded).items():
         needs.add_row(device, *(summary.human_bytes(need[key]) for key in ("graph", "with_transpose", "pagerank")))
     out.print(needs)
@@ -69,14 +72,21 @@ def describe(graph: Graph) -> dict[str, Any]:
 
 
 def memory_needs(graph: Graph) -> dict[str, dict[str, int]]:
-    """Bytes that the graph takes in a device's memory: alone, with its transpose, and in a PageRank run."""
+    """Bytes that the graph takes in a device's memory: alone, with its transpose, and about what a PageRank run keeps.
+
+    What building the transpose and summing weights take for a moment is not in it.
+    """
     labels = 0 if graph.labels is None else graph.labels.nbytes
     rows = graph.nbytes - labels
     both = rows if graph.known_flags.symmetric else 2 * rows
-    # PageRank pulls along the transpose and keeps two ranks and a degree reciprocal a vertex.
-    fields = 3 * 4 * graph.num_vertices
-    on_device = {"graph": rows, "with_transpose": both, "pagerank": both + fields}
-    return {"cpu": {key: value + labels for key, value in on_device.items()}, "cuda": on_device}
+    # PageRank pulls along the transpose.
+    strengths = 0 if graph.weights is None else 8
+    needs = {}
+    for device, fields in _PAGERANK_BYTES_PER_VERTEX.items():
+        kept = labels if device == "cpu" else 0
+        run = (fields + strengths) * graph.num_vertices
+        needs[device] = {"graph": rows + kept, "with_transpose": both + kept, "pagerank": both + kept + run}
+    return needs
 
 
 def facts_table(graph: Graph, title: str) -> Table:

@@ -14,6 +14,7 @@ from dromos.cli.values import as_vertex, as_vertices
 __all__ = ["reachability_index", "reachable"]
 
 _Graph = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph file of any format.", show_default=False)]
+_Format = Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")]
 
 
 def reachability_index(
@@ -26,14 +27,15 @@ def reachability_index(
     memory: Annotated[str | None, typer.Option(help="What a group of sources may take, such as 512M.")] = None,
     grouping: Annotated[str, typer.Option(help="auto, random or by-hubs.")] = "auto",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
+    format: _Format = None,
 ) -> None:
     """Build an index of which vertices reach which within some steps."""
     from dromos.algorithms.reachability import reachability_index as build
     from dromos.graph.formats import read
 
     with work(f"reading {graph.name}") as progress:
-        loaded = read(graph, threads=threads, progress=progress)
+        loaded = read(graph, format=format, threads=threads, progress=progress)
     with work("reachability-index") as progress:
         index = build(
             loaded, k, to,
@@ -49,6 +51,7 @@ def reachable(
     index: Annotated[Path, typer.Argument(metavar="INDEX", help="An index of this graph.", show_default=False)],
     source: Annotated[str, typer.Argument(metavar="VERTEX", help="From this vertex …", show_default=False)],
     target: Annotated[str, typer.Argument(metavar="VERTEX", help="… to this one.", show_default=False)],
+    format: _Format = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Ask an index whether a vertex reaches another."""
@@ -56,7 +59,7 @@ def reachable(
     from dromos.graph.formats import read
 
     with work(f"reading {graph.name}") as progress:
-        loaded = read(graph, progress=progress)
+        loaded = read(graph, format=format, progress=progress)
     opened = ReachabilityIndex.open(index, loaded)
     answer = opened.reachable(as_vertex(loaded, source), as_vertex(loaded, target))
     if json:

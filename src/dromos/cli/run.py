@@ -35,7 +35,7 @@ def run(
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
     path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="Threads to use; all cores.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
     memory: Annotated[
         str | None, typer.Option(help="Leave a .drm graph on disk, and work within this much memory, such as 2G.")
     ] = None,
@@ -43,7 +43,7 @@ def run(
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page that explains the run.")] = None,
     top: Annotated[int | None, typer.Option(help="Show the N vertices with the greatest values.")] = None,
-    format: Annotated[str | None, typer.Option(help="The graph file's format; by extension.")] = None,
+    format: Annotated[str | None, typer.Option(help="Input format [default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Run a program of your own on a graph, such as `dromos run widest.py:WidestPath G.drm -p source=0`."""

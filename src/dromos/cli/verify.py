@@ -1,4 +1,4 @@
-"""``dromos verify``: is a file whole and true?"""
+"""``dromos verify``: is a file complete and correct?"""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["verify"]
 
 def verify(
     graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
-    format: Annotated[str | None, typer.Option("--format", help="The format, if the extension does not tell.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads to use.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
 ) -> None:
-    """Check every checksum and every promise of a .drm store; for another format, that it reads without a fault."""
+    """Check the checksums and invariants of a .drm store; for another format, that it reads without a fault."""
     from dromos.graph import formats, store
 
     with work(f"verifying {graph.name}") as progress:
@@ -33,4 +33,4 @@ def verify(
         return
     for check in checks:
         out.print(f"[green]ok[/]  {check}")
-    out.print(f"{graph}: whole and true")
+    out.print(f"{graph}: OK ({len(checks)} check{'s' if len(checks) > 1 else ''} passed)", markup=False, soft_wrap=True)
