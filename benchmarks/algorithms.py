@@ -91,7 +91,7 @@ def _cells(plan: Plan, wanted: list[str]) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def chart(rows: list[dict[str, Any]], target: Path) -> None:
-    """Draw the ratios: a panel a graph, a bar a row and peer."""
+    """Draw the ratios: one panel per graph, one bar per row and peer."""
     from benchmarks.chart import draw_ratios
 
     draw_ratios(rows, target, "Our time over the peer's (left of 1: we are faster)")

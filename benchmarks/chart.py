@@ -9,7 +9,7 @@ __all__ = ["draw_ratios"]
 
 
 def draw_ratios(rows: list[dict[str, Any]], target: Path, title: str) -> None:
-    """A panel a graph; in it a group of bars a row, a colour a peer, on a logarithmic scale around 1."""
+    """One panel per graph; in it one group of bars per row, one colour per peer, on a logarithmic scale around 1."""
     from matplotlib.figure import Figure
 
     shown = [row for row in rows if "ratio" in row]

@@ -100,7 +100,7 @@ def _added_bytes(name: str, scale: int) -> tuple[int, int, int]:
 
 
 def _growth(scales: range) -> Iterator[dict[str, Any]]:
-    """A row an algorithm, said again after each scale from the second on: the last one stays."""
+    """One row per algorithm, said again after each scale from the second on: the last one stays."""
     taken: dict[str, list[float]] = {name: [] for name in _GROWING}
     arcs: list[int] = []
     for scale in scales:

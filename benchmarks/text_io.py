@@ -1,6 +1,6 @@
 """Text lists of edges, read and written, against pyarrow's CSV reader and writer on the same edges.
 
-The file holds the edges of an R-MAT graph, two ids a line, apart by a space. *Columns* is what pyarrow's reader does:
+The file holds the edges of an R-MAT graph, two ids per line, apart by a space. *Columns* is what pyarrow's reader does:
 from the file (in the page cache) to columns of numbers. *Graph* goes on to what a user asks for: :func:`dromos.read`,
 to sorted rows. Rounds are interleaved; the best of each counts.
 """

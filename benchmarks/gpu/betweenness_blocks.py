@@ -1,4 +1,4 @@
-"""Betweenness from many sources on the device: a block a source, against one source after the other.
+"""Betweenness from many sources on the device: one block per source, against one source after the other.
 
 A row is a graph and a number of sources, vertices with edges drawn at random. ``ms`` is device time a source of all of
 them at once, on as many ``blocks`` as the device has room for, whether the engine would take them or not: ``chosen``

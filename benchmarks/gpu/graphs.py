@@ -1,7 +1,7 @@
 """The graphs that the CUDA engine is measured on, made on the device and never seen by the host.
 
 A name says all: ``kron22`` is an R-MAT graph (a, b, c = .57, .19, .19; ids permuted) of 2^22 vertices, ``urand22`` a
-uniform one, both with 16 edges a vertex before loops and duplicates are left out and both directions are stored;
+uniform one, both with 16 edges per vertex before loops and duplicates are left out and both directions are stored;
 ``grid3000`` is the 3000 x 3000 lattice and ``grid20x500`` one of other sides. The same seed gives the same graph.
 """
 

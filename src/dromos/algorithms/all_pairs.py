@@ -1,8 +1,8 @@
 """Distances between all pairs of vertices, streamed to a file.
 
-Writes a Parquet file with a row a source: ``source`` (its label, or id) and ``distance``, a list with the edges on a
-shortest path to every vertex in the order of the ids, -1 where there is no path. Returns a row a group of sources:
-their number, the levels, the sharing degree and the seconds.
+Writes a Parquet file with one row per source: ``source`` (its label, or id) and ``distance``, a list with the edges on
+a shortest path to every vertex in the order of the ids, -1 where there is no path. Returns one row per group of
+sources: their number, the levels, the sharing degree and the seconds.
 
 Memory is that of one group of sources, whatever the number of vertices: groups are made as large as the budget allows.
 Rows are written as groups are done, in no order of the sources. The file gets its name when it is whole.

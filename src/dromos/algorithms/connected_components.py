@@ -41,7 +41,7 @@ class Components(dr.Program):
 
 
 def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
-    """Which vertices hang together, whatever the direction of the edges.
+    """Weakly connected components: the direction of edges is not looked at.
 
     Args:
         graph: any.

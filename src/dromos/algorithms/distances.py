@@ -1,7 +1,7 @@
 """Distances from many sources to all vertices, or to some.
 
-Returns a row a source: ``distance``, the edges on a shortest path to each target, -1 where there is no path. The whole
-matrix is in memory; :func:`dromos.all_pairs` writes one of any size to a file.
+Returns one row per source: ``distance``, the edges on a shortest path to each target, -1 where there is no path. The
+whole matrix is in memory; :func:`dromos.all_pairs` writes one of any size to a file.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> Result
 
     Args:
         graph: any; the direction of edges is not looked at.
-        k: how many neighbours a member has at least.
+        k: minimum degree inside the core.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

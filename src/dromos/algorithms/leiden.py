@@ -28,7 +28,7 @@ def leiden(
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> Result:
-    """Communities of high modularity that hang together, with their hierarchy.
+    """Connected communities of high modularity, with their hierarchy.
 
     Args:
         graph: undirected; weights from zero on.

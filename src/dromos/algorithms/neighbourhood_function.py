@@ -53,7 +53,7 @@ class Registers(dr.Program):
         return u.registers
 
     def update(self, v: Any, message: Any) -> Any:
-        # one step a run: a path that lets messages overtake supersteps would count further than it should
+        # one step per run: a path that lets messages overtake supersteps would count further than it should
         return dr.where(self.superstep == 0, dr.maximum(v.registers, message), v.registers)
 
 

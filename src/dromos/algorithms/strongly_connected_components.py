@@ -102,7 +102,7 @@ class Reach(dr.Program):
 
 
 def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
-    """Which vertices reach each other.
+    """Strongly connected components: their vertices reach each other.
 
     Args:
         graph: along its out-edges.

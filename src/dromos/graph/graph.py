@@ -133,7 +133,7 @@ class Graph:
 
         Args:
             src, dst: ids ``0..n-1``, or labels: strings always are, integers with ``labels=True``.
-            weight: a number an edge; kept exactly (float32, float64 or int32).
+            weight: one number per edge; kept exactly (float32, float64 or int32).
             num_vertices: how many vertices there are; the largest id + 1 unless given (isolated vertices are kept).
             directed: ``False`` says that every edge goes both ways; each is given once, and stored in both directions.
             labels: names of the vertices ``0..n-1``; or ``True`` where ``src`` and ``dst`` hold labels, not ids.

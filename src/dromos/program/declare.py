@@ -196,7 +196,7 @@ def param(dtype: _TypeLike = float, default: Any = REQUIRED, *, size: int | None
 
 
 def vertex_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
-    """Declare an array with a row a vertex that is given for each run; a program reads it as ``v.name``.
+    """Declare an array with one row per vertex that is given for each run; a program reads it as ``v.name``.
 
     >>> vertex_param(np.float32).per_vertex
     True

@@ -161,7 +161,7 @@ class Result(Mapping[str, Array]):
         name = next(iter(self._table()), "") if by is None else by
         values = on_host(self[name])
         if values.ndim != 1 or name in self._edge_fields:
-            raise InvalidArgumentError(f"by={name!r} is not a number a vertex")
+            raise InvalidArgumentError(f"by={name!r} is not one number per vertex")
         rows = np.flatnonzero(np.isfinite(values)) if values.dtype.kind == "f" else np.arange(len(values))
         if len(rows) > k > 0:  # the k-th greatest first, so that only few are sorted
             limit = np.partition(values[rows], len(rows) - k)[len(rows) - k]
@@ -231,7 +231,7 @@ class Result(Mapping[str, Array]):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file.
 
-        In JSON a number that is not finite is null; in CSV a vector field is a column a component.
+        In JSON a number that is not finite is null; in CSV a vector field is one column per component.
         """
         from dromos.runner.writing import write_columns
 

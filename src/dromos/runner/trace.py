@@ -1,4 +1,4 @@
-"""What happened in a run: a row a step, always recorded."""
+"""What happened in a run: one row per step, always recorded."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _paths(path: str, levels: Levels) -> list[str]:
 
 
 class Trace(Sequence[TraceRow]):
-    """The steps of a run, in order: a row a superstep.
+    """The steps of a run, in order: one row per superstep.
 
     Supersteps that the engine fused have rows of their own where it tells them apart. Their times are the clock read
     between them, or shares of it by the work (a superstep of a few vertices takes less than reading a clock); their

@@ -22,7 +22,7 @@ Columns = Mapping[str, Array]
 
 
 def _flat(columns: Columns) -> dict[str, Array]:
-    """Vector fields as a column a component, for tables that hold plain values only."""
+    """Vector fields as one column per component, for tables that hold plain values only."""
     out: dict[str, Array] = {}
     for name, column in columns.items():
         out |= {name: column} if column.ndim == 1 else {f"{name}_{i}": column[:, i] for i in range(column.shape[1])}

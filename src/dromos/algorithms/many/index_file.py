@@ -63,7 +63,7 @@ class IndexWriter:
         stream.write(_MAGIC + len(self._header).to_bytes(4, "little") + self._header)
 
     def write(self, block: int, words: Array) -> None:
-        """Write the words of one block, a word a row."""
+        """Write the words of one block, one word per row."""
         data = np.ascontiguousarray(words, dtype="<u8").tobytes()
         self._sums[block] = zlib.crc32(data)
         self._stream.seek(self._begin + 8 * block * self._row_count)

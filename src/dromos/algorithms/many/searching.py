@@ -50,7 +50,7 @@ class Searched(NamedTuple):
 
 
 def width_within(graph: Graph, sources: int, memory: int | None, distance: Any = None) -> int:
-    """The words a vertex for groups that fit ``memory`` bytes; the widest useful one if that is None.
+    """The words per vertex for groups that fit ``memory`` bytes; the widest useful one if that is None.
 
     >>> import dromos as dr
     >>> width_within(dr.generators.path(1000), 4096, 1 << 17)

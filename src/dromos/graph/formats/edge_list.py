@@ -258,7 +258,7 @@ def _is_title(lines: list[bytes]) -> bool:
 
 
 def write_edges(graph: Graph, path: Path, *, threads: int | None = None, progress: Progress = no_progress) -> None:
-    """Write a line an edge, an undirected one once, below a comment that keeps what the lines do not say."""
+    """Write one line per edge, an undirected one once, below a comment that keeps what the lines do not say."""
     named = graph.labels is not None and graph.labels.kind == "str"
     tabs = strip_compression(path)[0].suffix.lower() == ".tsv"
     with atomic_output(path) as out:
@@ -279,7 +279,7 @@ def _stream_gap(
 
 
 def _stream_el(path: Path, **options: Any) -> EdgeSource:
-    """GAP's ``.el``: two ids a line."""
+    """GAP's ``.el``: two ids per line."""
     return _stream_gap(path, columns=2, **options)
 
 

@@ -5,7 +5,7 @@
 
 Other programs pass over it. It keeps isolated vertices, the direction, the exact type of the weights and the labels, so
 that a graph comes back as it was. ``labels`` is ``none``, ``rows`` (integers that the rows hold, in ascending order),
-or ``int`` or ``str``, and then a line a vertex follows.
+or ``int`` or ``str``, and then one line per vertex follows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lattices: a stand-in for road networks, with few edges a vertex and a large diameter."""
+"""Lattices: a stand-in for road networks, with few edges per vertex and a large diameter."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 An edge is placed by choosing, ``scale`` times over, a quadrant of the adjacency matrix with the probabilities a, b, c
 and d = 1 - a - b - c (Chakrabarti, Zhan and Faloutsos, "R-MAT", SDM 2004). Graph 500 takes a, b, c = .57, .19, .19
-with 16 edges a vertex, permutes the vertex ids, and reads each edge as undirected. (It also shuffles the order of the
+with 16 edges per vertex, permutes the vertex ids, and reads each edge as undirected. (It also shuffles the order of the
 edges; here every edge is drawn independently of its number, so that there is no order to hide.)
 
 The quadrants of up to six levels are drawn at once from an alias table: half a random word chooses one of ``4^levels``
@@ -48,7 +48,7 @@ def rmat(
 
     Args:
         scale: the logarithm of the number of vertices.
-        edge_factor: edges a vertex.
+        edge_factor: edges per vertex.
         a, b, c: probabilities of the upper left, upper right and lower left quadrant; the rest is the lower right.
         seed: the same seed gives the same graph, whatever the number of threads.
         permute: give the vertices ids in a pseudo-random order; without it, low ids have the high degrees.

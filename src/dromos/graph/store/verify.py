@@ -1,7 +1,7 @@
-"""Is a store whole and true? Every checksum, and every promise that the header makes about the graph.
+"""Is a store complete and correct? All checksums, and the invariants that the header states about the graph.
 
 The arrays are read through the map, slice by slice, so the memory taken does not grow with the edges; only labels that
-are not in ascending order need some (16 bytes a vertex).
+are not in ascending order need some (16 bytes per vertex).
 """
 
 from __future__ import annotations
