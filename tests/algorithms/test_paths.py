@@ -35,6 +35,7 @@ EXPECTED = [
     (named("strongly_connected_components", "Reach"), None, 4, "general"),
     (named("betweenness", "Paths"), None, 0, "general"),
     (named("core_numbers", "Peel"), None, 0, "general"),
+    (named("core_numbers", "Cores"), None, 0, "general"),
     (joint_program(2), None, 0, "general"),
     (sssp("sssp_program", INT32), INT32, 4, "ordered"),
     (sssp("sssp_program", INT64), INT32, 4, "ordered"),

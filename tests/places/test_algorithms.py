@@ -42,6 +42,10 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "spmv": lambda g, **how: dr.spmv(g, np.arange(g.num_vertices) / 8, **how),
     "closeness": lambda g, **how: dr.closeness(g, **how),
     "harmonic": lambda g, **how: dr.harmonic(g, **how),
+    "eccentricity": lambda g, **how: dr.eccentricity(g, **how),
+    "multi_source_bfs": lambda g, **how: dr.multi_source_bfs(g, [0, 3, 7], **how),
+    "neighbourhood_function": lambda g, **how: dr.neighbourhood_function(g, registers=16, **how),
+    "random_walk_with_restart": lambda g, **how: dr.random_walk_with_restart(g, 0, **how),
 }
 """The others either need no program, or are listed below."""
 

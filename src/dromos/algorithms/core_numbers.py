@@ -5,8 +5,9 @@ NetworkX, a directed graph's degree is in-degree plus out-degree. Self-loops are
 once (NetworkX refuses both).
 
 An engine's own kernel is used where it has one (Kabir and Madduri, "Parallel k-core decomposition on multicore
-platforms", 2017). As a composition of programs, the graph is peeled for rising k, and what falls off has its core
-number. Batagelj and Zaveršnik, "An O(m) algorithm for cores decomposition of networks", 2003.
+platforms", 2017). As one program, the graph is peeled for rising k, and what falls off has its core number; the next k
+is the least number of neighbours that anybody has left, a reduction. Batagelj and Zaveršnik, "An O(m) algorithm for
+cores decomposition of networks", 2003.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Peel", "core_numbers", "peeled_graph", "verify"]
+__all__ = ["Cores", "Peel", "core_numbers", "peeled_graph", "verify"]
 
 
 class Peel(dr.Program):
@@ -47,6 +48,71 @@ class Peel(dr.Program):
 
     def active(self, old: Any, new: Any) -> Any:
         return (old.left >= self.k) & (new.left < self.k)
+
+
+_MANY = np.iinfo(np.int64).max
+
+
+class Cores(dr.Program):
+    """Peels for every k. While vertices leave, those that they leave with ``k`` neighbours or fewer follow them.
+
+    When none has left in a superstep, ``k`` rises to the least number of neighbours that is left, and those that have
+    it leave. Nobody is to be active in between, so ``guard``, any vertex, stays active and says nothing.
+    """
+
+    guard = dr.param(int)
+    left = dr.field(np.int64)
+    core = dr.field(np.int64, init=-1)
+    turn = dr.field(np.int32, init=-1)  # the superstep in which the vertex tells its neighbours that it has left
+    combine = dr.SUM
+    update_on = "all"
+
+    @dr.reduction(dr.SUM)
+    def remaining(self, v: Any) -> Any:
+        return dr.where(v.core < 0, 1, 0)
+
+    @dr.reduction(dr.MIN)
+    def least(self, v: Any) -> Any:
+        return dr.where(v.core < 0, v.left, _MANY)
+
+    @dr.reduction(dr.MAX)
+    def level(self, v: Any) -> Any:
+        return v.core
+
+    @dr.reduction(dr.SUM)
+    def leaving(self, old: Any, new: Any) -> Any:
+        return dr.where(old.core != new.core, 1, 0)
+
+    def init(self, v: Any) -> Any:
+        return {"left": v.out_degree}
+
+    def start(self, v: Any) -> Any:
+        return v.id == self.guard
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.turn == self.superstep
+
+    def wants(self, v: Any) -> Any:
+        return v.core < 0
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return 1
+
+    def update(self, v: Any, message: Any) -> Any:
+        k = dr.where(self.leaving > 0, self.level, self.least)
+        left = v.left - message
+        leaves = (v.core < 0) & (left <= k)
+        return {
+            "left": left,
+            "core": dr.where(leaves, k, v.core),
+            "turn": dr.where(leaves, self.superstep + 1, v.turn),
+        }
+
+    def active(self, old: Any, new: Any) -> Any:
+        return (old.core != new.core) | (new.id == self.guard)
+
+    def converged(self) -> Any:
+        return self.remaining == 0
 
 
 def peeled_graph(graph: Graph) -> Graph:
@@ -78,14 +144,10 @@ def core_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
 
 
 def _peel(session: Session, graph: Graph) -> Array:
-    core, degree = np.zeros(graph.num_vertices, dtype=np.int64), graph.out_degree.astype(np.int64)
-    while (staying := degree >= 0).any():
-        k = int(degree[staying].min()) + 1
-        left = session.run(Peel(k=k, degree=degree), graph).fields["left"]
-        leaving = staying & (left < k)
-        core[leaving] = k - 1
-        degree = np.where(staying & ~leaving, left, -1)
-    return core
+    if graph.num_vertices == 0:
+        return np.zeros(0, dtype=np.int64)
+    guard = int(np.argmin(graph.out_degree))  # its arcs are looked at in every superstep
+    return session.run(Cores(guard=guard), graph).fields["core"]
 
 
 def verify(graph: Graph, core: Array) -> None:

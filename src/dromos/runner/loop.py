@@ -32,8 +32,11 @@ def iterate(
     max_iter: int | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    every: int = _WATCHED_HORIZON,
 ) -> History:
     """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
+
+    ``watch`` and ``progress`` are called after ``every`` supersteps at the latest.
 
     The planner takes synchronous paths where there is a limit: only there do so many supersteps have a meaning.
     KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
@@ -46,7 +49,7 @@ def iterate(
         decision = choose(stats, history, caps) if fixed is None else fixed
         horizon = decision.horizon
         if watched:
-            horizon = min(horizon or _WATCHED_HORIZON, _WATCHED_HORIZON)
+            horizon = min(horizon or every, every)
         if max_iter is not None:
             left = min(max_iter - stats.superstep, _MOST_AT_ONCE)
             horizon = left if horizon is None else min(horizon, left)

@@ -128,17 +128,20 @@ class Session:
         *,
         max_iter: int | None = None,
         watch: Watch | None = None,
+        every: int | None = None,
         stays: bool = False,
     ) -> Outcome:
         """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given.
 
-        ``stays``: the fields may stay on a device, where an engine was told to leave them there.
+        ``watch`` is called after ``every`` supersteps at the latest. ``stays``: fields may stay on a device, where an
+        engine was told to leave them there.
         """
         on = self.graph if graph is None else graph
         execution = self.engine.prepare(program, on)
         try:
             path = fixed_path(self.path, execution, program, on, self.engine)
-            history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch)
+            often = {} if every is None else {"every": every}
+            history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch, **often)
         finally:
             close = getattr(execution, "close", None)
             if close is not None:  # threads that read, and an open file

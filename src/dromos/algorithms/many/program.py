@@ -1,8 +1,9 @@
-"""Joint traversal as a program: what a fixed path and the reference engine run, and what the kernels are held against.
+"""Joint traversal as a program: what a fixed path, slices, parts and the reference engine run.
 
 A vertex has a bit for each source that has reached it, ``seen``, and for each that did so in the last level, ``fresh``.
-Fresh bits go along the edges and are merged by OR. The program starts from any state, so a level is one superstep from
-the state before it.
+Fresh bits go along the edges and are merged by OR. A group is one run; between two supersteps the new bits are counted,
+so that memory grows with the vertices times the sources of a group in bits, and distances take room only where they
+are asked for.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ import numpy as np
 
 import dromos.program as dr
 from dromos.dtypes import Array
+from dromos.engines import Execution
 from dromos.engines.native.joint_groups import Found, width_for
 from dromos.graph import Graph
-from dromos.runner import Session
+from dromos.plan import Stats
+from dromos.runner import Session, on_host
 
 __all__ = ["joint_program", "search_by_program"]
+
+_BLOCK = 1 << 14  # vertices whose bits are told apart at once
 
 
 @cache
@@ -27,18 +32,17 @@ def joint_program(width: int) -> type[dr.Program]:
     """The program for groups of ``64 * width`` sources."""
 
     class JointSearch(dr.Program):
-        seen_before = dr.vertex_param(np.uint64, size=width)
-        front = dr.vertex_param(np.uint64, size=width)
+        sources = dr.vertex_param(np.uint64, size=width)
         seen = dr.field(np.uint64, size=width)
         fresh = dr.field(np.uint64, size=width)
         combine = dr.OR
         kind = "traversal"
 
         def init(self, v: Any) -> Any:
-            return {"seen": v.seen_before, "fresh": v.front}
+            return {"seen": v.sources, "fresh": v.sources}
 
         def start(self, v: Any) -> Any:
-            return (v.front != 0).any()
+            return (v.sources != 0).any()
 
         def compute(self, u: Any, edge: Any, v: Any) -> Any:
             return u.fresh
@@ -49,37 +53,55 @@ def joint_program(width: int) -> type[dr.Program]:
             return {"seen": seen, "fresh": new}
 
         def active(self, old: Any, new: Any) -> Any:
-            return (new.fresh != 0).any()
+            return (new.seen != old.seen).any()
 
     return JointSearch
+
+
+class _Levels:
+    """What a group has found so far, level by level."""
+
+    def __init__(self, bits: Array, sources: Array, distance: Any) -> None:
+        self.sources, self.seen, self.joint = sources, bits.copy(), len(np.unique(sources))
+        self.reached, self.far = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64)
+        self.near, self.depth = np.zeros(len(sources)), np.zeros(len(sources), np.int64)
+        self.rows: Array | None = None
+        if distance is not None:
+            self.rows = np.full((len(sources), len(bits)), -1, distance)
+            self.rows[np.arange(len(sources)), sources] = 0
+
+    def look(self, execution: Execution, stats: Stats) -> None:
+        """Count the bits that are new since the superstep before."""
+        level, seen = stats.superstep, on_host(execution.state["seen"])
+        fresh = np.flatnonzero((seen != self.seen).any(axis=1))
+        self.joint += len(fresh)
+        for begin in range(0, len(fresh), _BLOCK):
+            vertices = fresh[begin : begin + _BLOCK]
+            bits = seen[vertices] & ~self.seen[vertices]
+            found = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, : len(self.sources)]
+            counts = found.sum(axis=0, dtype=np.int64)
+            self.reached += counts
+            self.far += level * counts
+            self.near += counts / level
+            self.depth[counts > 0] = level
+            if self.rows is not None:
+                which, source = np.nonzero(found)
+                self.rows[source, vertices[which]] = level
+            self.seen[vertices] = seen[vertices]
 
 
 def search_by_program(
     session: Session, graph: Graph, number: int, sources: Array, limit: int | None, distance: Any
 ) -> Found:
-    """What the group ``sources`` finds, level by level."""
+    """What the group ``sources`` finds, in one run."""
     begin = time.perf_counter()
-    n, count = graph.num_vertices, len(sources)
-    width = width_for(count)
-    program = joint_program(width)
-    places = np.arange(count)
-    seen = np.zeros((n, width), np.uint64)
-    np.bitwise_or.at(seen, (sources, places // 64), np.left_shift(np.uint64(1), (places % 64).astype(np.uint64)))
-    front, joint, level = seen, len(np.unique(sources)), 0
-    rows = np.full((count, n), -1, np.int32 if distance is None else distance)
-    rows[places, sources] = 0
-    while front.any() and (limit is None or level < limit):
-        fields = session.run(program(seen_before=seen, front=front), graph, max_iter=1).fields
-        level += 1
-        front = fields["seen"] & ~seen
-        seen = fields["seen"]
-        joint += int(np.count_nonzero(front.any(axis=1)))
-        found = np.unpackbits(front.view(np.uint8), axis=1, bitorder="little")[:, :count].astype(bool)
-        rows[found.T] = level
-    reached = rows > 0
-    inverse = np.divide(1.0, rows, out=np.zeros(rows.shape), where=reached)
+    width = width_for(len(sources))
+    places = np.arange(len(sources))
+    bits = np.zeros((graph.num_vertices, width), np.uint64)
+    np.bitwise_or.at(bits, (sources, places // 64), np.left_shift(np.uint64(1), (places % 64).astype(np.uint64)))
+    levels = _Levels(bits, sources, distance)
+    session.run(joint_program(width)(sources=bits), graph, max_iter=limit, watch=levels.look, every=1)
     return Found(
-        number, sources, reached.sum(axis=1), np.where(reached, rows, 0).sum(axis=1, dtype=np.int64),
-        inverse.sum(axis=1), rows.max(axis=1, initial=0).astype(np.int64), None if distance is None else rows, seen,
-        int(rows.max(initial=0)), 0, joint, time.perf_counter() - begin,
+        number, sources, levels.reached, levels.far, levels.near, levels.depth, levels.rows, levels.seen,
+        int(levels.depth.max(initial=0)), 0, levels.joint, time.perf_counter() - begin,
     )  # fmt: skip
