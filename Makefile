@@ -75,7 +75,8 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@if grep -rnE '(src|<link[^>]* href)="(https?:)?//' site --include='*.html'; then echo "the site loads from another host"; exit 1; fi
 	@echo "open site/index.html"
 
 # On a machine with a GPU the system's Python usually has CuPy; nothing is installed there. Logs are kept: they are what

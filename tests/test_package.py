@@ -42,6 +42,12 @@ def test_numba_comes_only_with_kernels() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_the_logger_is_quiet_until_asked() -> None:
+    code = "import dromos, logging; logging.getLogger('dromos.read').warning('a note for who listens')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 def _public_modules() -> list[str]:
     found = []
     for module in pkgutil.walk_packages(dromos.__path__, "dromos."):

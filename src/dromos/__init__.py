@@ -1,7 +1,8 @@
-"""Dromos: graph processing that finds the shortest execution path by itself."""
+"""Dromos: graph processing that picks the fastest execution strategy automatically."""
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -200,6 +201,8 @@ __all__ = [
     "where",
     "write",
 ]
+
+logging.getLogger("dromos").addHandler(logging.NullHandler())  # a library is quiet until somebody asks it to talk
 
 # The other names are imported when first used, so that `import dromos` stays quick; the first module that has one wins.
 _LAZY = (

@@ -74,12 +74,14 @@ def settled_from(
 
 
 def dijkstra_lengths(graph: BackendGraph, sources: Iterable[Any], weight: Any, cutoff: float | None = None) -> Lengths:
+    """The distances from the nearest of ``sources``, in the order in which Dijkstra's algorithm settles the nodes."""
     return settled_from(graph, sources, weight, cutoff).lengths(graph)
 
 
 def dijkstra_paths(
     graph: BackendGraph, sources: Iterable[Any], weight: Any, cutoff: float | None = None
 ) -> tuple[Lengths, Paths]:
+    """As :func:`dijkstra_lengths`, with the path to each node."""
     settled = settled_from(graph, sources, weight, cutoff)
     lengths = settled.lengths(graph)
     names, parents = list(lengths), settled.parent[settled.order].tolist()

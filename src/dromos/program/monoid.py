@@ -68,13 +68,21 @@ def _lowest(dtype: np.dtype[Any]) -> Any:
 
 
 MIN: Final = Monoid("MIN", "min", idempotent=True)
+"""The least message."""
 MAX: Final = Monoid("MAX", "max", idempotent=True)
+"""The greatest message."""
 SUM: Final = Monoid("SUM", "add", idempotent=False)
+"""The sum of all messages; integers are added in 64 bits."""
 OR: Final = Monoid("OR", "or", idempotent=True)
+"""Logical or of booleans, bitwise or of integers."""
 AND: Final = Monoid("AND", "and", idempotent=True)
+"""Logical and of booleans, bitwise and of integers."""
 ANY: Final = Monoid("ANY", None, idempotent=True)
+"""One of the messages, whichever; which one may differ between runs."""
 ARGMIN: Final = Monoid("ARGMIN", None, idempotent=True, keyed=True)
+"""Of messages that are tuples, the least one, by its first number and then the next ones; it is kept whole."""
 ARGMAX: Final = Monoid("ARGMAX", None, idempotent=True, keyed=True)
+"""Of messages that are tuples, the greatest one, by its first number and then the next ones; it is kept whole."""
 
 MONOIDS: Final[Mapping[str, Monoid]] = {m.name: m for m in (MIN, MAX, SUM, OR, AND, ANY, ARGMIN, ARGMAX)}
 

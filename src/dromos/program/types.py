@@ -36,6 +36,7 @@ class IdType:
 
 
 ID: Final = IdType()
+"""The type of a field or parameter that holds a vertex: ``int32`` while the ids of the graph fit, else ``int64``."""
 NumberType = np.dtype[Any] | IdType
 
 

@@ -18,7 +18,7 @@ def plot(trace: Trace, ax: Any = None) -> Any:
         from matplotlib import colormaps
         from matplotlib import pyplot as plt
     except ImportError:
-        raise MissingDependencyError("Trace.plot() needs matplotlib: pip install 'dromos[bench]'") from None
+        raise MissingDependencyError("Trace.plot() needs matplotlib: pip install 'dromos[plot]'") from None
     if ax is None:
         _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
     colours = colormaps["tab10"].colors

@@ -27,7 +27,7 @@ def pandas() -> Any:
     try:
         import pandas
     except ImportError:
-        raise MissingDependencyError("to_pandas() needs pandas: pip install pandas") from None
+        raise MissingDependencyError("to_pandas() needs pandas: pip install 'dromos[pandas]'") from None
     return pandas
 
 
