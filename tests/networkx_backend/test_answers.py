@@ -5,11 +5,16 @@ from __future__ import annotations
 import random
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from dromos.networkx_backend.centrality import through_nodes
+from dromos.networkx_backend.convert import convert_from_nx
+from dromos.networkx_backend.link_analysis import ranks_by_dromos
 from dromos.networkx_backend.registry import REGISTRY
+from dromos.networkx_backend.sums import MANY, sums_from_all
 from tests.networkx_backend.cases import CASES
 from tests.networkx_backend.support import CLASSES, check, graphs
 from tests.sizes import examples
@@ -40,3 +45,29 @@ def test_one_connected_graph_of_each_kind(name):
                 graph.add_edge(u, v, weight=1 + number % 3)
             answered += check(name, graph, random.Random(3))
     assert answered
+
+
+@pytest.mark.parametrize("kind", ["graph", "digraph"])
+def test_large_graphs_are_searched_jointly(kind):
+    """From some size on, Dromos's own kernels take over; here they are asked for on a small graph."""
+    graph = CLASSES[kind](nx.gnp_random_graph(40, 0.1, seed=5))
+    converted = convert_from_nx(graph)
+    for reverse in (False, True):
+        joint, one_by_one = (sums_from_all(converted, reverse=reverse, many=many) for many in (0, MANY))
+        for ours, theirs in zip(joint, one_by_one, strict=True):
+            assert np.allclose(ours, theirs)
+    for sources in (np.arange(40), np.array([3, 17, 5])):
+        for endpoints in (False, True):
+            joint, one_by_one = (through_nodes(converted, sources, endpoints, many) for many in (0, MANY))
+            assert np.allclose(joint, one_by_one)
+
+
+@pytest.mark.parametrize("kind", ["graph", "digraph"])
+def test_pagerank_of_large_graphs(kind):
+    graph = CLASSES[kind](nx.gnp_random_graph(40, 0.05, seed=5))
+    converted = convert_from_nx(graph)
+    for alpha, tol in ((0.85, 1e-6), (0.5, 1e-3)):
+        ours = ranks_by_dromos(converted, alpha, 100, tol)
+        assert np.allclose(ours, list(nx.pagerank.orig_func(graph, alpha, tol=tol).values()), atol=1e-12)
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        ranks_by_dromos(converted, 0.85, 1, 1e-9)

@@ -53,8 +53,8 @@ class Interface:
         worth = REGISTRY[name].worth if least is None else least
         if len(graph) >= worth:  # type: ignore[arg-type]
             return True
-        if worth == Worth.LOCAL:
-            return "the call looks at a few nodes, and the graph is not converted yet"
+        if worth == Worth.CONVERTED:
+            return "the graph is not converted yet, and converting it takes as long as NetworkX does"
         return f"the graph has {len(graph)} nodes, and converting it pays from {worth} on"  # type: ignore[arg-type]
 
 

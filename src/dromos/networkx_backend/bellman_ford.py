@@ -86,7 +86,7 @@ def paths_from(graph: BackendGraph, source: Any, weight: Any, target: Any = None
     return lengths, paths
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def bellman_ford_predecessor_and_distance(
     G: BackendGraph, source: Any, target: Any = None, weight: Any = "weight", heuristic: bool = False
 ) -> tuple[Paths, Lengths]:
@@ -101,13 +101,13 @@ def bellman_ford_predecessor_and_distance(
     return _predecessors(G, found), _lengths(G, found)
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def bellman_ford_path(G: BackendGraph, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
     path: list[Any] = single_source_bellman_ford(G, source, target=target, weight=weight)[1]
     return path
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def bellman_ford_path_length(G: BackendGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     if source == target:
         if source not in G:
@@ -119,17 +119,17 @@ def bellman_ford_path_length(G: BackendGraph, source: Any, target: Any, weight: 
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}") from error
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def single_source_bellman_ford_path(G: BackendGraph, source: Any, weight: Any = "weight") -> Paths:
     return paths_from(G, source, weight)[1]
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def single_source_bellman_ford_path_length(G: BackendGraph, source: Any, weight: Any = "weight") -> Lengths:
     return lengths_from(G, source, weight)
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def single_source_bellman_ford(G: BackendGraph, source: Any, target: Any = None, weight: Any = "weight") -> Any:
     if source == target:
         if source not in G:

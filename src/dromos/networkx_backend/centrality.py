@@ -14,7 +14,7 @@ from dromos.networkx_backend.registry import Bound, Worth, function_weight, impl
 from dromos.networkx_backend.sums import MANY, sums_from_all
 from dromos.networkx_backend.weighted import nonnegative
 
-__all__: list[str] = []
+__all__ = ["distances_in_order", "edges_once", "through_nodes"]
 
 
 def _by_degree(graph: BackendGraph, degree: Array) -> dict[Any, Any]:
@@ -120,7 +120,7 @@ def betweenness_centrality(
     drawn = None if k is None or k == len(G) else G.numbers(seed.sample(G.nodes, k))
     scale = _Scale(len(G), normalized, G.directed, endpoints, None if drawn is None else len(drawn))
     sources = np.arange(len(G)) if drawn is None else drawn
-    total = _through_nodes(G, sources, endpoints)
+    total = through_nodes(G, sources, endpoints)
     factor = np.full(len(G), scale.others)
     if drawn is not None:
         factor[drawn] = scale.sources
@@ -184,7 +184,7 @@ def _dependencies(graph: BackendGraph, sources: Array, endpoints: bool) -> tuple
     return by_node, by_edge
 
 
-def _through_nodes(graph: BackendGraph, sources: Array, endpoints: bool, many: int = MANY) -> Array:
+def through_nodes(graph: BackendGraph, sources: Array, endpoints: bool, many: int = MANY) -> Array:
     """The number of shortest paths through each node, as shares, added up over ``sources``."""
     if len(sources) * len(graph.targets) < many:
         return _dependencies(graph, sources, endpoints)[0]

@@ -59,7 +59,7 @@ def is_connected(G: BackendGraph) -> bool:
     return labels(G)[0] == 1
 
 
-@implements(worth=Worth.LINEAR)
+@implements()
 def node_connected_component(G: BackendGraph, n: Any) -> set[Any]:
     return set(G.names(found_from(G.rows, [G.index[n]]).order))
 
@@ -80,7 +80,7 @@ def is_weakly_connected(G: BackendGraph) -> bool:
     return labels(G)[0] == 1
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def strongly_connected_components(G: BackendGraph) -> Iterator[set[Any]]:
     for part in strong_parts(G):
         yield set(G.names(part))
@@ -95,12 +95,12 @@ def strong_parts(graph: BackendGraph) -> list[Array]:
     return np.split(members, ends[: count - 1]) if count else []
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def number_strongly_connected_components(G: BackendGraph) -> int:
     return labels(G, "strong")[0]
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def is_strongly_connected(G: BackendGraph) -> bool:
     require_nodes(G)
     return labels(G, "strong")[0] == 1
@@ -118,17 +118,17 @@ def _attracting(graph: BackendGraph) -> list[Array]:
     return [parts[number] for number in np.flatnonzero(attracting)]
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def attracting_components(G: BackendGraph) -> Iterator[set[Any]]:
     for part in _attracting(G):
         yield set(G.names(part))
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def number_attracting_components(G: BackendGraph) -> int:
     return len(_attracting(G))
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def is_attracting_component(G: BackendGraph) -> bool:
     return len(G) > 0 and labels(G, "strong")[0] == 1

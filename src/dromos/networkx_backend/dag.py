@@ -12,7 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.networkx_backend.graph import BackendGraph
-from dromos.networkx_backend.registry import Bound, implements
+from dromos.networkx_backend.registry import Bound, Worth, implements
 from dromos.networkx_backend.values import plain
 
 __all__: list[str] = []
@@ -36,7 +36,7 @@ def _require_all(graph: BackendGraph, order: Array) -> None:
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def topological_generations(G: BackendGraph) -> Iterator[list[Any]]:
     order, generation = _order(G)
     changed_graph = _watched(G)
@@ -91,18 +91,18 @@ def _rest_of_generations(graph: Any, ready: list[Any], waiting_for: dict[Any, in
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def topological_sort(G: BackendGraph) -> Iterator[Any]:
     for generation in topological_generations(G):
         yield from generation
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def has_cycle(G: BackendGraph) -> bool:
     return len(_order(G)[0]) < len(G)
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def is_directed_acyclic_graph(G: BackendGraph) -> bool:
     return G.directed and not has_cycle(G)
 
@@ -112,7 +112,7 @@ def _odd_default(bound: Bound) -> str | None:
     return None if plain_number and not callable(bound["weight"]) else "the weights are no plain numbers"
 
 
-@implements(refuse=_odd_default)
+@implements(worth=Worth.ITERATIVE, refuse=_odd_default)
 def dag_longest_path_length(G: BackendGraph, weight: Any = "weight", default_weight: float = 1) -> Any:
     from dromos.networkx_backend.kernels.orders import longest
 

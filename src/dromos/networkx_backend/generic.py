@@ -48,7 +48,7 @@ def _no_path(graph: BackendGraph, source: Any, target: Any) -> int:
     return level
 
 
-@implements(worth=Worth.LOCAL)
+@implements()
 def has_path(G: BackendGraph, source: Any, target: Any) -> bool:
     try:
         _no_path(G, source, target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import networkx as nx
 import numpy as np
@@ -13,7 +13,10 @@ from dromos.networkx_backend.graph import BackendGraph
 from dromos.networkx_backend.matrices import to_scipy_sparse_array
 from dromos.networkx_backend.registry import Worth, implements
 
-__all__: list[str] = []
+__all__ = ["LARGE", "ranks_by_dromos"]
+
+LARGE: Final = 8_000_000
+"""Arcs from which on Dromos's program for PageRank pays, which takes seconds to compile the first time."""
 
 
 def _weights(graph: BackendGraph, weight: Any) -> Array:
@@ -42,6 +45,9 @@ def pagerank(
     if n == 0:
         return {}
     weights = _weights(G, weight)
+    given = any(one is not None for one in (personalization, nstart, dangling))
+    if len(weights) >= LARGE and not given and 0 <= alpha <= 1 and tol > 0 and max_iter > 0 and _alike(weights):
+        return G.by_node(ranks_by_dromos(G, alpha, max_iter, tol))
     strength = np.bincount(G.sources, weights=weights, minlength=n)
     is_dangling = np.flatnonzero(strength == 0)
     share = weights * np.divide(1.0, strength, out=np.zeros(n), where=strength != 0)[G.sources]
@@ -66,6 +72,24 @@ def pagerank(
         if np.absolute(x - last).sum() < n * tol:
             return G.by_node(x)
     raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def _alike(weights: Array) -> bool:
+    """Whether every edge counts the same."""
+    return bool(weights[0] > 0 and (weights == weights[0]).all())
+
+
+def ranks_by_dromos(graph: BackendGraph, alpha: float, max_iter: int, tol: float) -> Array:
+    """PageRank by Dromos's program, on all cores or a GPU; NetworkX's ``tol`` is the mean change of a node."""
+    from dromos.algorithms import pagerank as dromos_pagerank
+    from dromos.errors import ConvergenceError
+
+    try:
+        result = dromos_pagerank(graph.dromos, alpha, max_iter=max_iter, tol=len(graph) * tol)
+    except ConvergenceError as error:
+        raise nx.PowerIterationFailedConvergence(max_iter) from error
+    rank: Array = result["rank"]
+    return rank
 
 
 def _matrix(offsets: Array, targets: Array, values: Array, n: int) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.networkx_backend.graph import BackendGraph
-from dromos.networkx_backend.registry import Bound, Worth, implements
+from dromos.networkx_backend.registry import Bound, implements
 
 __all__: list[str] = []
 
@@ -75,7 +75,7 @@ def _in_parts(
             yield u, v, one
 
 
-@implements(worth=Worth.LOCAL, refuse=_once_only)
+@implements(refuse=_once_only)
 def resource_allocation_index(G: BackendGraph, ebunch: Any = None) -> Scores:
     value = np.divide(1.0, G.degree, out=np.zeros(len(G)), where=G.degree > 0)
     return _scored(G, ebunch, value, _totals)
@@ -86,7 +86,7 @@ def _totals(common: _Common) -> Iterable[Any]:
     return (total if count else 0 for total, count in zip(common.total.tolist(), common.common.tolist(), strict=True))
 
 
-@implements(worth=Worth.LOCAL, refuse=_once_only)
+@implements(refuse=_once_only)
 def adamic_adar_index(G: BackendGraph, ebunch: Any = None) -> Scores:
     logarithm = np.log(np.maximum(G.degree, 1))
     value = np.divide(1.0, logarithm, out=np.full(len(G), np.inf), where=logarithm > 0)
@@ -99,7 +99,7 @@ def adamic_adar_index(G: BackendGraph, ebunch: Any = None) -> Scores:
     return _scored(G, ebunch, value, score)
 
 
-@implements(worth=Worth.LOCAL, refuse=_once_only)
+@implements(refuse=_once_only)
 def jaccard_coefficient(G: BackendGraph, ebunch: Any = None) -> Scores:
     neighbours = np.diff(G.offsets)
 
@@ -112,7 +112,7 @@ def jaccard_coefficient(G: BackendGraph, ebunch: Any = None) -> Scores:
     return _scored(G, ebunch, None, score)
 
 
-@implements(worth=Worth.LOCAL, refuse=_once_only)
+@implements(refuse=_once_only)
 def preferential_attachment(G: BackendGraph, ebunch: Any = None) -> Scores:
     return _scored(G, ebunch, None, lambda common: (G.degree[common.left] * G.degree[common.right]).tolist())
 
@@ -121,7 +121,7 @@ def _by_distance(bound: Bound) -> str | None:
     return _once_only(bound) or (None if bound["alpha"] == 1 else "distances between all pairs count")
 
 
-@implements(worth=Worth.LOCAL, refuse=_by_distance)
+@implements(refuse=_by_distance)
 def common_neighbor_centrality(G: BackendGraph, ebunch: Any = None, alpha: float = 0.8) -> Scores:
     def score(common: _Common) -> Iterable[Any]:
         for left, right, count in zip(common.left, common.right, common.common.tolist(), strict=True):

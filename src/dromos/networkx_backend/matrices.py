@@ -39,7 +39,7 @@ def _values(graph: BackendGraph, weight: Any) -> Array:
     return found.total.astype(np.int64) if found.whole and len(found.each) else found.total
 
 
-@implements(worth=Worth.LINEAR)
+@implements(worth=Worth.ITERATIVE)
 def to_scipy_sparse_array(
     G: BackendGraph, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
 ) -> Any:
@@ -64,18 +64,18 @@ def to_scipy_sparse_array(
         raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from error
 
 
-@implements(worth=Worth.LINEAR)
+@implements(worth=Worth.ITERATIVE)
 def adjacency_matrix(G: BackendGraph, nodelist: Any = None, dtype: Any = None, weight: Any = "weight") -> Any:
     return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
 
 
-@implements(worth=Worth.LINEAR)
+@implements(worth=Worth.ITERATIVE)
 def laplacian_matrix(G: BackendGraph, nodelist: Any = None, weight: Any = "weight") -> Any:
     adjacency = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
     return _diagonal(adjacency.sum(axis=1)) - adjacency
 
 
-@implements(worth=Worth.LINEAR)
+@implements(worth=Worth.ITERATIVE)
 def normalized_laplacian_matrix(G: BackendGraph, nodelist: Any = None, weight: Any = "weight") -> Any:
     adjacency = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
     degree = adjacency.sum(axis=1)

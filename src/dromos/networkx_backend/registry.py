@@ -19,9 +19,8 @@ class Worth(IntEnum):
     """The number of nodes from which on converting a graph pays: the more NetworkX has to do, the fewer."""
 
     ALL_PAIRS = 200  # at least a search from every node
-    ITERATIVE = 1_000  # many passes over the edges, or sorting and hashing them
-    LINEAR = 5_000  # one pass over the edges, which converting the graph costs too
-    LOCAL = 2**62  # a few nodes: only where the graph was converted before
+    ITERATIVE = 1_000  # many passes over the edges, or costly ones: weights, sorting, hashing
+    CONVERTED = 2**62  # a pass over the edges or less, and converting is one: only where that was done before
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ REGISTRY: dict[str, Implementation] = {}
 
 
 def implements(
-    *, worth: Worth = Worth.LINEAR, refuse: Refusal | None = None, name: str | None = None
+    *, worth: Worth = Worth.CONVERTED, refuse: Refusal | None = None, name: str | None = None
 ) -> Callable[[F], F]:
     """Register a function under NetworkX's name for it (``name``, where that is not the function's own).
 

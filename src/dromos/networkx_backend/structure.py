@@ -11,7 +11,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.networkx_backend.components import labels
 from dromos.networkx_backend.graph import BackendGraph
-from dromos.networkx_backend.registry import Bound, implements
+from dromos.networkx_backend.registry import Bound, Worth, implements
 
 __all__: list[str] = []
 
@@ -49,7 +49,7 @@ def is_k_regular(G: BackendGraph, k: Any) -> bool:
     return set(G.degree.tolist()) <= {k}
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def s_metric(G: BackendGraph) -> float:
     product = G.degree[G.sources] * G.degree[G.targets]
     if G.multiplicity is not None:
@@ -90,7 +90,7 @@ def _mutual(graph: BackendGraph) -> Array:
     return np.isin(graph.targets.astype(np.int64) * len(graph) + graph.sources, key)
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def overall_reciprocity(G: BackendGraph) -> float:
     if not G.num_edges:
         raise nx.NetworkXError("Not defined for empty graphs")
@@ -98,7 +98,7 @@ def overall_reciprocity(G: BackendGraph) -> float:
     return mutual / G.num_edges
 
 
-@implements()
+@implements(worth=Worth.ITERATIVE)
 def reciprocity(G: BackendGraph, nodes: Any = None) -> Any:
     if nodes is None:
         return overall_reciprocity(G)
@@ -118,7 +118,7 @@ def _by_weight(bound: Bound) -> str | None:
     return None if bound["weight"] is None else "by weight"
 
 
-@implements(refuse=_by_weight)
+@implements(worth=Worth.ITERATIVE, refuse=_by_weight)
 def flow_hierarchy(G: BackendGraph, weight: Any = None) -> float:
     if not len(G.targets):
         raise nx.NetworkXError("flow_hierarchy not applicable to empty graphs")

@@ -111,7 +111,7 @@ def _to_target(graph: BackendGraph, sources: Any, target: Any, weight: Any, cuto
     return plain(settled.distance[[number]], settled.whole)[0], graph.names(np.array(path[::-1]))
 
 
-@implements(refuse=refuse_any(_REFUSE_SOURCES))
+@implements(worth=Worth.ITERATIVE, refuse=refuse_any(_REFUSE_SOURCES))
 def multi_source_dijkstra(
     G: BackendGraph, sources: Any, target: Any = None, cutoff: float | None = None, weight: Any = "weight"
 ) -> Any:
@@ -123,7 +123,7 @@ def multi_source_dijkstra(
     return _to_target(G, sources, target, weight, cutoff)
 
 
-@implements(refuse=_REFUSE_SOURCES)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE_SOURCES)
 def multi_source_dijkstra_path(
     G: BackendGraph, sources: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> Paths:
@@ -131,7 +131,7 @@ def multi_source_dijkstra_path(
     return dijkstra_paths(G, sources, weight, cutoff)[1]
 
 
-@implements(refuse=_REFUSE_SOURCES)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE_SOURCES)
 def multi_source_dijkstra_path_length(
     G: BackendGraph, sources: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> Lengths:
@@ -139,33 +139,33 @@ def multi_source_dijkstra_path_length(
     return dijkstra_lengths(G, sources, weight, cutoff)
 
 
-@implements(refuse=_REFUSE_CUTOFF)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE_CUTOFF)
 def single_source_dijkstra(
     G: BackendGraph, source: Any, target: Any = None, cutoff: float | None = None, weight: Any = "weight"
 ) -> Any:
     return multi_source_dijkstra(G, {source}, target=target, cutoff=cutoff, weight=weight)
 
 
-@implements(refuse=_REFUSE_CUTOFF)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE_CUTOFF)
 def single_source_dijkstra_path(
     G: BackendGraph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> Paths:
     return multi_source_dijkstra_path(G, {source}, cutoff=cutoff, weight=weight)
 
 
-@implements(refuse=_REFUSE_CUTOFF)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE_CUTOFF)
 def single_source_dijkstra_path_length(
     G: BackendGraph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> Lengths:
     return multi_source_dijkstra_path_length(G, {source}, cutoff=cutoff, weight=weight)
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def dijkstra_path(G: BackendGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     return single_source_dijkstra(G, source, target=target, weight=weight)[1]
 
 
-@implements(refuse=_REFUSE)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE)
 def dijkstra_path_length(G: BackendGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
@@ -177,7 +177,7 @@ def dijkstra_path_length(G: BackendGraph, source: Any, target: Any, weight: Any 
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from error
 
 
-@implements(refuse=_REFUSE_CUTOFF)
+@implements(worth=Worth.ITERATIVE, refuse=_REFUSE_CUTOFF)
 def dijkstra_predecessor_and_distance(
     G: BackendGraph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> tuple[Paths, Lengths]:
