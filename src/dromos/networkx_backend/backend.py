@@ -85,7 +85,7 @@ def _is_converted(graph: Any) -> bool:
 def _configured_least() -> int | None:
     import networkx as nx
 
-    least: int | None = nx.config.backends.dromos.min_nodes
+    least: int | None = getattr(nx.config.backends.get("dromos"), "min_nodes", None)  # not there if not registered
     return least
 
 

@@ -25,8 +25,18 @@ def _multigraph_nodes(bound: Bound) -> str | None:
 
 def _triangles(graph: BackendGraph) -> Array:
     """How many triangles each node of an undirected graph is in."""
-    rows = graph.symmetric_rows
-    return _closed(rows, np.ones(len(rows.targets))).astype(np.int64) // 2
+    from dromos.networkx_backend.kernels.triangles import count_triangles
+
+    rows, n = graph.symmetric_rows, len(graph)
+    degree = np.diff(rows.offsets)
+    rank = np.empty(n, np.int64)
+    rank[np.argsort(degree, kind="stable")] = np.arange(n)
+    sources = np.repeat(np.arange(n), degree)
+    upward = rank[sources] < rank[rows.targets]  # each edge at its end of lower degree, so that no list is long
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(sources[upward], minlength=n))])
+    count = np.zeros(n, np.int64)
+    count_triangles(offsets, rows.targets[upward], count)
+    return count
 
 
 def _closed(rows: Rows, values: Array) -> Array:

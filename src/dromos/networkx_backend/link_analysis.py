@@ -139,6 +139,8 @@ def eigenvector_centrality(
     x = np.ones(n) if nstart is None else _start(G, nstart)
     if not x.any():
         raise nx.NetworkXError("initial vector cannot have all zero values")
+    if x.sum() == 0:
+        raise NotImplementedError("values to start from that sum to 0")
     x = x / x.sum()
     pull = _pull(G, weight or None)
     for _ in range(max_iter):

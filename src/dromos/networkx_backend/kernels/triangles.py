@@ -7,7 +7,25 @@ import numpy as np
 
 from dromos.jit import kernel
 
-__all__ = ["closed_walks", "common_neighbours", "peel", "squares", "support"]
+__all__ = ["closed_walks", "common_neighbours", "count_triangles", "peel", "squares", "support"]
+
+
+@kernel
+def count_triangles(offsets, targets, count):
+    """Add to ``count`` the triangles of each node; every edge is listed at one of its ends only, without cycles."""
+    n = len(offsets) - 1
+    mark = np.full(n, -1, np.int64)
+    for node in range(n):
+        for arc in range(offsets[node], offsets[node + 1]):
+            mark[targets[arc]] = node
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            for far in range(offsets[other], offsets[other + 1]):
+                end = targets[far]
+                if mark[end] == node:
+                    count[node] += 1
+                    count[other] += 1
+                    count[end] += 1
 
 
 @kernel
