@@ -37,6 +37,10 @@ _IMPROVING: tuple[Formula, ...] = (
     lambda at: dr.maximum(at["u.f0"], at["u.id"]),
 )
 _VECTORS: tuple[Formula, ...] = (lambda at: at["u.f0"], lambda at: at["u.f0"] + 1, lambda at: at["u.f0"] + at["weight"])
+_SOME_EDGES: tuple[Callable[..., Any], ...] = (
+    lambda program, u, edge, v: dr.random(u.id, v.id) < 0.6,
+    lambda program, u, edge, v: dr.random(v.id, program.superstep) < 0.6,
+)
 _COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt)
 
 
@@ -194,6 +198,8 @@ class _Draw:
             members["update_on"] = "all"
         if self.combine is dr.MIN and self.size is None and self.chance(0.7):
             members["priority"] = self.draw.choice(self.names)
+        if "sends" not in members and self.chance(0.1):  # along some edges only, and all engines draw the same ones
+            members["sends"] = self.draw.choice(_SOME_EDGES)
         return type(name, (dr.Program,), members)
 
     def arc_symbols(self) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ from dromos.program.functions import (
 from dromos.program.ir import FieldSpec, ParamSpec, ProgramIR
 from dromos.program.model import Program
 from dromos.program.monoid import AND, ANY, ARGMAX, ARGMIN, MAX, MIN, OR, SUM, Monoid
+from dromos.program.randomness import random
 from dromos.program.typed import TypedProgram
 from dromos.program.types import ID, GraphTypes
 from dromos.program.values import Value, Vector
@@ -87,6 +88,7 @@ __all__ = [
     "maximum",
     "minimum",
     "param",
+    "random",
     "reduction",
     "sin",
     "sqrt",

@@ -82,8 +82,8 @@ def trace(cls: type[Any]) -> ProgramIR:
             function = "compute" if word == "message" else parts[0] if word == "reductions" else word
             raise ProgramError(
                 "gives something else each time it is called, such as a random number: functions are called with "
-                "symbols, before the run, so that would be one constant for all vertices. Give such numbers as a "
-                "dr.vertex_param (an array with one row per vertex) or a dr.param",
+                "symbols, before the run, so that would be one constant for all vertices. Draw random numbers with "
+                "dr.random(v.id, self.superstep), or give them as a dr.vertex_param (an array with one row per vertex)",
                 **first.places.get(function, Place(program=cls.__name__, function=function)),
             )
     return first
