@@ -121,6 +121,8 @@ def test_small_graphs_are_not_worth_converting():
     small, large = nx.path_graph(10), nx.empty_graph(Worth.ITERATIVE)
     assert isinstance(interface.should_run("pagerank", (small,), {}), str)
     assert interface.should_run("pagerank", (large,), {}) is True
+    assert isinstance(interface.should_run("is_connected", (large,), {}), str)
+    assert interface.should_run("is_connected", (nx.empty_graph(Worth.LINEAR),), {}) is True
     assert isinstance(interface.should_run("has_path", (large, 0, 1), {}), str)
     large.__networkx_cache__["backends"] = {"dromos": {(False, False): convert_from_nx(large)}}
     assert interface.should_run("has_path", (large, 0, 1), {}) is True

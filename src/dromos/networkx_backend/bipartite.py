@@ -10,7 +10,7 @@ import numpy as np
 
 from dromos.networkx_backend.components import labels, require_nodes
 from dromos.networkx_backend.graph import BackendGraph
-from dromos.networkx_backend.registry import Bound, implements
+from dromos.networkx_backend.registry import Bound, Worth, implements
 
 __all__: list[str] = []
 
@@ -34,12 +34,12 @@ def _coloring(graph: BackendGraph) -> dict[Any, int] | None:
     return colors
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def is_bipartite(G: BackendGraph) -> bool:
     return _coloring(G) is not None
 
 
-@implements(refuse=_directed)
+@implements(worth=Worth.LINEAR, refuse=_directed)
 def color(G: BackendGraph) -> dict[Any, int]:
     colors = _coloring(G)
     if colors is None:
@@ -47,7 +47,7 @@ def color(G: BackendGraph) -> dict[Any, int]:
     return colors
 
 
-@implements(refuse=_directed)
+@implements(worth=Worth.LINEAR, refuse=_directed)
 def sets(G: BackendGraph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
     if top_nodes is not None:
         top = set(top_nodes)

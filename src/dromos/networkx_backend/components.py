@@ -43,17 +43,17 @@ def require_nodes(graph: BackendGraph) -> None:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def connected_components(G: BackendGraph) -> Iterator[set[Any]]:
     yield from _sets(G)
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def number_connected_components(G: BackendGraph) -> int:
     return labels(G)[0]
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def is_connected(G: BackendGraph) -> bool:
     require_nodes(G)
     return labels(G)[0] == 1
@@ -64,17 +64,17 @@ def node_connected_component(G: BackendGraph, n: Any) -> set[Any]:
     return set(G.names(found_from(G.rows, [G.index[n]]).order))
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def weakly_connected_components(G: BackendGraph) -> Iterator[set[Any]]:
     yield from _sets(G)
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def number_weakly_connected_components(G: BackendGraph) -> int:
     return labels(G)[0]
 
 
-@implements()
+@implements(worth=Worth.LINEAR)
 def is_weakly_connected(G: BackendGraph) -> bool:
     require_nodes(G)
     return labels(G)[0] == 1

@@ -20,7 +20,8 @@ class Worth(IntEnum):
 
     ALL_PAIRS = 200  # at least a search from every node
     ITERATIVE = 1_000  # many passes over the edges, or costly ones: weights, sorting, hashing
-    CONVERTED = 2**62  # a pass over the edges or less, and converting is one: only where that was done before
+    LINEAR = 20_000  # one pass over all edges, as converting is
+    CONVERTED = 2**62  # less, or perhaps less: only where the graph was converted before
 
 
 @dataclass(frozen=True)

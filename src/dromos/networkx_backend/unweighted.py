@@ -52,7 +52,7 @@ def paths_from(
     return paths
 
 
-@implements(refuse=odd_cutoff)
+@implements(worth=Worth.LINEAR, refuse=odd_cutoff)
 def single_source_shortest_path_length(G: BackendGraph, source: Any, cutoff: float | None = None) -> dict[Any, int]:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
@@ -74,7 +74,7 @@ def all_pairs_shortest_path_length(
         yield node, lengths_from(G, node, cutoff)
 
 
-@implements(refuse=odd_cutoff)
+@implements(worth=Worth.LINEAR, refuse=odd_cutoff)
 def single_source_shortest_path(G: BackendGraph, source: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
