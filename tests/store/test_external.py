@@ -40,7 +40,8 @@ def _cut(src: Any, dst: Any, weight: Any = None, size: int = 7) -> list[EdgeBloc
 def _in_memory(blocks: list[EdgeBlock], about: dict[str, Any], options: dict[str, Any], file: Path) -> None:
     build = {"symmetrize": None, "dedupe": False, "drop_self_loops": False, "merge_weights": "first", "threads": 1}
     directed, transpose = options.pop("directed", None), options.pop("transpose", False)
-    graph = _collected(EdgeSource(iter(blocks), **about), directed, None, {**build, **options})
+    keep_parallel = options.pop("keep_parallel", False)
+    graph, _ = _collected(EdgeSource(iter(blocks), **about), directed, None, keep_parallel, {**build, **options})
     write(graph, file, transpose=transpose)
 
 
@@ -133,7 +134,7 @@ def test_labels_that_the_file_lists(tmp_path: Path) -> None:
     assert _same(tmp_path, _cut([10, 50, 10], [50, 30, 30]), about).num_vertices == 4
     names = {"labels": Labels.from_values(["d", "a", "c"])}
     _same(tmp_path, _cut(np.array(["a", "c"], object), np.array(["d", "d"], object)), names)
-    with pytest.raises(FormatError, match="'x', which the file does not list"):
+    with pytest.raises(FormatError, match="'x', which is not listed"):
         convert_external(
             EdgeSource(iter(_cut(np.array(["a"], object), np.array(["x"], object))), **names),
             tmp_path / "g.drm", memory=LEAST_MEMORY,
