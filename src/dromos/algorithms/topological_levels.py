@@ -4,7 +4,8 @@ Returns ``level`` (edges on the longest path that ends at the vertex: 0 without 
 in a topological order: by level, then by id; computed when first asked for), and the number of levels, ``count``.
 Levels are NetworkX's ``topological_generations``. Parallel edges change nothing; a cycle is an error that names it.
 
-One program peels: a vertex whose last predecessor has gone goes. Kahn, "Topological sorting of large networks", 1962.
+A vertex whose last predecessor has gone goes: by an engine's own kernel where it has one, otherwise by one program.
+Kahn, "Topological sorting of large networks", 1962.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def acyclic_levels(session: Session, graph: Graph) -> Array:
     """The level of each vertex; an error where there is a cycle."""
     if not graph.directed:
         raise InvalidArgumentError(f"{session.name} is defined on directed graphs: every undirected edge is a cycle")
-    fields = session.run(Levels(), graph).fields
+    fields = session.native("topological", graph)
+    if fields is None:
+        fields = session.run(Levels(), graph).fields
     if fields["left"].any():
         cycle = _cycle(graph, fields["left"] > 0)
         labels = graph.labels
