@@ -1,0 +1,230 @@
+"""The second shelf of algorithms against igraph, or NetworkX where igraph has no such function, in one run.
+
+A row is a graph and an algorithm; ``ratio`` is our time over the peer's (below 1: we are faster), each the best of its
+rounds, called in turn. Ours is called as a user calls it, after a call that compiles. ``answer`` says what was
+compared: the modularity, the number of colours, the weight of a forest, or the greatest difference of two
+centralities.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.cases import GRAPHS, chosen
+from benchmarks.record import say
+from dromos.algorithms.arguments import simple
+
+KEY = ("graph", "row", "peer")
+_DATA = Path(__file__).parent.parent / "tests" / "data"
+_ENOUGH = 4.0  # seconds of a peer's calls, after which there are no more rounds
+_ROUNDS = 3
+_SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
+_SEEDS = 16
+
+
+class Case(NamedTuple):
+    """A graph of ours, with weights, and the same of the peers."""
+
+    graph: dr.Graph
+    weighted: dr.Graph
+    downward: dr.Graph
+    peers: dict[str, Callable[[], Any]]
+
+
+class Row(NamedTuple):
+    """Our call, the peer's, what they are compared by, and whether the peer is only for small graphs."""
+
+    ours: Callable[[Case], Any]
+    peer: str
+    theirs: Callable[[Any, Case], Any]
+    told: Callable[[Any, Any], str]
+    slow: bool = False
+
+
+def _difference(field: str) -> Callable[[Any, Any], str]:
+    return lambda ours, theirs: f"differs by {np.abs(_unit(ours[field]) - _unit(theirs)).max():.1e}"
+
+
+def _unit(values: Any) -> Any:
+    column = np.array(list(values.values()) if isinstance(values, dict) else values, dtype=np.float64)
+    return column / np.linalg.norm(column)
+
+
+def _both(ours: str) -> Callable[[Any, Any], str]:
+    return lambda a, b: f"{getattr(a, ours):.5g} against {b if isinstance(b, int | float) else b.modularity:.5g}"
+
+
+def _nothing(ours: Any, theirs: Any) -> str:
+    return ""
+
+
+def _walk_all(other: Any, case: Case) -> None:
+    for v in range(case.graph.num_vertices):
+        other.random_walk(v, 20)
+
+
+def _forest_weight(other: Any, case: Case) -> float:
+    tree = other.spanning_tree(weights="weight")
+    return float(sum(tree.es["weight"]))
+
+
+ROWS: dict[str, Row] = {
+    "louvain": Row(
+        lambda c: dr.louvain(c.graph), "igraph", lambda g, c: g.community_multilevel(), _both("modularity")
+    ),
+    "leiden": Row(
+        lambda c: dr.leiden(c.graph), "igraph",
+        lambda g, c: g.community_leiden("modularity", n_iterations=4), _both("modularity"),
+    ),
+    "minimum_spanning_forest": Row(
+        lambda c: dr.minimum_spanning_forest(c.weighted), "igraph", _forest_weight, _both("total_weight")
+    ),
+    "coloring": Row(
+        lambda c: dr.coloring(c.graph), "igraph",
+        lambda g, c: max(g.vertex_coloring_greedy()) + 1, _both("count"),
+    ),
+    "maximal_independent_set": Row(
+        lambda c: dr.maximal_independent_set(c.graph), "NetworkX",
+        lambda g, c: len(_networkx().maximal_independent_set(g, seed=1)), _both("count"), slow=True,
+    ),
+    "maximal_matching": Row(
+        lambda c: dr.maximal_matching(c.graph), "NetworkX",
+        lambda g, c: len(_networkx().maximal_matching(g)), _both("count"), slow=True,
+    ),
+    "truss_numbers": Row(
+        lambda c: dr.truss_numbers(c.graph), "NetworkX",
+        lambda g, c: _networkx().k_truss(g, 10).number_of_edges(),
+        lambda a, b: f"{np.count_nonzero(a.truss >= 10)} against {b} edges", slow=True,
+    ),
+    "bridges": Row(lambda c: dr.bridges(c.graph), "igraph", lambda g, c: len(g.bridges()), _both("count")),
+    "biconnected_components": Row(
+        lambda c: dr.biconnected_components(c.graph), "igraph",
+        lambda g, c: len(g.biconnected_components()), _both("count"),
+    ),
+    "topological_levels": Row(
+        lambda c: dr.topological_levels(c.downward), "igraph, downward", lambda g, c: g.topological_sorting(), _nothing
+    ),
+    "edge_betweenness, 16 sources": Row(
+        lambda c: dr.edge_betweenness(c.graph, sources=range(_SEEDS)), "igraph",
+        lambda g, c: g.edge_betweenness(sources=range(_SEEDS)), _nothing,
+    ),
+    "eigenvector": Row(
+        lambda c: dr.eigenvector(c.graph, tol=1e-9), "igraph",
+        lambda g, c: g.eigenvector_centrality(), _difference("centrality"),
+    ),
+    "hits": Row(
+        lambda c: dr.hits(c.graph, tol=1e-9), "igraph", lambda g, c: g.hub_score(), _difference("hub")
+    ),
+    "katz": Row(
+        lambda c: dr.katz(c.graph, 0.5 / float(c.graph.out_degree.max()), tol=1e-9), "NetworkX",
+        lambda g, c: _networkx().katz_centrality(g, 0.5 / float(c.graph.out_degree.max()), tol=1e-12),
+        _difference("centrality"), slow=True,
+    ),
+    "personalized_pagerank, 16 seeds": Row(
+        lambda c: dr.personalized_pagerank(c.graph, range(_SEEDS)), "igraph",
+        lambda g, c: [g.personalized_pagerank(reset_vertices=v) for v in range(_SEEDS)],
+        lambda a, b: f"differs by {np.abs(a.rank - np.array(b)).max():.1e}",
+    ),
+    "node_similarity, 16 sources": Row(
+        lambda c: dr.node_similarity(c.graph, range(_SEEDS), k=10), "igraph",
+        lambda g, c: g.similarity_jaccard(pairs=[(v, u) for v in range(_SEEDS) for u in range(c.graph.num_vertices)]),
+        _nothing, slow=True,
+    ),
+    "random_walks, 20 steps": Row(
+        lambda c: dr.random_walks(c.graph, 20, 1), "igraph", _walk_all, _nothing
+    ),
+}  # fmt: skip
+
+
+def run(
+    scale: int = 16, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = (),
+    done: Collection[tuple[Any, ...]] = (),
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """A row for each graph and algorithm, as soon as it is there; the R-MAT graph has scale 16 at most."""
+    scale = min(scale, 11 if quick else 16)
+    made: dict[str, Callable[[], dr.Graph]] = {
+        f"kron{scale}": partial(GRAPHS["kron"], scale),
+        "mail": partial(dr.read, _DATA / "email-Enron.txt.gz", directed=False),
+    }
+    for name in (name for name in made if chosen(name, graphs)):
+        case = _case(simple(made[name]()))
+        small = _case(dr.generators.grid(5, 5))
+        say(f"{name}: {case.graph.num_vertices:,} vertices, {case.graph.num_edges:,} edges")
+        held: dict[str, Any] = {}
+        for row in (row for row in ROWS if chosen(row, rows)):
+            peer = ROWS[row].peer.partition(",")[0]
+            if (name, row, peer) in done:
+                continue
+            found = _measure(ROWS[row], case, small, held)
+            say(f"  {row}: {found}")
+            yield {"graph": name, "row": row, "peer": peer, **found}
+
+
+def _case(graph: dr.Graph) -> Case:
+    edges = graph.edges()
+    weighted = dr.generators.with_random_weights(graph, 1, 255, seed=27)
+    downward = dr.Graph.from_edges(edges.src, edges.dst, num_vertices=graph.num_vertices)
+
+    def igraph(directed: bool) -> Any:
+        from igraph import Graph
+
+        other = Graph(n=graph.num_vertices, edges=np.stack([edges.src, edges.dst], axis=1), directed=directed)
+        if not directed:
+            other.es["weight"] = weighted.edges().weight.tolist()
+        return other
+
+    def networkx() -> Any:
+        other = _networkx().Graph()
+        other.add_nodes_from(range(graph.num_vertices))
+        other.add_edges_from(zip(edges.src.tolist(), edges.dst.tolist(), strict=True))
+        return other
+
+    return Case(graph, weighted, downward, {
+        "igraph": partial(igraph, False), "igraph, downward": partial(igraph, True), "NetworkX": networkx,
+    })  # fmt: skip
+
+
+def _networkx() -> Any:
+    import networkx
+
+    return networkx
+
+
+def _measure(row: Row, case: Case, small: Case, held: dict[str, Any]) -> dict[str, Any]:
+    row.ours(small)
+    row.ours(case)  # a large graph may take paths that a small one does not
+    slow = row.slow and case.graph.num_arcs > _SLOW_ARCS
+    if row.peer not in held and not slow:
+        try:
+            held[row.peer] = case.peers[row.peer]()
+        except ImportError as error:
+            return {"note": f"not run: {error}"}
+    ours: list[float] = []
+    theirs: list[float] = []
+    told = ""
+    while not ours or (len(ours) < _ROUNDS and sum(ours) + sum(theirs) < _ENOUGH):
+        taken, answer = _timed(partial(row.ours, case))
+        ours.append(taken)
+        if not slow:
+            taken, other = _timed(partial(row.theirs, held[row.peer], case))
+            theirs.append(taken)
+            told = row.told(answer, other)
+    if slow:
+        return {"ours_s": min(ours), "calls": len(ours), "note": f"too large for {row.peer}"}
+    return {
+        "ours_s": min(ours), "peer_s": min(theirs), "ratio": min(ours) / min(theirs), "calls": len(ours),
+        "answer": told,
+    }  # fmt: skip
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    begin = time.perf_counter()
+    answer = call()
+    return time.perf_counter() - begin, answer
