@@ -58,6 +58,18 @@ def test_an_algorithm_on_disk_is_the_algorithm_in_memory(name: str, directed: bo
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
 
 
+@pytest.mark.parametrize(
+    ("vertices", "edges"), [(5, []), (1, []), (1, [(0, 0)]), (0, [])], ids=["no arcs", "one", "a loop", "empty"]
+)
+def test_the_smallest_graphs(vertices: int, edges: list[tuple[int, int]], tmp_path: Path) -> None:
+    src, dst = [u for u, _ in edges], [v for _, v in edges]
+    graph = dr.Graph.from_edges(src, dst, num_vertices=vertices)
+    file = stored(graph, tmp_path)
+    assert dr.pagerank(file, memory="64M", **NUMPY).rank.tolist() == dr.pagerank(graph, **NUMPY).rank.tolist()
+    if vertices:
+        assert dr.bfs(file, 0, memory="64M", **NUMPY).level.tolist() == [0, *[-1] * (vertices - 1)]
+
+
 def test_the_trace_tells_what_was_read_and_why(tmp_path: Path) -> None:
     file = stored(weighted(directed=False), tmp_path)
     result = dr.bfs(file, 5, memory="64M", **NUMPY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError
+from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.plan import requests, windows
 from dromos.graph.store.paged.pool import ReadPool
@@ -46,6 +48,17 @@ def test_windows_hold_every_wanted_page_once(wanted: Array, seed: int, pages: in
         assert first % block == 0
         assert np.count_nonzero(read[first:last]) < pages + block
     assert (held[wanted] == 1).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems need the memory for the addresses")
+def test_addresses_may_be_more_than_there_is_memory() -> None:
+    rule = Path("/proc/sys/vm/overcommit_memory")
+    if rule.exists() and rule.read_text().strip() == "2":
+        pytest.skip("this system allows no addresses without memory")
+    memory = SparseMemory(1 << 39)
+    memory.bytes[-1] = 3
+    assert memory.bytes[1 << 38] == 0
+    assert memory.bytes[-1] == 3
 
 
 def pages_of(rows: PagedRows, window: Request, wanted: Array) -> list[int]:
@@ -104,7 +117,7 @@ def test_a_scan_that_repeats_keeps_what_fits_and_reads_only_the_rest(tmp_path: P
         for _ in range(4):
             before = pager.bytes_read
             list(pager.windows(rows, np.ones(rows.num_pages, dtype=bool)))
-            read.append((pager.bytes_read - before) // PAGE)
+            read.append(-(-(pager.bytes_read - before) // PAGE))
     finally:
         pager.close()
     assert read == [rows.num_pages, *[rows.num_pages - 5] * 3]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import platform
+import sys
 from typing import Final
 
 import numpy as np
@@ -15,7 +17,11 @@ from dromos.graph.summary import human_bytes
 
 __all__ = ["SparseMemory"]
 
-_NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
+# Python knows the flag by name from 3.13 on. Without it Linux refuses more addresses than there is memory and swap.
+_BY_MACHINE: Final = {"ppc64le": 0x40, "ppc64": 0x40, "mips64": 0x400}
+_NO_RESERVE: Final[int] = getattr(
+    mmap, "MAP_NORESERVE", _BY_MACHINE.get(platform.machine(), 0x4000) if sys.platform == "linux" else 0
+)
 _LIBRARY: Final = ctypes.CDLL(None, use_errno=True)  # its calls let go of the GIL, which mmap.madvise does not
 _LIBRARY.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 

@@ -1,0 +1,137 @@
+"""Graphs larger than memory: time, bytes read and memory against the same algorithm in memory and against the disk.
+
+A kron graph (R-MAT, edge factor 16, undirected, simple) is written to a store in ``benchmarks/graphs`` once. Each call
+runs in a process of its own, after a first one that compiles, and the best of two counts. *In memory* is the CPU
+engine on the same graph, read into memory; *sliced* is the same engine over slices there, which is what the stream
+drives: their ratio is what slices cost, the rest is the disk. *Disk* is the time that the bytes read take at the rate
+of sequential direct reads of 1 MiB on four threads. *Memory* is how much the process grew at its peak during the calls.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.record import say
+
+__all__ = ["run"]
+
+_FOLDER = Path(__file__).parent / "graphs"
+_REPEATS = 2
+_ITERATIONS = 3
+
+CALLS: dict[str, Callable[..., dr.Result]] = {
+    "bfs": lambda graph, source, **how: dr.bfs(graph, source, **how),
+    "connected_components": lambda graph, source, **how: dr.connected_components(graph, **how),
+    f"pagerank, {_ITERATIONS} iterations": lambda graph, source, **how: dr.pagerank(
+        graph, max_iter=_ITERATIONS, tol=0, on_limit="return", **how
+    ),
+}
+
+KEY = ("graph", "algorithm", "memory")
+
+
+def run(scale: int = 20, quick: bool = False) -> Iterator[dict[str, Any]]:
+    """One row per algorithm and budget, at ``scale`` and two above."""
+    budgets = {14: ("16M",)} if quick else {scale: ("64M", "1G"), scale + 2: ("256M",)}
+    for size, memories in budgets.items():
+        file = _store(size)
+        rate = _disk_rate(file)
+        for name in CALLS:
+            inside = _fresh(_in_memory, name, file)
+            for memory in memories:
+                say(f"kron{size}, {name} in {memory}")
+                seconds, read, grown, cpu = _fresh(_streamed, name, file, memory)
+                yield {
+                    "graph": f"kron{size}", "algorithm": name, "memory": memory, "ours_s": seconds, "cpu_s": cpu,
+                    "read_mb": read / 1e6, "disk_s": read / rate, "disk_gb_s": rate / 1e9,
+                    "in_memory_s": inside[0], "sliced_s": inside[1], "grown_mb": grown / 1e6,
+                    "file_mb": file.stat().st_size / 1e6,
+                }  # fmt: skip
+
+
+def _store(scale: int) -> Path:
+    file = _FOLDER / f"kron{scale}.drm"
+    if not file.exists():
+        file.parent.mkdir(exist_ok=True)
+        dr.write(dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True), file)
+    return file
+
+
+def _source(graph: dr.Graph) -> int:
+    return int(np.flatnonzero(graph.out_degree)[1000])
+
+
+def _streamed(name: str, file: Path, memory: str) -> tuple[float, int, int, float]:
+    graph = dr.open(file)
+    source, before = _source(graph), 0
+    best: tuple[float, int, float] = (float("inf"), 0, 0.0)
+    for number in range(_REPEATS + 1):
+        if number == 1:
+            Path("/proc/self/clear_refs").write_text("5")
+            before = _status("VmRSS")
+        start, cpu = time.perf_counter(), time.process_time()
+        result = CALLS[name](graph, source, memory=memory)
+        taken = time.perf_counter() - start, result.trace.read, time.process_time() - cpu
+        del result
+        best = min(best, taken) if number else best
+    return best[0], best[1], _status("VmHWM") - before, best[2]
+
+
+def _in_memory(name: str, file: Path) -> tuple[float, float]:
+    graph = dr.read(file, mmap=False)
+    source = _source(graph)
+    times = []
+    for how in ({"path": "auto"}, {"slices": 1}):
+        best = float("inf")
+        for _ in range(_REPEATS + 1):
+            start = time.perf_counter()
+            CALLS[name](graph, source, device="cpu", **how)
+            best = min(best, time.perf_counter() - start)
+        times.append(best)
+    return times[0], times[1]
+
+
+def _disk_rate(file: Path) -> float:
+    """Bytes a second of sequential direct reads through the stream's own reader; the best of three passes."""
+    from dromos.graph.store.paged.file import StoreFile
+    from dromos.graph.store.paged.memory import SparseMemory
+    from dromos.graph.store.paged.pool import ReadPool
+
+    graph = dr.open(file)
+    section = graph.header.section("targets")
+    assert section is not None
+    piece = 1 << 20
+    memory, pool, best = SparseMemory(section.nbytes), ReadPool(4), 0.0
+    with graph.reading(StoreFile) as source:
+        for _ in range(_REPEATS):
+            start = time.perf_counter()
+            pool.submit(
+                [
+                    lambda begin=begin: source.read_into(  # type: ignore[misc]
+                        memory.view(begin, min(begin + piece, len(memory.bytes))), section.offset + begin
+                    )
+                    for begin in range(0, section.nbytes, piece)
+                ]
+            ).wait()
+            best = max(best, section.nbytes / (time.perf_counter() - start))
+    pool.close()
+    return best
+
+
+def _status(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
+def _fresh(function: Callable[..., Any], *arguments: Any) -> Any:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
