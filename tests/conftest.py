@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+import numba  # noqa: F401  # without it small graphs are built by NumPy, and the kernels would go untested
 import pytest
 from hypothesis import settings
 

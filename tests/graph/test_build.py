@@ -195,6 +195,7 @@ def test_scan_and_expand_rows(rows, threads):
 PEAK = """
 import sys
 from pathlib import Path
+import numba  # the kernels, not the form for small graphs
 import numpy as np
 from dromos.graph.build import build_csr
 from dromos.graph.generators import rmat_edges

@@ -13,6 +13,7 @@ import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError
+from dromos.graph import build_small
 from dromos.parallel import NO_MORE_WORK, num_threads, run_team
 
 __all__ = [
@@ -94,15 +95,21 @@ def build_csr(
     >>> offsets.tolist(), targets.tolist()
     ([0, 1, 1, 3], [2, 0, 1])
     """
-    from dromos.graph import build_kernels as kernels
-
     if merge_weights not in MERGE_RULES:
         raise InvalidArgumentError(f"merge_weights={merge_weights!r} is not one of {', '.join(MERGE_RULES)}")
     src, dst = _kernel_ids(src), _kernel_ids(dst)
     exact_sums = weight is not None and weight.dtype == np.int32 and dedupe and merge_weights == "sum"
     values = _NO_WEIGHTS if weight is None else np.ascontiguousarray(weight, dtype=np.int64 if exact_sums else None)
-    weighted = weight is not None and weight.size > 0
     team = team_size(src.size, threads)
+    if build_small.is_preferred(src.size):
+        offsets, targets, merged = build_small.rows(
+            src, dst, None if weight is None else values, num_vertices,
+            mirror=mirror, drop_loops=drop_self_loops, dedupe=dedupe, merge=merge_weights,
+        )  # fmt: skip
+        return CsrArrays(offsets, targets, _narrow_sums(merged) if exact_sums and merged is not None else merged)
+    from dromos.graph import build_kernels as kernels
+
+    weighted = weight is not None and weight.size > 0
     plan, key_dtype = _plan(num_vertices, src.size * (2 if mirror else 1), weighted, dst_ascending)
     plan = plan._replace(
         mirror=mirror, drop_loops=drop_self_loops, dedupe=dedupe, merge=MERGE_RULES.index(merge_weights)
@@ -169,6 +176,8 @@ def id_range(ids: Array, threads: int | None = None) -> tuple[int, int]:
     >>> id_range(np.array([3, 1, 2]))
     (1, 3)
     """
+    if build_small.is_preferred(ids.size):
+        return int(ids.min()), int(ids.max())
     from dromos.graph import build_kernels as kernels
 
     ids = _kernel_ids(ids)
@@ -184,6 +193,8 @@ def scan_rows(offsets: Array, targets: Array, threads: int | None = None) -> Row
     >>> scan_rows(np.array([0, 2, 2]), np.array([0, 1], dtype=np.int32))
     RowFlags(loops=True, parallel=False, sorted=True)
     """
+    if build_small.is_preferred(targets.size):
+        return RowFlags(*build_small.row_flags(offsets, targets))
     from dromos.graph import build_kernels as kernels
 
     flags = np.zeros(3, dtype=np.uint8)
@@ -202,6 +213,8 @@ def expand_sources(offsets: Array, dtype: np.dtype[np.generic], threads: int | N
     >>> expand_sources(np.array([0, 2, 2, 3]), np.dtype(np.int32)).tolist()
     [0, 0, 2]
     """
+    if build_small.is_preferred(int(offsets[-1]) - int(offsets[0])):
+        return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
     from dromos.graph import build_kernels as kernels
 
     sources = np.empty(int(offsets[-1]) - int(offsets[0]), dtype=dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
@@ -37,11 +38,20 @@ class PlacedEngine:
     [0, 0, 2]
     """
 
-    def __init__(self, leaf: Leaf, *, slices: int = 1, parts: int = 1, name: str | None = None) -> None:
+    def __init__(
+        self,
+        leaf: Leaf,
+        *,
+        slices: int = 1,
+        parts: int = 1,
+        name: str | None = None,
+        kernels: Mapping[str, NativeKernel] | None = None,
+    ) -> None:
+        """``kernels``: what no program can say, where the graph is whole."""
         for option, count in (("slices", slices), ("parts", parts)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise InvalidArgumentError(f"{option}={count!r} is not a whole number of 1 or more")
-        self.leaf, self.slices, self.parts = leaf, slices, parts
+        self.leaf, self.slices, self.parts, self._kernels = leaf, slices, parts, kernels or {}
         self.name = name or f"{leaf.name} with slices={slices}, parts={parts}"
 
     def prepare(self, program: Program, graph: GraphLike) -> PlacedExecution:
@@ -55,5 +65,5 @@ class PlacedEngine:
         return PlacedExecution(program, graph, types, parts, feeds, CopyExchange())
 
     def native(self, name: str) -> NativeKernel | None:
-        """None: the hand-written kernels take whole graphs, so programs do their work here."""
-        return None
+        """None, unless given: hand-written kernels take whole graphs, so programs do their work here."""
+        return self._kernels.get(name)

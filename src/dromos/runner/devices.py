@@ -39,9 +39,10 @@ def _reference(threads: int | None) -> Engine:
 
 
 def _numpy(threads: int | None) -> Engine:
+    from dromos.engines.native.plain import KERNELS
     from dromos.places import PlacedEngine
 
-    return PlacedEngine(_numpy_leaf(threads), name="numpy")
+    return PlacedEngine(_numpy_leaf(threads), name="numpy", kernels=KERNELS)
 
 
 DEVICES: Final[Mapping[str, Callable[[int | None], Engine]]] = {

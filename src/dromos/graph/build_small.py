@@ -1,0 +1,88 @@
+"""Edges to CSR rows by NumPy alone, for small graphs in a process that has not imported the compiler.
+
+Importing Numba, and compiling or loading the kernels of :mod:`dromos.graph.build`, takes a second or more: longer than
+the whole of a small graph's work. The results are the same, to the order of parallel edges.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import numpy as np
+
+from dromos.dtypes import OFFSET, Array, id_dtype
+
+__all__ = ["is_preferred", "row_flags", "rows"]
+
+_SMALL: Final = 1 << 19  # edges: sorted in a tenth of a second
+
+
+def is_preferred(edges: int) -> bool:
+    """Whether so many edges are built sooner without the compiler: it is not there yet, and they are few."""
+    return edges <= _SMALL and "numba" not in sys.modules
+
+
+def rows(
+    src: Array,
+    dst: Array,
+    values: Array | None,
+    num_vertices: int,
+    *,
+    mirror: bool = False,
+    drop_loops: bool = False,
+    dedupe: bool = False,
+    merge: str = "first",
+) -> tuple[Array, Array, Array | None]:
+    """Offsets, targets and weights; as :func:`dromos.graph.build.build_csr` means it.
+
+    >>> offsets, targets, weights = rows(np.array([2, 0, 2]), np.array([1, 2, 1]), np.array([4, 5, 6]), 3, dedupe=True)
+    >>> offsets.tolist(), targets.tolist(), weights.tolist()
+    ([0, 1, 1, 2], [2, 1], [5, 4])
+    """
+    if mirror:  # both directions of an edge side by side, so that parallel edges stay in input order
+        src, dst = np.stack((src, dst), axis=1).ravel(), np.stack((dst, src), axis=1).ravel()
+        values = None if values is None else np.repeat(values, 2)
+    keep = np.ones(len(src), dtype=bool)
+    if drop_loops:
+        keep = src != dst
+    elif mirror:
+        keep = (src != dst) | (np.arange(len(src)) % 2 == 0)
+    keys = src[keep].astype(np.int64) * max(num_vertices, 1) + dst[keep]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    weights = None if values is None else values[keep][order]
+    if dedupe and len(keys):
+        new = np.concatenate(([True], keys[1:] != keys[:-1]))
+        if weights is not None:
+            weights = _merged(weights, new, merge)
+        keys = keys[new]
+    offsets = np.zeros(num_vertices + 1, dtype=OFFSET)
+    np.cumsum(np.bincount(keys // max(num_vertices, 1), minlength=num_vertices), out=offsets[1:])
+    return offsets, (keys % max(num_vertices, 1)).astype(id_dtype(num_vertices)), weights
+
+
+def _merged(weights: Array, new: Array, merge: str) -> Array:
+    """One weight for each run; ``new`` tells where one begins."""
+    starts = np.flatnonzero(new)
+    if merge == "first":
+        return weights[starts]
+    if merge == "sum":  # one after the other, as the kernels add
+        sums = np.zeros(len(starts), weights.dtype)
+        np.add.at(sums, np.cumsum(new) - 1, weights)
+        return sums
+    found: Array = (np.minimum if merge == "min" else np.maximum).reduceat(weights, starts)
+    return found
+
+
+def row_flags(offsets: Array, targets: Array) -> tuple[bool, bool, bool]:
+    """Whether there are self-loops, neighbours in a row that are equal, and only rows that ascend.
+
+    >>> row_flags(np.array([0, 2, 2]), np.array([0, 1], dtype=np.int32))
+    (True, False, True)
+    """
+    sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    same_row = sources[1:] == sources[:-1]
+    step = np.diff(targets.astype(np.int64))
+    loops, parallel = bool((sources == targets).any()), bool((same_row & (step == 0)).any())
+    return loops, parallel, not bool((same_row & (step < 0)).any())
