@@ -96,8 +96,8 @@ def _row(
         "ours_s": ours,
         "with_conversion_s": best["with conversion"],
         "networkx_s": theirs,
-        "ratio": None if theirs is None else theirs / ours,
-        "ratio_with_conversion": None if theirs is None else theirs / best["with conversion"],
+        "ratio": None if theirs is None else ours / theirs,
+        "ratio_with_conversion": None if theirs is None else best["with conversion"] / theirs,
         **{f"{other}_s": best.get(other) for other in others},
     }
 
