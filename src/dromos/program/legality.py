@@ -89,6 +89,8 @@ def legal_paths(
     asynchronous = _why_not_async(typed, monotone, delta, uniform)
     if asynchronous is None and ir.converged is not FALSE:
         asynchronous = "converged() is asked between supersteps"
+    if asynchronous is None and ir.reductions:  # the result of a run tells the last superstep's
+        asynchronous = f"the reduction {ir.reductions[0].name!r} is folded at the end of each superstep"
     for sync, direction, driven in product(("sync", "async"), ("push", "pull"), ("dd", "td")):
         reason = asynchronous if sync == "async" else None
         if direction == "pull" and ir.edge_fields:
@@ -108,8 +110,6 @@ def _why_not_async(typed: TypedProgram, monotone: str | None, delta: str | None,
         if found := reads(ir.exprs(function), "superstep", "reduction"):
             what = "the superstep number" if found[0].op == "superstep" else f"the reduction {found[0].attr[0]!r}"
             return f"{_written(function)} reads {what}, which only supersteps define"
-    if ir.reductions:
-        return f"the reduction {ir.reductions[0].name!r} is folded at the end of each superstep"
     if delta is not None:
         if not tells_of_residual(ir, delta):
             return (
