@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dromos.jit import LINE, lean_kernel, meet, publish, published, team_memory, total
+from dromos.jit import LINE, barrier, lean_kernel, publish, published, team_memory, total
 from dromos.parallel import run_team
 
 ROUNDS = 3000
@@ -18,7 +18,7 @@ def march(thread, threads, memory, rounds, plain, wrong):  # type: ignore[no-unt
         plain[thread * LINE] = number
         publish(memory, thread, number, 0, number + thread)
         publish(memory, thread, number, 1, 1)
-        meet(memory, thread, threads, number)
+        barrier(memory, thread, threads, number)
         for other in range(threads):
             seen = plain[other * LINE]  # a neighbour may be a round ahead, at most
             if seen != number and seen != number + 1:

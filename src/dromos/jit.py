@@ -27,10 +27,10 @@ from dromos.stamps import source_digest
 __all__ = [
     "LINE",
     "atomic_add",
+    "barrier",
     "inline",
     "kernel",
     "lean_kernel",
-    "meet",
     "publish",
     "published",
     "team_memory",
@@ -85,12 +85,12 @@ _SPINS = 2000  # then give the core away: there may be fewer cores than threads
 
 
 def team_memory(threads: int) -> Any:
-    """The memory that the threads of a team meet in."""
+    """The memory that the threads of a team wait for each other in."""
     return np.zeros(3 * LINE * threads, dtype=np.int64)
 
 
 @inline
-def meet(memory, thread, threads, number):
+def barrier(memory, thread, threads, number):
     """Barrier ``number``: 1, 2, 3 and so on, the same on all threads."""
     store_release(memory, 3 * LINE * thread, number)
     for other in range(threads):

@@ -141,5 +141,5 @@ def test_a_search_begins_again_in_the_same_memory() -> None:
     execution = CudaEngine().prepare(programs.BFS(source=0), graph)
     for source in (0, 17, 4499):
         execution.restart(source=source)
-        execution.roam()
+        execution.step_switching()
         np.testing.assert_array_equal(execution.result()["level"], dr.bfs(graph, source, device="cpu").level)

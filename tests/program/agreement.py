@@ -59,7 +59,7 @@ def _outcome(
             fixed = None if path is None else Decision(Path.parse(path), "fixed", horizon=None)
             decision = choose(stats, history, caps) if fixed is None else fixed
             horizon = min(decision.horizon or limit, limit - stats.superstep)
-            after = execution.roam(horizon) if decision.switching else execution.step(decision.path, horizon)
+            after = execution.step_switching(horizon) if decision.switching else execution.step(decision.path, horizon)
             history.append(Row(stats, decision, after))
             stats = after
         fields = {name: np.asarray(values) for name, values in execution.result().items()}

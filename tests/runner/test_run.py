@@ -247,7 +247,7 @@ def test_the_null_engine_takes_steps_and_gives_nothing():
     assert session.run(BFS(source=0)).finished == "frontier empty"
     assert session.native("triangles") is None
     with pytest.raises(InvalidArgumentError, match="the engine 'null' has no such kernel"):
-        session.must_native("triangles")
+        session.require_native("triangles")
 
 
 # ---- results --------------------------------------------------------------------------------------------------------

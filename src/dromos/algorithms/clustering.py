@@ -39,7 +39,7 @@ def clustering(graph: Graph, **how: Unpack[Options]) -> Result:
     session = Session("clustering", graph, **how)
     require_undirected(graph, "clustering")
     on = simple(graph)
-    counts = session.must_native("triangles", on)["triangles"]
+    counts = session.require_native("triangles", on)["triangles"]
     share = counts / np.maximum(_pairs(on), 1)
     return session.result(
         {"clustering": share},

@@ -53,9 +53,9 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     ([0, 1, 1, 3, 1], 3, [1, 3, 3, 1, 3])
     """
     session = Session("connected_components", graph, **how)
-    fields = session.native("components", stays=True)
+    fields = session.native("components", keep_on_device=True)
     if fields is None:
-        fields = session.run(Components(), symmetric(graph), stays=True).fields
+        fields = session.run(Components(), symmetric(graph), keep_on_device=True).fields
     label = fields["label"]
     count = _number(on_host(label))
     return session.result(

@@ -39,7 +39,7 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
     """
     session = Session("label_propagation", graph, **how)
     rounds = count_of(max_iter, "max_iter")
-    fields = session.must_native("cdlp", max_iter=rounds, directed=graph.directed)
+    fields = session.require_native("cdlp", max_iter=rounds, directed=graph.directed)
     label, previous = fields["label"], fields["previous"]
     in_use = np.zeros(graph.num_vertices, dtype=bool)
     in_use[label] = True

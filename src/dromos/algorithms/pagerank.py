@@ -235,7 +235,7 @@ def _run(
     if strength is not None:
         params["strength"] = strength
     program = pagerank_program(personal, strength is not None, dtype)(**params)
-    outcome = session.run(program, on, max_iter=limit, stays=True)
+    outcome = session.run(program, on, max_iter=limit, keep_on_device=True)
     promised = tol if outcome.finished == "converged" else 2 * alpha**outcome.supersteps
     result = session.result(
         outcome.fields,

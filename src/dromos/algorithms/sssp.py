@@ -154,7 +154,7 @@ def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack
         fields = session.run(program, on, watch=_NegativeCycles(graph, root)).fields
         whole = {"distance": as_float(fields["distance"]), "parent": fields["parent"]}
         return session.result(whole, vertex_fields={"parent"}, verifier=check)
-    distance = session.run(sssp_program(dtype)(source=root), on, stays=True).fields["distance"]
+    distance = session.run(sssp_program(dtype)(source=root), on, keep_on_device=True).fields["distance"]
     columns = {
         "distance": lambda: as_float(distance),
         "parent": lambda: _parents(on, root, on_host(distance), session.engine),

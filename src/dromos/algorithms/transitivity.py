@@ -38,7 +38,7 @@ def transitivity(graph: Graph, **how: Unpack[Options]) -> Result:
     session = Session("transitivity", graph, **how)
     require_undirected(graph, "transitivity")
     on = simple(graph)
-    counts = session.must_native("triangles", on)["triangles"]
+    counts = session.require_native("triangles", on)["triangles"]
     degree = on.out_degree.astype(np.int64)
     pairs = degree * (degree - 1) // 2
     share = float(counts.sum() / pairs.sum()) if pairs.any() else 0.0

@@ -43,7 +43,7 @@ def triangles(graph: Graph, **how: Unpack[Options]) -> Result:
     session = Session("triangles", graph, **how)
     require_undirected(graph, "triangles")
     on = simple(graph)
-    found = session.must_native("triangles", on)
+    found = session.require_native("triangles", on)
     counts = found["triangles"]
     total = found["total"] if "total" in found else counts.sum() // 3  # a kernel that knows it saves a pass
     return session.result(

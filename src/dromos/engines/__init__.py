@@ -29,7 +29,7 @@ __all__ = [
     "GraphLike",
     "GraphShape",
     "NativeKernel",
-    "RoamingExecution",
+    "SwitchingExecution",
     "caps_for",
     "check_params",
     "graph_types",
@@ -95,10 +95,10 @@ class Execution(Protocol):
         """The fields (and edge fields) as arrays on the host that belong to the caller."""
 
 
-class RoamingExecution(Execution, Protocol):
+class SwitchingExecution(Execution, Protocol):
     """An execution whose ``caps.switches``: it can run without being told a path."""
 
-    def roam(self, horizon: int | None = None) -> Stats:
+    def step_switching(self, horizon: int | None = None) -> Stats:
         """As :meth:`step`, switching between push and pull on the way by the rule and constants of :attr:`caps`."""
 
 

@@ -64,7 +64,7 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
         raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
     ir = program.ir()
     session = Session(ir.name, graph, **how)
-    outcome = session.run(program, max_iter=max_iter, stays=True)
+    outcome = session.run(program, max_iter=max_iter, keep_on_device=True)
     return session.result(
         outcome.fields,
         values=outcome.reductions,

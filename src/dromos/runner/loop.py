@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from dromos.engines import Engine, Execution, GraphLike, RoamingExecution, graph_types
+from dromos.engines import Engine, Execution, GraphLike, SwitchingExecution, graph_types
 from dromos.errors import InvalidArgumentError
 from dromos.graph.summary import human_bytes
 from dromos.plan import Decision, History, Path, Row, Stats, choose, require_legal
@@ -54,7 +54,7 @@ def iterate(
             left = min(max_iter - stats.superstep, _MOST_AT_ONCE)
             horizon = left if horizon is None else min(horizon, left)
         if decision.switching:
-            after = cast(RoamingExecution, execution).roam(horizon)
+            after = cast(SwitchingExecution, execution).step_switching(horizon)
         else:
             after = execution.step(decision.path, horizon)
         history.append(Row(stats, decision, after))

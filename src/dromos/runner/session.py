@@ -129,12 +129,12 @@ class Session:
         max_iter: int | None = None,
         watch: Watch | None = None,
         every: int | None = None,
-        stays: bool = False,
+        keep_on_device: bool = False,
     ) -> Outcome:
         """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given.
 
-        ``watch`` is called after ``every`` supersteps at the latest. ``stays``: fields may stay on a device, where an
-        engine was told to leave them there.
+        ``watch`` is called after ``every`` supersteps at the latest. ``keep_on_device``: fields may stay on a
+        device, where an engine was told to leave them there.
         """
         on = self.graph if graph is None else graph
         execution = self.engine.prepare(program, on)
@@ -150,26 +150,26 @@ class Session:
         self._rows += [FusedRow.of(phase, row) for row in history]
         self.finished = execution.stats.finished
         fields = execution.result()
-        if not stays:
+        if not keep_on_device:
             fields = {name: on_host(values) for name, values in fields.items()}
         reductions = {name: np.asarray(value).item() for name, value in execution.reductions.items()}
         return Outcome(fields, self.finished, execution.stats.superstep, reductions)
 
     def native(
-        self, kernel: str, graph: Graph | None = None, *, stays: bool = False, **options: Any
+        self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
         """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
         found = self.engine.native(kernel) if self.path == "auto" else None
-        return None if found is None else self._call(kernel, found, graph, stays, options)
+        return None if found is None else self._call(kernel, found, graph, keep_on_device, options)
 
     def _call(
-        self, kernel: str, found: NativeKernel, graph: Graph | None, stays: bool, options: Mapping[str, Any]
+        self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Run a kernel and note it in the trace."""
         begin = time.perf_counter()
         on = self.graph if graph is None else graph
         fields = found(on, **options)
-        if not stays:
+        if not keep_on_device:
             fields = {name: on_host(values) for name, values in fields.items()}
         if "steps" in fields:  # a kernel that tells its parts apart
             for levels, frontier, said, spent in fields["steps"]:
@@ -181,7 +181,7 @@ class Session:
         self._rows.append(TraceRow(kernel, 0, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
         return fields
 
-    def must_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
+    def require_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
         """As :meth:`native`, for what no program can say."""
         self.refuse_path()
         self.graph.require_in_memory()
@@ -196,7 +196,7 @@ class Session:
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`must_native`, by the CPU's kernel where the engine has none of its own."""
+        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own."""
         from dromos.engines.native import cpu_kernel
 
         self.refuse_path()

@@ -37,8 +37,8 @@ class Claims:
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` levels (None: all); the report, the size of the next frontier, the levels done."""
         run, front = self._run, self._run.frontier
-        self.leave_bits()
-        front.look(by_member=False)
+        self.to_queue()
+        front.prepare_sync(by_member=False)
         n = run.graph.num_vertices
         if self._private is None:  # touched only as far as the frontiers reach
             self._private = reused_empty(run.threads * (n + _SLACK), front.queue.dtype)
@@ -61,7 +61,7 @@ class Claims:
         run, front = self._run, self._run.frontier
         fresh = not self._in_bits
         if fresh:
-            front.look(by_member=True)
+            front.prepare_sync(by_member=True)
         counters, report = run.counters(), run.report()
         run.launch(
             self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
@@ -74,7 +74,7 @@ class Claims:
         self.levels = None
         return report, int(report.reshape(run.threads, -1)[:, 4].sum()), 1
 
-    def leave_bits(self) -> None:
+    def to_queue(self) -> None:
         """Have the frontier in the queue again, if it is in the bitmap."""
         if not self._in_bits:
             return

@@ -29,7 +29,7 @@ __all__ = ["hooks_text", "kernel_module", "module_text"]
 
 _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _PRELUDE = """from dromos.intrinsics import *
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total"""
+from dromos.jit import LINE, inline, lean_kernel, barrier, publish, published, total"""
 _SHARING = ("asynchronous", "claiming")  # skeletons in which a thread reads fields that another may be writing
 _OPERATORS = {"SUM": "{a} + {b}", "OR": "{a} | {b}", "AND": "{a} & {b}"}
 _OPERATORS |= {"MIN": "{b} if {b} < {a} else {a}", "MAX": "{b} if {b} > {a} else {a}"}

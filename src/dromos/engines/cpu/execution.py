@@ -120,7 +120,7 @@ class CpuExecution:
             report, size, supersteps = self._ordering.push(horizon)
         else:
             if self._claims is not None:
-                self._claims.leave_bits()
+                self._claims.to_queue()
             if path.axes in _ASYNC_PULLS and self._in_place:
                 report, counters = self._offered().pull(in_place=True)
             elif path.sync == "sync":
@@ -164,7 +164,7 @@ class CpuExecution:
     def _sync_push(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier
         # edges are written when `member` tells the next frontier from this one no more: its queue still does
-        everyone = front.look(by_member=path.driven == "td" and not self.ir.edge_fields)
+        everyone = front.prepare_sync(by_member=path.driven == "td" and not self.ir.edge_fields)
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
         self.launch(
@@ -179,7 +179,7 @@ class CpuExecution:
         if is_offered(self.ir, self.analysis):
             return self._offered().pull()
         front = self.frontier
-        front.look(by_member=True)
+        front.prepare_sync(by_member=True)
         everyone = path.driven == "td" or front.always  # who is always active is in no queue
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
@@ -194,7 +194,7 @@ class CpuExecution:
 
     def _async_push(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier
-        front.wait()
+        front.prepare_async()
         if self.ir.sent and self._sent is None:
             self._sent = self._copies()
         sources = self.fields() if self._sent is None else self._sent
@@ -215,7 +215,7 @@ class CpuExecution:
 
     def _async_pull(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier
-        front.wait()
+        front.prepare_async()
         module = kernel_module(self.typed, self.analysis, "asynchronous")
         counters, report = self.counters(), self.report()
         self.launch(

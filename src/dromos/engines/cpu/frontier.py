@@ -38,7 +38,7 @@ class Frontier:
         self.size = self.num_vertices if self.always else size
         self._stamped = True
 
-    def look(self, *, by_member: bool) -> bool:
+    def prepare_sync(self, *, by_member: bool) -> bool:
         """Get ready for a synchronous step; True if the frontier is to be found by ``member`` (or is everyone)."""
         if not self._stamped:
             self._renew()
@@ -59,7 +59,7 @@ class Frontier:
             self.stamp = np.uint8(self.stamp + 1)
         self._stamped, self._waits = True, False
 
-    def wait(self) -> None:
+    def prepare_async(self) -> None:
         """Get ready for an asynchronous step."""
         if self.always:
             self.queue = np.arange(self.num_vertices, dtype=self.queue.dtype)
@@ -71,7 +71,7 @@ class Frontier:
             self._waits = True
         self._stamped = False
 
-    def rest(self) -> None:
+    def prepare_ordered(self) -> None:
         """Get ready for a kernel that keeps its own order of vertices, and marks the next frontier in ``waiting``."""
         if self.waiting.size != self.num_vertices:
             self.waiting = np.zeros(self.num_vertices, dtype=np.uint8)

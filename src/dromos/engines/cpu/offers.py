@@ -38,7 +38,7 @@ class Offers:
     def pull(self, *, in_place: bool = False) -> tuple[Array, Array]:
         """One superstep, or a pass in which offers are renewed in place; the report and the counters."""
         run, front = self._run, self._run.frontier
-        front.look(by_member=True)
+        front.prepare_sync(by_member=True)
         counters, report = run.counters(), run.report()
         fresh = self._made_for != run.superstep
         run.launch(

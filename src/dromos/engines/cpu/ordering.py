@@ -52,7 +52,7 @@ class Ordering:
 
     def _round(self, horizon: int | None, before: Array) -> tuple[Array, int]:
         run, front = self._run, self._run.frontier
-        front.rest()
+        front.prepare_ordered()
         n, threads, bins = run.graph.num_vertices, run.threads, self._bins
         blocks = int(self._entries_a_vertex * n) // _ENTRIES + 4 * bins + _SPARE_BLOCKS
         window_size = blocks * _ENTRIES + 2048

@@ -90,7 +90,7 @@ class CudaExecution:
         kernel = kernel_for(path, self.typed, self.analysis, claimed=self._claimed)
         return self._run(kernel, _PULL if path.direction == "pull" else _PUSH, horizon)
 
-    def roam(self, horizon: int | None = None) -> Stats:
+    def step_switching(self, horizon: int | None = None) -> Stats:
         """Up to ``horizon`` supersteps, with the direction switched on the device by the planner's own rule."""
         policy = _PUSH if self.caps.average_degree < self.caps.constants.delta else _SWITCH
         return self._run(Kernel("claiming"), policy, horizon)

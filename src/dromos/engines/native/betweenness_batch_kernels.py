@@ -40,7 +40,7 @@ from dromos.engines.native.betweenness_rows import lanes_of, turn_row
 from dromos.engines.native.levels import chunk_of, ready
 from dromos.engines.native.path_counts import LARGE
 from dromos.intrinsics import atomic_add, count_bits, load, load_relaxed, prefetch, store, store_relaxed, trailing_zeros
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published, total
 
 __all__ = ["BUFFER", "CURSORS", "PIECE", "sweep_batch"]
 
@@ -181,7 +181,7 @@ def sweep_batch(
         store_relaxed(cursors, 0, 0)
         store_relaxed(cursors, LINE, 0)
         store_relaxed(cursors, TAIL, size)
-    meet(memory, thread, threads, number)
+    barrier(memory, thread, threads, number)
     before, begin, end = np.int64(0), np.int64(0), np.int64(load(starts, 1))
     instances, stopped, given_up = np.int64(sources.size), False, False
     while True:

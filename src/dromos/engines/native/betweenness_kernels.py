@@ -22,7 +22,7 @@ import numpy as np
 from dromos.engines.native.levels import chunk_of, ready
 from dromos.engines.native.path_counts import LARGE, far_dependencies, far_paths, row_sum
 from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, total
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, total
 
 BUFFER = 1024  # whole words of 64 bits
 PULL = 15  # a level with more arcs than one in so many of all vertices and of the arcs left is pulled from
@@ -150,7 +150,7 @@ def _forward(
         store_relaxed(cursors, 0, 0)
         store_relaxed(cursors, LINE, 0)
         store_relaxed(cursors, _TAIL, 1)
-    meet(memory, thread, threads, number)
+    barrier(memory, thread, threads, number)
     while True:
         pulling = arcs * PULL > left + n and not far
         own = odd if d & 1 else even
@@ -253,7 +253,7 @@ def sweep(
     reached = load(starts, last + 1)
     if thread == 0:
         store(even, source, extra * (reached - 1) - extra)
-    meet(memory, thread, threads, number + 1)
+    barrier(memory, thread, threads, number + 1)
     if reached < n // 8:
         for at in range(reached * thread // threads, reached * (thread + 1) // threads):
             v = np.int64(load(order, at))

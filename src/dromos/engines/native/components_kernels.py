@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, compare_and_swap, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, total
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, total
 
 CHUNK = 16384
 SAMPLES = 1024
@@ -86,7 +86,7 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
     n = offsets.size - 1
     for v in range(n * thread // threads, n * (thread + 1) // threads):
         store(label, v, v)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     # rows cost the same here, and where two threads meet chains arise: large shares
     share = max(np.int64(CHUNK), n // (8 * threads))
     while True:
@@ -100,9 +100,9 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
                 near = _link(label, load_relaxed(label, u), load(targets, begin))
                 if begin + 1 < end:
                     _link(label, near, load(targets, begin + 1))
-    meet(memory, thread, threads, 2)
+    barrier(memory, thread, threads, 2)
     _flatten(label, cursors, 1, n, stop)
-    meet(memory, thread, threads, 3)
+    barrier(memory, thread, threads, 3)
     skipped = _majority(label, n) if symmetric else np.int64(-1)
     linked = np.int64(0)
     while True:
@@ -117,6 +117,6 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
                 near = _link(label, near, load(targets, arc))
                 linked += 1
     publish(memory, thread, 4, 0, linked)
-    meet(memory, thread, threads, 4)
+    barrier(memory, thread, threads, 4)
     if total(memory, threads, 4, 0) > 0:
         _flatten(label, cursors, 3, n, stop)

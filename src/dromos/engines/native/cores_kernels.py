@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
-from dromos.jit import inline, lean_kernel, meet, publish, published
+from dromos.jit import barrier, inline, lean_kernel, publish, published
 
 BLOCK = 1024  # vertices dealt to a thread at a time, so that hubs and ranges of ids are spread
 QUEUE = 4096
@@ -110,7 +110,7 @@ def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, cor
             least = min(least, d)
     number, k, picked = np.int64(1), np.int64(-1), np.int64(0)
     publish(memory, thread, number, 0, least)
-    meet(memory, thread, threads, number)
+    barrier(memory, thread, threads, number)
     while True:
         lowest = _NOBODY
         for other in range(threads):
@@ -120,17 +120,17 @@ def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, cor
         if lowest != k + 1 or k < 0:
             size, picked, _ = _pick(lowest, rest, ready, base, size, left, k)
             number += 1
-            meet(memory, thread, threads, number)  # nobody subtracts before all have looked
+            barrier(memory, thread, threads, number)  # nobody subtracts before all have looked
         k = lowest
         _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, stop)
         number += 1
         publish(memory, thread, number, 1, np.int64(load_relaxed(stop, 0)) if thread == 0 else np.int64(0))
-        meet(memory, thread, threads, number)
+        barrier(memory, thread, threads, number)
         if published(memory, 0, number, 1) != 0:
             return
         size, picked, least = _pick(k + 1, rest, ready, base, size, left, k)
         number += 1
         publish(memory, thread, number, 0, least)
-        meet(memory, thread, threads, number)
+        barrier(memory, thread, threads, number)
     for v in range(n * thread // threads, n * (thread + 1) // threads):
         store(core, v, np.int64(load_relaxed(left, v)))

@@ -31,7 +31,7 @@ from dromos.engines.native.joint_push_kernels import (
 from dromos.engines.native.joint_rows import load_row, row_and, row_any, row_without, store_row
 from dromos.engines.native.levels import ready
 from dromos.intrinsics import load, load_relaxed, store, store_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published, total
 
 CURSORS = 5  # two for chunks, by the phase's parity; two for the tails of the queues, by the level's; one for picks
 _TAIL, _PICKED = 2 * LINE, 4 * LINE
@@ -78,7 +78,7 @@ def _start(sources, memory, cursors, thread, threads, like, offsets, tables, dig
     if thread == 0:
         for cursor in range(CURSORS):
             store_relaxed(cursors, cursor * LINE, 0)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     queued, arcs = np.int64(0), np.int64(0)
     if thread == 0:
         for at in range(sources.size):
@@ -92,7 +92,7 @@ def _start(sources, memory, cursors, thread, threads, like, offsets, tables, dig
             store(front, word, load(front, word) | bit)
     publish(memory, thread, 2, _FOUND, queued)
     publish(memory, thread, 2, _ARCS, arcs)
-    meet(memory, thread, threads, 2)
+    barrier(memory, thread, threads, 2)
     return total(memory, threads, 2, _FOUND), total(memory, threads, 2, _ARCS)
 
 
@@ -244,7 +244,7 @@ def traverse(
         _write(memory, cursors, thread, threads, number, starts.size, like, seen, into, n, words, lanes)
         number += 1
     publish(memory, thread, number + 1, _FOUND, instances)
-    meet(memory, thread, threads, number + 1)
+    barrier(memory, thread, threads, number + 1)
     if thread == 0:
         level -= np.int64(size == 0 and level > 0)  # the last one found nothing
         store(report, LEVELS, level)

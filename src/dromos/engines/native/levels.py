@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import store_relaxed
-from dromos.jit import LINE, inline, meet
+from dromos.jit import LINE, barrier, inline
 
 __all__ = ["chunk_of", "ready"]
 
@@ -20,6 +20,6 @@ def chunk_of(size, threads, least, most):
 @inline
 def ready(memory, cursors, thread, threads, number):
     """Meet at barrier ``number``, and make the cursor ready that is used after the next one."""
-    meet(memory, thread, threads, number)
+    barrier(memory, thread, threads, number)
     if thread == 0:
         store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store
-from dromos.jit import LINE, inline, lean_kernel, meet
+from dromos.jit import LINE, barrier, inline, lean_kernel
 
 HUBS = 8192
 ROWS = 512
@@ -59,7 +59,7 @@ def orient(
             for arc in range(load(offsets, v), load(offsets, v + 1)):
                 lower += np.int64(load(rank, load(targets, arc)) < r)
             store(low_offsets, r + 1, lower)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     if load_relaxed(cursors, 0) < n:  # stopped: not all rows are counted
         return
     if thread == 0:
@@ -68,7 +68,7 @@ def orient(
         for r in range(n):
             so_far += load(low_offsets, r + 1)
             store(low_offsets, r + 1, so_far)
-    meet(memory, thread, threads, 2)
+    barrier(memory, thread, threads, 2)
     words = hubs >> 6
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursors, LINE, ROWS)
@@ -161,7 +161,7 @@ def count_oriented(
                     atomic_add(by_rank, u, found)
                     total += found
     store(totals, thread * LINE, total)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     while True:
         start = atomic_add(cursors, 3 * LINE, ROWS)
         if start >= n:

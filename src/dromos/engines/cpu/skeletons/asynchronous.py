@@ -53,7 +53,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
 )  # fmt: skip
 from dromos.intrinsics import atomic_swap_acq_rel, load, load_relaxed, store_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet
+from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -146,7 +146,7 @@ def push(
                     S, O, P, E, K, locks, member, everyone, u, begin, end, targets, weights, following, counters,
                     buffer, base, held, fits,
                 )  # fmt: skip
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     while True:
         u, begin, end = take_piece(counters, hubs, offsets)
         if u < 0:
@@ -156,12 +156,12 @@ def push(
             held, fits,
         )  # fmt: skip
     if everyone:
-        meet(memory, thread, threads, 2)
+        barrier(memory, thread, threads, 2)
         for v in range(n * thread // threads, n * (thread + 1) // threads):
             if load(member, v) != NO:
                 held = append(following, counters, QUEUE, buffer, base, held, v)
     flush(following, counters, QUEUE, buffer, base, held)
-    meet(memory, thread, threads, 3)
+    barrier(memory, thread, threads, 3)
     finish(thread, threads, offsets, in_offsets, following, counters, report, messages, fits)
 
 
@@ -208,7 +208,7 @@ def pull(
                     store_relaxed(member, v, np.uint8(2))
                     held = append(following, counters, QUEUE, buffer, base, held, v)
     flush(following, counters, QUEUE, buffer, base, held)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     for v in range(n * thread // threads, n * (thread + 1) // threads):
         member[v] = ONE if member[v] == np.uint8(2) else NO
     finish(thread, threads, offsets, all_in_offsets, following, counters, report, messages, fits)

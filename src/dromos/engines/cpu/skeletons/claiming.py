@@ -42,7 +42,7 @@ from dromos.intrinsics import (
     store_relaxed,
     trailing_zeros,
 )  # fmt: skip
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, published, total
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published, total
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -120,7 +120,7 @@ def push(
         publish(memory, thread, number, 2, load_relaxed(counters, STOP * LINE))
         publish(memory, thread, number, 3, pushed)
         store_relaxed(cursors, ((number & 1) * threads + thread) * LINE, low)
-        meet(memory, thread, threads, number)
+        barrier(memory, thread, threads, number)
         total_size = total(memory, threads, number, 1) - total(memory, threads, number, 0)
         if thread == 0:
             if 0 < levels <= edges.size:
@@ -170,7 +170,7 @@ def push(
                 low = high
             number += 1
             publish(memory, thread, number, 0, step)
-            meet(memory, thread, threads, number)
+            barrier(memory, thread, threads, number)
             levels += published(memory, 0, number, 0) - step
             step = published(memory, 0, number, 0)
             continue
@@ -196,14 +196,14 @@ def push(
                         )
         if has_hubs:
             number += 1
-            meet(memory, thread, threads, number)
+            barrier(memory, thread, threads, number)
             while True:
                 u, begin, end = take_piece(counters, hubs, offsets)
                 if u < 0:
                     break
                 tail = push_row(S, E, here, u, begin, end, targets, weights, private, base + tail, contested) - base
             number += 1
-            meet(memory, thread, threads, number)
+            barrier(memory, thread, threads, number)
             if thread == 0:
                 store_relaxed(counters, HUB_COUNT * LINE, np.int64(0))
                 store_relaxed(counters, HUBS * LINE, np.int64(0))
@@ -251,7 +251,7 @@ def pull(
                 here |= np.uint64(load(member, v) == stamp) << np.uint64(b)
             store(wanting, w, bits & load(reachable, w))
             store(front, w, here)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     found = looked = out = inn = np.int64(0)
     while True:
         first = take_work(counters, FIRST, WORDS)

@@ -53,7 +53,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_one,
 )  # fmt: skip
 from dromos.intrinsics import load, load_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet
+from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -128,7 +128,7 @@ def pull(
                 put(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
             else:
                 put(M, u, identity())
-        meet(memory, thread, threads, 1)
+        barrier(memory, thread, threads, 1)
     hub = np.int64(0)
     while hubs.size:
         piece = take_work(counters, HUBS, 1)
@@ -165,7 +165,7 @@ def pull(
                     inn += end - begin
             reduce_keep(R, sums, block // FOLD)
     if hubs.size:
-        meet(memory, thread, threads, 2)
+        barrier(memory, thread, threads, 2)
         for hub in range(thread, hubs.size, threads):
             v = np.int64(load(hubs, hub))
             message = identity()

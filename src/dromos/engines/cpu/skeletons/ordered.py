@@ -28,7 +28,7 @@ import numpy as np
 from dromos.engines.cpu.skeletons.common import ONE, QUEUE, STOP, first_arc, reserve
 from dromos.engines.cpu.skeletons.hooks import PRIORITY, bucket, compute_from, weight_at
 from dromos.intrinsics import atomic_add, atomic_min, atomic_swap, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet, publish, published
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -213,7 +213,7 @@ def settle_in_order(
             vote = STOPPED
         number += 1
         publish(memory, thread, number, 0, vote)
-        meet(memory, thread, threads, number)
+        barrier(memory, thread, threads, number)
         lowest = NONE
         for other in range(threads):
             lowest = min(lowest, published(memory, other, number, 0))
@@ -227,7 +227,7 @@ def settle_in_order(
         number += 1
         publish(memory, thread, number, 0, count)
         store_relaxed(cursors, thread * LINE, np.int64(0))
-        meet(memory, thread, threads, number)
+        barrier(memory, thread, threads, number)
         together = np.int64(0)
         for other in range(threads):
             together += published(memory, other, number, 0)

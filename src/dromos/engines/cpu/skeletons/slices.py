@@ -62,7 +62,7 @@ from dromos.engines.cpu.skeletons.hooks import (
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet
+from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -87,7 +87,7 @@ def start_part(thread, threads, first, last, S, K, queue, buffer, counters, memo
     fits = True
     for v in range(n * thread // threads, n * (thread + 1) // threads):
         fits &= init_store(S, S, K, v)
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     if not ALWAYS_ACTIVE:
         count = last - first
         for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
@@ -158,7 +158,7 @@ def push_slice(
                     counters, buffer, base, held,
                 )  # fmt: skip
                 messages += sent
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     while True:
         row, begin, end = take_piece(counters, hubs, offsets)
         if row < 0:
@@ -219,7 +219,7 @@ def settle_part(
     if HAS_REDUCTIONS and not UPDATE_ALL:
         for v in range(first + own * thread // threads, first + own * (thread + 1) // threads):
             keep(O, S, v)
-        meet(memory, thread, threads, 1)
+        barrier(memory, thread, threads, 1)
     if HAS_SENT or REVISITS:
         senders = own if ALWAYS_ACTIVE else size
         while True:
@@ -237,7 +237,7 @@ def settle_part(
                     if active_at(O, S, K, u):
                         held = append(following, counters, QUEUE, buffer, base, held, u)
     if HAS_SENT:
-        meet(memory, thread, threads, 2)
+        barrier(memory, thread, threads, 2)
     changed = own if UPDATE_ALL else count
     while True:
         position = take_work(counters, SECOND, CHUNK)
@@ -253,7 +253,7 @@ def settle_part(
                 held = append(following, counters, QUEUE, buffer, base, held, v)
     flush(following, counters, QUEUE, buffer, base, held)
     if HAS_REDUCTIONS:
-        meet(memory, thread, threads, 3)
+        barrier(memory, thread, threads, 3)
         for block in range(thread, (own + SUMMED - 1) // SUMMED, threads):
             reduce_block(O, S, K, first, last, block, sums)
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1

@@ -68,7 +68,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
 )  # fmt: skip
 from dromos.intrinsics import atomic_swap, load, load_relaxed, store_relaxed
-from dromos.jit import LINE, inline, lean_kernel, meet
+from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -108,7 +108,7 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
             if in_offsets.size:
                 inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     if HAS_EDGE_FIELDS:
-        meet(memory, thread, threads, 1)  # an arc looks at both of its ends
+        barrier(memory, thread, threads, 1)  # an arc looks at both of its ends
         for v in range(first, last):
             for arc in range(first_arc(offsets, v), first_arc(offsets, v + 1)):
                 edge_init_store(E, S, E, K, v, np.int64(load(targets, arc)), arc, weight_at(weights, arc))
@@ -167,7 +167,7 @@ def push(
                     S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base,
                     held,
                 )  # fmt: skip
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     while True:
         u, begin, end = take_piece(counters, hubs, offsets)
         if u < 0:
@@ -177,7 +177,7 @@ def push(
         )  # fmt: skip
     flush(touched, counters, TOUCHED, buffer, base, held)
     report[thread * LINE + MESSAGES] = messages
-    meet(memory, thread, threads, 2)
+    barrier(memory, thread, threads, 2)
     settle(
         thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
         counters, memory, report, sums,
@@ -221,7 +221,7 @@ def settle(
                         if in_offsets.size:
                             inn += first_arc(in_offsets, u + 1) - first_arc(in_offsets, u)
     if HAS_SENT:
-        meet(memory, thread, threads, 3)
+        barrier(memory, thread, threads, 3)
     changed = n if UPDATE_ALL else load_relaxed(counters, TOUCHED * LINE)
     chunk = ROWS if UPDATE_ALL else CHUNK
     while True:
@@ -244,7 +244,7 @@ def settle(
             fold_range(O, S, K, first, min(first + chunk, changed), sums)
     flush(following, counters, QUEUE, buffer, base, held)
     if HAS_EDGE_FIELDS:
-        meet(memory, thread, threads, 4)
+        barrier(memory, thread, threads, 4)
         for position in range(count * thread // threads, count * (thread + 1) // threads):
             u = position if everyone else np.int64(load(queue, position))
             for arc in range(first_arc(offsets, u), first_arc(offsets, u + 1)):
@@ -253,7 +253,7 @@ def settle(
                 if (WANTS_ALWAYS or wants_at(O, K, v)) and (SENDS_ALWAYS or sends_at(O, E, K, u, v, arc, w)):
                     fits &= edge_update_store(E, S, E, K, u, v, arc, w)
     if HAS_REDUCTIONS and not UPDATE_ALL:
-        meet(memory, thread, threads, 5)
+        barrier(memory, thread, threads, 5)
         first, last = fold_share(thread, threads, n)
         fold_range(O, S, K, first, last, sums)
     report[thread * LINE + OUT_DEGREES] = out
@@ -312,7 +312,7 @@ def pull(
                     held = append(touched, counters, TOUCHED, buffer, base, held, v)
     flush(touched, counters, TOUCHED, buffer, base, held)
     report[thread * LINE + MESSAGES] = messages
-    meet(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 1)
     settle(
         thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
         counters, memory, report, sums,

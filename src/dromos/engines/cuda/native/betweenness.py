@@ -94,7 +94,7 @@ class _Levels:
             self.search = CudaExecution(Levels(source=source), self.graph, CudaOptions())
         else:
             self.search.restart(source=source)
-        found = self.search.roam()
+        found = self.search.step_switching()
         return self.search.memory.fields["level"], found.superstep - 1  # the last superstep finds nobody
 
 
