@@ -366,7 +366,7 @@ def test_a_long_trace_is_shown_without_its_middle():
 
 def test_plotting_without_matplotlib_tells_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'dromos\[bench\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'dromos\[plot\]'"):
         dr.bfs(dr.generators.path(3), 0, device="reference").trace.plot()
 
 

@@ -17,7 +17,7 @@ from dromos.engines.merging import Accumulators
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
-from dromos.plan import Path
+from dromos.plan import PATHS, Path
 from dromos.program import Analysis, Expr, GraphTypes, Program, TypedProgram, analyse
 from dromos.program.expr import reads
 
@@ -47,6 +47,11 @@ class ArrayPart(ABC):
         self._messages = 0  # sent since the last superstep ended
         self._before: Mapping[str, Array] = {}  # with edge fields: all fields as they were when messages were made
         self._senders: Array | None = None
+
+    @property
+    def planning(self) -> Mapping[str, Any]:
+        """See :class:`dromos.engines.parts.Part`."""
+        return {"dominated": tuple(path for path in PATHS if path.direction == "push")} if self.always else {}
 
     # ---- what a leaf does ------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ class Accumulators:
     >>> merged = Accumulators(Nearest.typed(dr.GraphTypes()), 9)
     >>> merged.add(np.array([5, 2, 5, 5]), (np.array([4, 1, 3, 3], np.int32), np.array([0, 1, 7, 6], np.int32)))
     >>> merged.take(0, 9)
-    (array([2, 5]), (array([1, 3], dtype=int32), array([1, 6], dtype=int32)))
+    (array([2, 5], dtype=int32), (array([1, 3], dtype=int32), array([1, 6], dtype=int32)))
     """
 
     def __init__(self, typed: TypedProgram, num_vertices: int) -> None:

@@ -129,6 +129,10 @@ class Part(Protocol):
     def edge_state(self) -> Mapping[str, Array]:
         """The edge fields with one row per arc of the part's own rows."""
 
+    @property
+    def planning(self) -> Mapping[str, Any]:
+        """What the planner is to know of paths on this leaf, as options of :class:`dromos.plan.Caps`."""
+
     def start(self) -> Partial:
         """Initial state, first frontier, first reductions; the part was made just before."""
 

@@ -45,7 +45,9 @@ class PlacedExecution:
         why = _WHY_SYNCHRONOUS
         if "pull" not in directions:
             why += "; and without in-rows (the transpose) nothing can be pulled"
-        self.caps: Caps = caps_for(self.ir, self.analysis, shape, supported=offered, why_no_others=why)
+        self.caps: Caps = caps_for(
+            self.ir, self.analysis, shape, supported=offered, why_no_others=why, **parts[0].planning
+        )
         self._superstep = self._explored = 0
         started = exchange.reduce([part.start() for part in parts], self.typed)
         overflow = started.overflow or self._on_edges("start_edges", None)

@@ -12,24 +12,22 @@ from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
+from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
-from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered, sums_floats
+from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
-from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
+from dromos.plan import Caps, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
 from dromos.program.expr import FALSE, Expr, reads
 
 __all__ = ["CpuExecution"]
 
-# On a CPU a pull is left later than on a GPU: Beamer's beta.
-_CONSTANTS = Constants(alpha=15.0, beta=18.0)
-_PUSH_COST = 2.5  # an atomic, or a lock, and a store where a pull adds in a register
 _ORDERED = Path("async", "push", "dd")
 _ASYNC_PULLS = (Path("async", "pull", "dd"), Path("async", "pull", "td"))
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
@@ -49,21 +47,14 @@ class CpuExecution:
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
         always = is_always_active(self.ir, self.analysis)
-        # Where all vertices send, a push goes along the same arcs as a pull and pays atomics for it.
-        dominated = tuple(path for path in PATHS if path.direction == "push") if always else ()
-        if threads > 1 and sums_floats(self.typed):
-            # Pushed messages are added in the order in which threads come; a pull adds along the row, always the same.
-            dominated = tuple(path for path in PATHS if path.direction == "push")
         self._in_place = is_offered_in_place(self.ir, self.analysis)
         self.caps: Caps = caps_for(
             self.ir,
             self.analysis,
             graph,
-            constants=_CONSTANTS,
             ordered=is_ordered(self.typed, self.analysis),
-            dominated=dominated,
             in_place=self._in_place and not always,
-            push_cost=_PUSH_COST,
+            **planning(self.typed, self.analysis, several_threads=threads > 1),
         )
         self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
         n = graph.num_vertices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
+from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.emit import fold_reductions, kernel_module
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.merging import listed
@@ -61,6 +63,11 @@ class CpuPart(ArrayPart):
         self._sums = tuple(np.full(blocks, m.identity(dtype), dtype) for m, dtype in types_of) or (np.zeros(1),)
         self.reductions = tuple(dtype.type(0) for _, dtype in types_of)
         self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
+
+    @property
+    def planning(self) -> Mapping[str, Any]:
+        """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
+        return planning(self.typed, self.analysis, several_threads=True)
 
     # ---- the halves of a superstep ---------------------------------------------------------------------------------
 

@@ -121,6 +121,8 @@ def push_row(S, E, K, A, locks, got, first, last, u, begin, end, ends, weights, 
     sent = 0
     for arc in range(begin, end):
         v = np.int64(load(ends, arc))
+        if VOTE and listed and load_relaxed(got, v) == ONE:
+            continue  # one message is as good as all; it was merged before the mark was set
         if is_wanted(S, K, first, last, v):
             w = weight_at(weights, arc)
             if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
