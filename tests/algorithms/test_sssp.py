@@ -102,7 +102,7 @@ def test_bad_input():
     with pytest.raises(GraphDataError, match=r"weight of edge 1 is not a number \(NaN\)"):
         dr.Graph.from_edges([0, 1], [1, 2], [1.0, np.nan])
     graph = dr.generators.path(3)
-    with pytest.raises(InvalidArgumentError, match="only weight=.weight. or None"):
+    with pytest.raises(InvalidArgumentError, match=r"only weight=.weight. or None"):
         dr.sssp(graph, 0, weight="length")
     with pytest.raises(UnknownVertexError, match="no vertex 7"):
         dr.sssp(graph, 7)
