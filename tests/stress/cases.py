@@ -39,7 +39,9 @@ ALGORITHMS: dict[str, tuple[bool, Callable[..., Any]]] = {
     "label_propagation": (False, lambda g, **how: dr.label_propagation(g, **how)),
     "belief_propagation": (
         False,
-        lambda g, **how: dr.belief_propagation(g, np.linspace(0.1, 0.9, g.num_vertices), **how),
+        lambda g, **how: dr.belief_propagation(
+            g, np.linspace(-0.4, 0.4, 2 * g.num_vertices).reshape(-1, 2), [[1e-3, -1e-3], [-1e-3, 1e-3]], **how
+        ),
     ),
     "spmv": (True, lambda g, **how: dr.spmv(g, np.linspace(0, 1, g.num_vertices), **how)),
     "closeness": (True, lambda g, **how: dr.closeness(g, **how)),
