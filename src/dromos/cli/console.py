@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 __all__ = ["err", "out", "print_json", "work"]
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, emoji=False)  # a name such as ":abacus:" is no picture
+err = Console(stderr=True, highlight=False, emoji=False)
 
 _QUIET_SECONDS = 0.8  # shorter work shows no bar
 

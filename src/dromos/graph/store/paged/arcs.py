@@ -40,7 +40,7 @@ class ArcsOnDisk:
     def _refuse(self, *args: Any, **options: Any) -> NoReturn:
         raise InvalidArgumentError(
             f"the arcs of {self._path} stay on disk, and this needs them in memory; take dr.read(path), or "
-            "graph.load(), instead of dr.open(path)"
+            "graph.load(), instead of dr.open(path) (on the command line: leave --memory out)"
         )
 
     __array__ = __getitem__ = __iter__ = _refuse
