@@ -99,7 +99,7 @@ def test_every_algorithm_is_called():
 
 @pytest.mark.parametrize("name", CALLS)
 def test_right_answers_are_accepted(name, tmp_path):
-    accepted = []
+    accepted, found = [], set()
     for shape, graph in SHAPES.items():
         try:
             result = CALLS[name](graph, tmp_path)
@@ -110,6 +110,8 @@ def test_right_answers_are_accepted(name, tmp_path):
         except DromosError as error:
             pytest.fail(f"{name} of {shape}: {error}")
         accepted.append(shape)
+        found |= {*result, *result.values_of_graph}
+    assert found == set(type(result).__annotations__)  # what editors and type checkers are told
     acyclic = name in ("longest_paths", "topological_levels")
     assert ({"directed star"} if acyclic else {"star", "grid"}) <= set(accepted)  # where there is an answer
 

@@ -28,11 +28,26 @@ from dromos.graph import Graph
 from dromos.graph.formats.files import atomic_output
 from dromos.runner import DeviceOptions, Result, Session
 
-__all__ = ["all_pairs", "verify"]
+__all__ = ["AllPairsResult", "all_pairs", "verify"]
 
 _CHECKED = 16
 _SLICE = 1 << 24  # bytes of distances that Arrow encodes at once
 _NARROW = np.iinfo(np.int16).max
+
+
+class AllPairsResult(Result):
+    """What :func:`all_pairs` returns."""
+
+    group: Array
+    sources: Array
+    levels: Array
+    joint: Array
+    group_sharing: Array
+    group_seconds: Array
+    rows: int
+    sharing: float
+    bytes: int
+    file: str
 
 
 def all_pairs(
@@ -44,7 +59,7 @@ def all_pairs(
     wide: bool = False,
     grouping: str = "auto",
     **how: Unpack[DeviceOptions],
-) -> Result:
+) -> AllPairsResult:
     """Distances from all vertices to all, written to a Parquet file.
 
     Args:
@@ -86,6 +101,7 @@ def all_pairs(
         rows.close()
     table = {name: np.array([getattr(facts, of) for facts in searched.groups]) for name, of in _COLUMNS.items()}
     return session.result(
+        AllPairsResult,
         table,
         values={"rows": len(ids), "sharing": searched.sharing, "bytes": file.stat().st_size, "file": str(file)},
         index="group",

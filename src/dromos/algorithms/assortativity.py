@@ -18,12 +18,19 @@ from dromos.algorithms.degree_distribution import degrees
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import NumberResult, Options, Session
 
-__all__ = ["assortativity", "verify"]
+__all__ = ["AssortativityResult", "assortativity", "verify"]
 
 
-def assortativity(graph: Graph, **how: Unpack[Options]) -> Result:
+class AssortativityResult(NumberResult):
+    """What :func:`assortativity` returns."""
+
+    degree: Array
+    assortativity: float
+
+
+def assortativity(graph: Graph, **how: Unpack[Options]) -> AssortativityResult:
     """The correlation of degrees over edges: of out-degree with in-degree where the graph is directed.
 
     Args:
@@ -44,6 +51,7 @@ def assortativity(graph: Graph, **how: Unpack[Options]) -> Result:
     around = np.repeat(head - mean_head, out) @ (tail - mean_tail)[graph.targets]
     value = float(around / np.sqrt(spread)) if spread > 0 else float("nan")
     return session.result(
+        AssortativityResult,
         {"degree": degrees(graph, "total")},
         values={"assortativity": value},
         verifier=lambda result: verify(graph, value),

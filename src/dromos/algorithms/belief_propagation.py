@@ -26,7 +26,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["belief_program", "belief_propagation", "verify"]
+__all__ = ["BeliefPropagationResult", "belief_program", "belief_propagation", "verify"]
 
 _MOST_CLASSES = 8
 
@@ -70,6 +70,12 @@ def belief_program(classes: int) -> type[dr.Program]:
     return LinBP
 
 
+class BeliefPropagationResult(Result):
+    """What :func:`belief_propagation` returns."""
+
+    belief: Array
+
+
 def belief_propagation(
     graph: Graph,
     prior: Any,
@@ -80,7 +86,7 @@ def belief_propagation(
     echo_cancellation: bool = True,
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> BeliefPropagationResult:
     """Beliefs about the classes of all vertices, from those known of some.
 
     Args:
@@ -120,7 +126,7 @@ def belief_propagation(
     limit, tolerance = count_of(max_iter, "max_iter"), finite(tol, "tol", 0, np.inf)
     echo = _echo(on) if echo_cancellation else np.zeros(graph.num_vertices)
     if graph.num_vertices == 0:
-        return session.result({"belief": known.copy()}, verifier=lambda result: None)
+        return session.result(BeliefPropagationResult, {"belief": known.copy()}, verifier=lambda result: None)
     squared = effect @ effect
     program = belief_program(classes)(
         prior=known, echo=echo, coupling=effect.ravel(), squared=squared.ravel(), tolerance=tolerance
@@ -128,7 +134,9 @@ def belief_propagation(
     outcome = session.run(program, on, max_iter=limit)
     promised = tolerance if outcome.finished == "converged" else np.inf
     result = session.result(
-        outcome.fields, verifier=lambda result: verify(on, known, effect, echo, result["belief"], promised)
+        BeliefPropagationResult,
+        outcome.fields,
+        verifier=lambda result: verify(on, known, effect, echo, result["belief"], promised),
     )
     trouble = f"belief_propagation: beliefs still change by {tolerance:g} or more in sum"
     return settled(result, on_limit, limit, trouble, "scale the coupling down, or raise max_iter")

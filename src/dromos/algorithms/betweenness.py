@@ -29,7 +29,7 @@ from dromos.graph import Graph
 from dromos.parallel import in_blocks
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Dependencies", "Paths", "betweenness", "verify"]
+__all__ = ["BetweennessResult", "Dependencies", "Paths", "betweenness", "verify"]
 
 _MOST_PATHS = 2.0**900  # beyond, a dependency divided by the paths may leave the range of normal floats
 
@@ -92,6 +92,12 @@ class Dependencies(dr.Program):
         return (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
 
 
+class BetweennessResult(Result):
+    """What :func:`betweenness` returns."""
+
+    centrality: Array
+
+
 def betweenness(
     graph: Graph,
     k: int | None = None,
@@ -100,7 +106,7 @@ def betweenness(
     endpoints: bool = False,
     seed: int | None = None,
     **how: Unpack[Options],
-) -> Result:
+) -> BetweennessResult:
     """The share of shortest paths that lead through each vertex.
 
     Args:
@@ -130,7 +136,7 @@ def betweenness(
         _scale(factors, share, chosen, share_of_chosen)
         verify(on, chosen, result["centrality"], factors, endpoints)
 
-    return session.result({"centrality": total}, verifier=check)
+    return session.result(BetweennessResult, {"centrality": total}, verifier=check)
 
 
 def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoints: bool) -> Array:

@@ -21,7 +21,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["BFS", "bfs", "verify"]
+__all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
 
 class BFS(dr.Program):
@@ -50,7 +50,14 @@ class BFS(dr.Program):
         return new.level != old.level
 
 
-def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack[Options]) -> Result:
+class BFSResult(Result):
+    """What :func:`bfs` returns."""
+
+    level: Array
+    parent: Array
+
+
+def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack[Options]) -> BFSResult:
     """Levels and parents of all vertices that ``source`` reaches.
 
     Args:
@@ -71,6 +78,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack
     limit = None if limit is None else min(limit, graph.num_vertices)
     fields = session.run(BFS(source=root), max_iter=limit, keep_on_device=True).fields
     return session.result(
+        BFSResult,
         fields,
         vertex_fields={"parent"},
         verifier=lambda result: verify(graph, root, result["parent"], result["level"], depth_limit=limit),

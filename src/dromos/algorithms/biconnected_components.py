@@ -21,12 +21,29 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["articulation_points", "biconnected_components", "bridges", "verify"]
+__all__ = [
+    "ArticulationPointsResult",
+    "BiconnectedComponentsResult",
+    "BridgesResult",
+    "articulation_points",
+    "biconnected_components",
+    "bridges",
+    "verify",
+]
 
 _CHECKED = 32
 
 
-def biconnected_components(graph: Graph, **how: Unpack[Options]) -> Result:
+class BiconnectedComponentsResult(Result):
+    """What :func:`biconnected_components` returns."""
+
+    source: Array
+    target: Array
+    component: Array
+    count: int
+
+
+def biconnected_components(graph: Graph, **how: Unpack[Options]) -> BiconnectedComponentsResult:
     """Which edges are on a cycle together.
 
     Args:
@@ -45,6 +62,7 @@ def biconnected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     order = np.lexsort((target, source))
     fields = {"source": source[order], "target": target[order], "component": component[order]}
     return session.result(
+        BiconnectedComponentsResult,
         fields,
         values={"count": found["count"]},
         vertex_fields={"source", "target"},
@@ -53,7 +71,15 @@ def biconnected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     )
 
 
-def bridges(graph: Graph, **how: Unpack[Options]) -> Result:
+class BridgesResult(Result):
+    """What :func:`bridges` returns."""
+
+    source: Array
+    target: Array
+    count: int
+
+
+def bridges(graph: Graph, **how: Unpack[Options]) -> BridgesResult:
     """The edges that are on no cycle: ``source`` and ``target``, and their number, ``count``.
 
     Args:
@@ -69,6 +95,7 @@ def bridges(graph: Graph, **how: Unpack[Options]) -> Result:
     source, target = _ends(graph, found["bridge"])
     order = np.lexsort((target, source))
     return session.result(
+        BridgesResult,
         {"source": source[order], "target": target[order]},
         values={"count": len(source)},
         vertex_fields={"source", "target"},
@@ -77,7 +104,14 @@ def bridges(graph: Graph, **how: Unpack[Options]) -> Result:
     )
 
 
-def articulation_points(graph: Graph, **how: Unpack[Options]) -> Result:
+class ArticulationPointsResult(Result):
+    """What :func:`articulation_points` returns."""
+
+    member: Array
+    count: int
+
+
+def articulation_points(graph: Graph, **how: Unpack[Options]) -> ArticulationPointsResult:
     """The vertices whose loss disconnects others: ``member``, and their number, ``count``.
 
     Args:
@@ -99,7 +133,9 @@ def articulation_points(graph: Graph, **how: Unpack[Options]) -> Result:
         held = np.bincount(pairs[0], minlength=graph.num_vertices)
         nowhere(result["member"] != (held > 1), "vertex {} lies in several components and is no member, or the reverse")
 
-    return session.result({"member": cut}, values={"count": int(np.count_nonzero(cut))}, verifier=check)
+    return session.result(
+        ArticulationPointsResult, {"member": cut}, values={"count": int(np.count_nonzero(cut))}, verifier=check
+    )
 
 
 def _search(name: str, graph: Graph, how: Options) -> tuple[Session, Any]:

@@ -26,9 +26,17 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import DeviceOptions, Result, Session
 
-__all__ = ["closeness", "verify"]
+__all__ = ["ClosenessResult", "closeness", "verify"]
 
 _CHECKED = 64
+
+
+class ClosenessResult(Result):
+    """What :func:`closeness` returns."""
+
+    centrality: Array
+    sharing: float
+    groups: list[float]
 
 
 def closeness(
@@ -41,7 +49,7 @@ def closeness(
     memory: int | None = None,
     weight: str | None = None,
     **how: Unpack[DeviceOptions],
-) -> Result:
+) -> ClosenessResult:
     """How close each vertex is to all that have a path to it.
 
     Args:
@@ -66,6 +74,7 @@ def closeness(
         weight_range(on, negative=False)
         reached, far, others = _weighted_sums(session, on, chosen)
         return session.result(
+            ClosenessResult,
             {"centrality": _centrality(reached, far, others, wf_improved)},
             verifier=lambda result: verify(on, chosen, result["centrality"], wf_improved, weighted=True),
         )
@@ -74,6 +83,7 @@ def closeness(
     else:
         sums = sums_from(session, graph, chosen, grouping, memory)
     return session.result(
+        ClosenessResult,
         {"centrality": _centrality(sums.reached, sums.far, sums.others, wf_improved)},
         values=sharing_values(sums.searched),
         verifier=lambda result: verify(graph, chosen, result["centrality"], wf_improved),

@@ -21,10 +21,17 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["clustering", "verify"]
+__all__ = ["ClusteringResult", "clustering", "verify"]
 
 
-def clustering(graph: Graph, **how: Unpack[Options]) -> Result:
+class ClusteringResult(Result):
+    """What :func:`clustering` returns."""
+
+    clustering: Array
+    average: float
+
+
+def clustering(graph: Graph, **how: Unpack[Options]) -> ClusteringResult:
     """The local clustering coefficient of every vertex.
 
     Args:
@@ -42,6 +49,7 @@ def clustering(graph: Graph, **how: Unpack[Options]) -> Result:
     counts = session.require_native("triangles", on)["triangles"]
     share = counts / np.maximum(_pairs(on), 1)
     return session.result(
+        ClusteringResult,
         {"clustering": share},
         values={"average": float(share.mean()) if len(share) else 0.0},
         verifier=lambda result: verify(on, result["clustering"]),

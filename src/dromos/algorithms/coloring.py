@@ -21,10 +21,17 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["coloring", "verify"]
+__all__ = ["ColoringResult", "coloring", "verify"]
 
 
-def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[Options]) -> Result:
+class ColoringResult(Result):
+    """What :func:`coloring` returns."""
+
+    color: Array
+    count: int
+
+
+def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[Options]) -> ColoringResult:
     """A colour for each vertex that none of its neighbours has.
 
     Args:
@@ -47,6 +54,7 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
         turns = turns[np.argsort(-on.out_degree[turns], kind="stable")]
     color = session.host_native("coloring", on, order=turns)["color"]
     return session.result(
+        ColoringResult,
         {"color": color},
         values={"count": int(color.max(initial=-1)) + 1},
         verifier=lambda result: verify(on, result["color"]),

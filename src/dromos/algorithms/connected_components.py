@@ -21,7 +21,7 @@ from dromos.graph import Graph
 from dromos.parallel import in_blocks
 from dromos.runner import Options, Result, Session, on_host
 
-__all__ = ["Components", "component_sizes", "connected_components", "verify"]
+__all__ = ["Components", "ComponentsResult", "component_sizes", "connected_components", "verify"]
 
 
 class Components(dr.Program):
@@ -40,7 +40,15 @@ class Components(dr.Program):
         return dr.minimum(v.label, message)
 
 
-def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
+class ComponentsResult(Result):
+    """What :func:`connected_components` returns."""
+
+    label: Array
+    size: Array
+    count: int
+
+
+def connected_components(graph: Graph, **how: Unpack[Options]) -> ComponentsResult:
     """Weakly connected components: the direction of edges is not looked at.
 
     Args:
@@ -59,6 +67,7 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
     label = fields["label"]
     count = _number(on_host(label))
     return session.result(
+        ComponentsResult,
         {"label": label, "size": lambda: component_sizes(on_host(label))},
         values={"count": count},
         vertex_fields={"label"},

@@ -23,7 +23,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Cores", "Peel", "core_numbers", "peeled_graph", "verify"]
+__all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "peeled_graph", "verify"]
 
 
 class Peel(dr.Program):
@@ -121,7 +121,14 @@ def peeled_graph(graph: Graph) -> Graph:
     return bare.symmetrized(dedupe=False) if graph.directed else bare
 
 
-def core_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
+class CoreNumbersResult(Result):
+    """What :func:`core_numbers` returns."""
+
+    core: Array
+    degeneracy: int
+
+
+def core_numbers(graph: Graph, **how: Unpack[Options]) -> CoreNumbersResult:
     """The core number of every vertex.
 
     Args:
@@ -137,6 +144,7 @@ def core_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
     fields = session.native("cores", on)
     core = _peel(session, on) if fields is None else fields["core"]
     return session.result(
+        CoreNumbersResult,
         {"core": core},
         values={"degeneracy": int(core.max(initial=0))},
         verifier=lambda result: verify(on, result["core"]),

@@ -16,10 +16,16 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["degree_centrality", "verify"]
+__all__ = ["DegreeCentralityResult", "degree_centrality", "verify"]
 
 
-def degree_centrality(graph: Graph, direction: str = "total", **how: Unpack[Options]) -> Result:
+class DegreeCentralityResult(Result):
+    """What :func:`degree_centrality` returns."""
+
+    centrality: Array
+
+
+def degree_centrality(graph: Graph, direction: str = "total", **how: Unpack[Options]) -> DegreeCentralityResult:
     """The share of the other vertices that each vertex is joined to.
 
     Args:
@@ -35,7 +41,11 @@ def degree_centrality(graph: Graph, direction: str = "total", **how: Unpack[Opti
     others = graph.num_vertices - 1
     degree = degrees(graph, direction)
     share = degree / others if others > 0 else np.ones(graph.num_vertices)
-    return session.result({"centrality": share}, verifier=lambda result: verify(graph, result["centrality"], direction))
+    return session.result(
+        DegreeCentralityResult,
+        {"centrality": share},
+        verifier=lambda result: verify(graph, result["centrality"], direction),
+    )
 
 
 def verify(graph: Graph, centrality: Array, direction: str) -> None:

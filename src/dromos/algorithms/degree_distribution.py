@@ -17,10 +17,18 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["degree_distribution", "degrees", "verify"]
+__all__ = ["DegreeDistributionResult", "degree_distribution", "degrees", "verify"]
 
 
-def degree_distribution(graph: Graph, direction: str = "total", **how: Unpack[Options]) -> Result:
+class DegreeDistributionResult(Result):
+    """What :func:`degree_distribution` returns."""
+
+    degree: Array
+    count: Array
+    share: Array
+
+
+def degree_distribution(graph: Graph, direction: str = "total", **how: Unpack[Options]) -> DegreeDistributionResult:
     """How many vertices have each degree.
 
     Args:
@@ -36,7 +44,12 @@ def degree_distribution(graph: Graph, direction: str = "total", **how: Unpack[Op
     session = Session("degree_distribution", graph, **how)
     count = np.bincount(degrees(graph, direction)) if graph.num_vertices else np.zeros(0, dtype=np.int64)
     fields = {"degree": np.arange(len(count)), "count": count, "share": count / max(graph.num_vertices, 1)}
-    return session.result(fields, index="degree", verifier=lambda result: verify(graph, result["count"], direction))
+    return session.result(
+        DegreeDistributionResult,
+        fields,
+        index="degree",
+        verifier=lambda result: verify(graph, result["count"], direction),
+    )
 
 
 def degrees(graph: Graph, direction: str) -> Array:

@@ -21,9 +21,18 @@ from dromos.engines.native.joint_groups import Found
 from dromos.graph import Graph
 from dromos.runner import DeviceOptions, Result, Session
 
-__all__ = ["distances", "verify"]
+__all__ = ["DistancesResult", "distances", "verify"]
 
 _CHECKED = 64
+
+
+class DistancesResult(Result):
+    """What :func:`distances` returns."""
+
+    source: Array
+    distance: Array
+    sharing: float
+    groups: list[float]
 
 
 def distances(
@@ -33,7 +42,7 @@ def distances(
     depth_limit: int | None = None,
     memory: int | None = None,
     **how: Unpack[DeviceOptions],
-) -> Result:
+) -> DistancesResult:
     """Distances in edges from each source to each target.
 
     Args:
@@ -70,6 +79,7 @@ def distances(
     searched = search(session, graph, ids, keep, limit=limit, distance=np.int32, memory=memory)
     assert rows is not None, "there is at least one source, and so a group"
     return session.result(
+        DistancesResult,
         {"source": ids, "distance": rows},
         values=sharing_values(searched),
         vertex_fields={"source"},

@@ -11,7 +11,7 @@ A few searches bound most vertices so tightly that no search from them is needed
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 import numpy as np
 
@@ -19,14 +19,25 @@ from dromos.algorithms.many.bounding import Bounds, narrow
 from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import NumberResult, Options, Result, Session
 
-__all__ = ["diameter", "eccentricity", "radius", "verify"]
+__all__ = ["DiameterResult", "EccentricityResult", "RadiusResult", "diameter", "eccentricity", "radius", "verify"]
 
 _CHECKED = 64
 
+Number = TypeVar("Number", bound=NumberResult)
 
-def eccentricity(graph: Graph, **how: Unpack[Options]) -> Result:
+
+class EccentricityResult(Result):
+    """What :func:`eccentricity` returns."""
+
+    eccentricity: Array
+    diameter: int
+    radius: int
+    searches: int
+
+
+def eccentricity(graph: Graph, **how: Unpack[Options]) -> EccentricityResult:
     """The distance from each vertex to the farthest one.
 
     Args:
@@ -46,13 +57,23 @@ def eccentricity(graph: Graph, **how: Unpack[Options]) -> Result:
         "searches": int(np.count_nonzero(bounds.searched)),
     }
     return session.result(
+        EccentricityResult,
         {"eccentricity": bounds.lower},
         values=values,
         verifier=lambda result: verify(graph, result["eccentricity"], result["eccentricity"]),
     )
 
 
-def diameter(graph: Graph, **how: Unpack[Options]) -> Result:
+class DiameterResult(NumberResult):
+    """What :func:`diameter` returns."""
+
+    lower: Array
+    upper: Array
+    diameter: int
+    searches: int
+
+
+def diameter(graph: Graph, **how: Unpack[Options]) -> DiameterResult:
     """The greatest distance between two vertices.
 
     Args:
@@ -60,15 +81,25 @@ def diameter(graph: Graph, **how: Unpack[Options]) -> Result:
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
-    >>> dr.diameter(dr.generators.cycle(7)).diameter
-    3
+    >>> longest = dr.diameter(dr.generators.cycle(7))
+    >>> longest == 3, longest / 2, longest.diameter
+    (True, 1.5, 3)
     """
     session = Session("diameter", graph, **how)
     bounds = narrow(session, graph, "diameter")
-    return _bounded(session, graph, bounds, {"diameter": int(bounds.lower.max())})
+    return _bounded(session, DiameterResult, graph, bounds, {"diameter": int(bounds.lower.max())})
 
 
-def radius(graph: Graph, **how: Unpack[Options]) -> Result:
+class RadiusResult(NumberResult):
+    """What :func:`radius` returns."""
+
+    lower: Array
+    upper: Array
+    radius: int
+    searches: int
+
+
+def radius(graph: Graph, **how: Unpack[Options]) -> RadiusResult:
     """Smallest eccentricity: some vertex has all others within this distance.
 
     Args:
@@ -81,10 +112,10 @@ def radius(graph: Graph, **how: Unpack[Options]) -> Result:
     """
     session = Session("radius", graph, **how)
     bounds = narrow(session, graph, "radius")
-    return _bounded(session, graph, bounds, {"radius": int(bounds.upper.min())})
+    return _bounded(session, RadiusResult, graph, bounds, {"radius": int(bounds.upper.min())})
 
 
-def _bounded(session: Session, graph: Graph, bounds: Bounds, values: dict[str, int]) -> Result:
+def _bounded(session: Session, kind: type[Number], graph: Graph, bounds: Bounds, values: dict[str, int]) -> Number:
     def check(result: Result) -> None:
         verify(graph, result["lower"], result["upper"])
         # Each call narrows the bounds for its own number alone, so the other one may still be open.
@@ -97,7 +128,7 @@ def _bounded(session: Session, graph: Graph, bounds: Bounds, values: dict[str, i
 
     searches = int(np.count_nonzero(bounds.searched))
     return session.result(
-        {"lower": bounds.lower, "upper": bounds.upper}, values={**values, "searches": searches}, verifier=check
+        kind, {"lower": bounds.lower, "upper": bounds.upper}, values={**values, "searches": searches}, verifier=check
     )
 
 

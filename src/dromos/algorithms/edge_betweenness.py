@@ -22,7 +22,15 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["edge_betweenness", "verify"]
+__all__ = ["EdgeBetweennessResult", "edge_betweenness", "verify"]
+
+
+class EdgeBetweennessResult(Result):
+    """What :func:`edge_betweenness` returns."""
+
+    source: Array
+    target: Array
+    centrality: Array
 
 
 def edge_betweenness(
@@ -32,7 +40,7 @@ def edge_betweenness(
     normalized: bool = True,
     seed: int | None = None,
     **how: Unpack[Options],
-) -> Result:
+) -> EdgeBetweennessResult:
     """The share of shortest paths that lead over each edge.
 
     Args:
@@ -62,6 +70,7 @@ def edge_betweenness(
     if not on.directed:
         src, dst, through = _joined(src, dst, through)
     return session.result(
+        EdgeBetweennessResult,
         {"source": src, "target": dst, "centrality": through * scale},
         vertex_fields={"source", "target"},
         index="source",

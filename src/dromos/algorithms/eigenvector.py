@@ -24,7 +24,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Eigenvector", "eigenvector", "verify"]
+__all__ = ["Eigenvector", "EigenvectorResult", "eigenvector", "verify"]
 
 
 class Eigenvector(dr.Program):
@@ -60,6 +60,12 @@ class Eigenvector(dr.Program):
         return (self.change < self.tolerance) & (self.superstep > 0)
 
 
+class EigenvectorResult(Result):
+    """What :func:`eigenvector` returns."""
+
+    centrality: Array
+
+
 def eigenvector(
     graph: Graph,
     max_iter: int = 1000,
@@ -67,7 +73,7 @@ def eigenvector(
     weight: str | None = "weight",
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> EigenvectorResult:
     """How central each vertex is by the centrality of those with an edge to it.
 
     Args:
@@ -88,10 +94,11 @@ def eigenvector(
     tolerance = finite(tol, "tol", 0, np.inf)
     check_on_limit(on_limit)
     if graph.num_vertices == 0:
-        return session.result({"centrality": np.empty(0)}, verifier=lambda result: None)
+        return session.result(EigenvectorResult, {"centrality": np.empty(0)}, verifier=lambda result: None)
     outcome = session.run(Eigenvector(tolerance=tolerance), on, max_iter=limit + 1)
     promised = tolerance if outcome.finished == "converged" else np.inf
     result = session.result(
+        EigenvectorResult,
         {"centrality": outcome.fields["centrality"]},
         verifier=lambda result: verify(on, result["centrality"], tolerance=promised),
     )

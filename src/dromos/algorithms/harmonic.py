@@ -22,9 +22,17 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import DeviceOptions, Result, Session
 
-__all__ = ["harmonic", "verify"]
+__all__ = ["HarmonicResult", "harmonic", "verify"]
 
 _CHECKED = 64
+
+
+class HarmonicResult(Result):
+    """What :func:`harmonic` returns."""
+
+    centrality: Array
+    sharing: float
+    groups: list[float]
 
 
 def harmonic(
@@ -36,7 +44,7 @@ def harmonic(
     grouping: str = "auto",
     memory: int | None = None,
     **how: Unpack[DeviceOptions],
-) -> Result:
+) -> HarmonicResult:
     """The sum of the inverses of the distances to each vertex.
 
     Args:
@@ -72,6 +80,7 @@ def harmonic(
         outside[wanted] = False
         centrality[outside] = np.nan
     return session.result(
+        HarmonicResult,
         {"centrality": centrality},
         values=sharing_values(sums.searched),
         verifier=lambda result: verify(graph, chosen, result["centrality"], scale),

@@ -23,7 +23,14 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["hits", "verify"]
+__all__ = ["HITSResult", "hits", "verify"]
+
+
+class HITSResult(Result):
+    """What :func:`hits` returns."""
+
+    hub: Array
+    authority: Array
 
 
 def hits(
@@ -33,7 +40,7 @@ def hits(
     weight: str | None = "weight",
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> HITSResult:
     """How good a hub and how good an authority each vertex is.
 
     Args:
@@ -67,6 +74,7 @@ def hits(
     done = change < tolerance or not on.num_arcs
     session.finished = "converged" if done else ""
     result = session.result(
+        HITSResult,
         {"hub": hub, "authority": authority},
         verifier=lambda result: verify(on, result["hub"], result["authority"], tolerance=tol if done else np.inf),
     )

@@ -22,10 +22,19 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["k_core", "verify"]
+__all__ = ["KCoreResult", "k_core", "verify"]
 
 
-def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> Result:
+class KCoreResult(Result):
+    """What :func:`k_core` returns."""
+
+    member: Array
+    degree: Array
+    count: int
+    k: int
+
+
+def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreResult:
     """The vertices of the ``k``-core; of the densest one that is not empty if ``k`` is not given.
 
     Args:
@@ -44,6 +53,7 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> Result
     left = session.run(Peel(k=wanted, degree=on.out_degree), on).fields["left"]
     member = left >= wanted
     return session.result(
+        KCoreResult,
         {"member": member, "degree": np.where(member, left, 0)},
         values={"count": int(np.count_nonzero(member)), "k": wanted},
         verifier=lambda result: verify(on, wanted, result["member"], result["degree"]),

@@ -22,7 +22,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Katz", "katz", "verify"]
+__all__ = ["Katz", "KatzResult", "katz", "verify"]
 
 
 class Katz(dr.Program):
@@ -51,6 +51,12 @@ class Katz(dr.Program):
         return self.change < self.tolerance
 
 
+class KatzResult(Result):
+    """What :func:`katz` returns."""
+
+    centrality: Array
+
+
 def katz(
     graph: Graph,
     alpha: float = 0.1,
@@ -61,7 +67,7 @@ def katz(
     weight: str | None = "weight",
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> KatzResult:
     """How many walks lead to each vertex, long ones for less.
 
     Args:
@@ -89,12 +95,13 @@ def katz(
     }
     check_on_limit(on_limit)
     if graph.num_vertices == 0:
-        return session.result({"centrality": np.empty(0)}, verifier=lambda result: None)
+        return session.result(KatzResult, {"centrality": np.empty(0)}, verifier=lambda result: None)
     outcome = session.run(Katz(**params), on, max_iter=limit)
     found = outcome.fields["centrality"]
     length = float(np.linalg.norm(found)) if normalized and found.any() else 1.0
     promised = tol if outcome.finished == "converged" else np.inf
     result = session.result(
+        KatzResult,
         {"centrality": found / length},
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )

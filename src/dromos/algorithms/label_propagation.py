@@ -21,10 +21,17 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["label_propagation", "verify"]
+__all__ = ["LabelPropagationResult", "label_propagation", "verify"]
 
 
-def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) -> Result:
+class LabelPropagationResult(Result):
+    """What :func:`label_propagation` returns."""
+
+    label: Array
+    count: int
+
+
+def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) -> LabelPropagationResult:
     """The community of every vertex after ``max_iter`` rounds.
 
     Args:
@@ -44,6 +51,7 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
     in_use = np.zeros(graph.num_vertices, dtype=bool)
     in_use[label] = True
     return session.result(
+        LabelPropagationResult,
         {"label": label},
         values={"count": int(np.count_nonzero(in_use))},
         vertex_fields={"label"},

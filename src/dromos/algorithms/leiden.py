@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from dromos.algorithms.louvain import find_communities, verify
+from dromos.algorithms.louvain import CommunitiesResult, find_communities, verify
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Session
 
 __all__ = ["leiden", "verify"]
 
@@ -27,7 +27,7 @@ def leiden(
     rounds: int = 4,
     weight: str | None = "weight",
     **how: Unpack[Options],
-) -> Result:
+) -> CommunitiesResult:
     """Connected communities of high modularity, with their hierarchy.
 
     Args:

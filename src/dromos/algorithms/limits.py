@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from dromos.errors import ConvergenceError, InvalidArgumentError
 from dromos.runner import Result
 
 __all__ = ["check_on_limit", "settled"]
+
+Answer = TypeVar("Answer", bound=Result)
 
 _RULES = ("raise", "return")
 
@@ -23,7 +27,7 @@ def check_on_limit(on_limit: str) -> str:
     return on_limit
 
 
-def settled(result: Result, on_limit: str, limit: int, trouble: str, advice: str) -> Result:
+def settled(result: Answer, on_limit: str, limit: int, trouble: str, advice: str) -> Answer:
     """``result`` if its run converged or need not; otherwise a ConvergenceError that has it."""
     if result.finished == "converged" or on_limit == "return":
         return result

@@ -22,7 +22,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["LongestPaths", "longest_paths", "verify"]
+__all__ = ["LongestPaths", "LongestPathsResult", "longest_paths", "verify"]
 
 
 class LongestPaths(dr.Program):
@@ -55,7 +55,16 @@ class LongestPaths(dr.Program):
         return new.level == self.superstep + 1
 
 
-def longest_paths(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> Result:
+class LongestPathsResult(Result):
+    """What :func:`longest_paths` returns."""
+
+    distance: Array
+    parent: Array
+    length: float
+    end: Any
+
+
+def longest_paths(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> LongestPathsResult:
     """The heaviest path to every vertex.
 
     Args:
@@ -78,6 +87,7 @@ def longest_paths(graph: Graph, weight: str | None = "weight", **how: Unpack[Opt
         name = end if graph.labels is None else graph.labels.values_of(np.array([end])).tolist()[0]
         values = {"length": float(distance[end]), "end": name}
     return session.result(
+        LongestPathsResult,
         {"distance": distance, "parent": fields["parent"]},
         values=values,
         vertex_fields={"parent"},

@@ -24,7 +24,16 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["find_communities", "louvain", "verify"]
+__all__ = ["CommunitiesResult", "find_communities", "louvain", "verify"]
+
+
+class CommunitiesResult(Result):
+    """What :func:`louvain` and :func:`dromos.leiden` return."""
+
+    community: Array
+    hierarchy: Array
+    count: int
+    modularity: float
 
 
 def louvain(
@@ -34,7 +43,7 @@ def louvain(
     rounds: int = 2,
     weight: str | None = "weight",
     **how: Unpack[Options],
-) -> Result:
+) -> CommunitiesResult:
     """Communities of high modularity, with their hierarchy.
 
     Args:
@@ -57,7 +66,7 @@ def louvain(
 
 def find_communities(
     session: Session, graph: Graph, resolution: float, seed: int, rounds: int, weight: str | None, *, refined: bool
-) -> Result:
+) -> CommunitiesResult:
     """What :func:`louvain` and :func:`dromos.leiden` share."""
     require_undirected(graph, session.name)
     on = weighted(graph, weight)
@@ -70,6 +79,7 @@ def find_communities(
     community, levels = fields["community"], fields["levels"]
     found = modularity_of(on, community, gamma)
     return session.result(
+        CommunitiesResult,
         {"community": community, "hierarchy": lambda: np.stack(levels, axis=1)},
         values={"count": int(community.max(initial=-1)) + 1, "modularity": found},
         verifier=lambda result: verify(

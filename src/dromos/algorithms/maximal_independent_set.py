@@ -23,7 +23,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["IndependentSet", "maximal_independent_set", "verify"]
+__all__ = ["IndependentSet", "IndependentSetResult", "maximal_independent_set", "verify"]
 
 _UNDECIDED, _MEMBER, _OUT = 0, 1, 2
 
@@ -52,7 +52,14 @@ class IndependentSet(dr.Program):
         return old.state == _UNDECIDED
 
 
-def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options]) -> Result:
+class IndependentSetResult(Result):
+    """What :func:`maximal_independent_set` returns."""
+
+    member: Array
+    count: int
+
+
+def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options]) -> IndependentSetResult:
     """Vertices of which no two are neighbours, to which none can be added.
 
     Args:
@@ -71,6 +78,7 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     state = session.run(IndependentSet(rank=priority), on).fields["state"]
     member = state == _MEMBER
     return session.result(
+        IndependentSetResult,
         {"member": member},
         values={"count": int(np.count_nonzero(member))},
         verifier=lambda result: verify(on, result["member"]),

@@ -21,10 +21,18 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["maximal_matching", "verify"]
+__all__ = ["MatchingResult", "maximal_matching", "verify"]
 
 
-def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> Result:
+class MatchingResult(Result):
+    """What :func:`maximal_matching` returns."""
+
+    mate: Array
+    count: int
+    total_weight: float
+
+
+def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> MatchingResult:
     """Pairs of neighbours, as many as fit without taking one apart.
 
     Args:
@@ -51,6 +59,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     count = int(np.count_nonzero(mate >= 0)) // 2
     total = float(count) if edges.weight is None else _weight(on, mate)
     return session.result(
+        MatchingResult,
         {"mate": mate},
         values={"count": count, "total_weight": total},
         vertex_fields={"mate"},

@@ -21,12 +21,22 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["minimum_spanning_forest", "verify"]
+__all__ = ["SpanningForestResult", "minimum_spanning_forest", "verify"]
+
+
+class SpanningForestResult(Result):
+    """What :func:`minimum_spanning_forest` returns."""
+
+    source: Array
+    target: Array
+    weight: Array
+    count: int
+    total_weight: float
 
 
 def minimum_spanning_forest(
     graph: Graph, maximum: bool = False, weight: str | None = "weight", **how: Unpack[Options]
-) -> Result:
+) -> SpanningForestResult:
     """The edges that join every component at the least total weight.
 
     Args:
@@ -49,6 +59,7 @@ def minimum_spanning_forest(
     weights = np.ones(len(edges.src)) if edges.weight is None else edges.weight
     fields = {"source": edges.src[taken], "target": edges.dst[taken], "weight": weights[taken]}
     return session.result(
+        SpanningForestResult,
         fields,
         values={"count": int(taken.sum()), "total_weight": float(fields["weight"].sum(dtype=np.float64))},
         vertex_fields={"source", "target"},

@@ -20,9 +20,19 @@ from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import NumberResult, Options, Session
 
-__all__ = ["modularity", "modularity_of", "verify"]
+__all__ = ["ModularityResult", "modularity", "modularity_of", "verify"]
+
+
+class ModularityResult(NumberResult):
+    """What :func:`modularity` returns."""
+
+    community: Array
+    size: Array
+    inside: Array
+    degree: Array
+    modularity: float
 
 
 def modularity(
@@ -31,7 +41,7 @@ def modularity(
     resolution: float = 1.0,
     weight: str | None = "weight",
     **how: Unpack[Options],
-) -> Result:
+) -> ModularityResult:
     """How much denser communities are inside than chance would make them.
 
     Args:
@@ -59,6 +69,7 @@ def modularity(
     found, inside, degree = _sums(on, number, len(names), gamma)
     size = np.bincount(number, minlength=len(names))
     return session.result(
+        ModularityResult,
         {"community": names, "size": size, "inside": inside, "degree": degree},
         values={"modularity": found},
         index="community",

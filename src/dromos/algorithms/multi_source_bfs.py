@@ -25,9 +25,22 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import DeviceOptions, Result, Session
 
-__all__ = ["multi_source_bfs", "verify"]
+__all__ = ["MultiSourceBFSResult", "multi_source_bfs", "verify"]
 
 _CHECKED = 64  # sources that a verifier looks at
+
+
+class MultiSourceBFSResult(Result):
+    """What :func:`multi_source_bfs` returns."""
+
+    source: Array
+    reached: Array
+    depth: Array
+    far: Array
+    near: Array
+    group: Array
+    sharing: float
+    groups: list[float]
 
 
 def multi_source_bfs(
@@ -40,7 +53,7 @@ def multi_source_bfs(
     memory: int | None = None,
     consume: Callable[[Any], Any] | None = None,
     **how: Unpack[DeviceOptions],
-) -> Result:
+) -> MultiSourceBFSResult:
     """Searches from many sources, run together.
 
     Args:
@@ -69,6 +82,7 @@ def multi_source_bfs(
     )  # fmt: skip
     columns = ("reached", "depth", "far", "near", "group")
     return session.result(
+        MultiSourceBFSResult,
         {"source": ids, **{name: getattr(found, name) for name in columns}},
         values=sharing_values(found),
         vertex_fields={"source"},

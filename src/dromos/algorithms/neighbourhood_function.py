@@ -26,7 +26,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Registers", "neighbourhood_function", "verify"]
+__all__ = ["NeighbourhoodFunctionResult", "Registers", "neighbourhood_function", "verify"]
 
 _SIZES = (16, 32, 64)
 _PART = 16  # registers that a program passes on at once
@@ -57,9 +57,18 @@ class Registers(dr.Program):
         return dr.where(self.superstep == 0, dr.maximum(v.registers, message), v.registers)
 
 
+class NeighbourhoodFunctionResult(Result):
+    """What :func:`neighbourhood_function` returns."""
+
+    distance: Array
+    pairs: Array
+    effective_diameter: float
+    average_distance: float
+
+
 def neighbourhood_function(
     graph: Graph, registers: int = 64, max_distance: int | None = None, seed: int = 0, **how: Unpack[Options]
-) -> Result:
+) -> NeighbourhoodFunctionResult:
     """How many pairs of vertices are within each distance, estimated.
 
     Args:
@@ -93,6 +102,7 @@ def neighbourhood_function(
             pairs.append(max(_estimate(state), pairs[-1]))
     counts = np.array(pairs)
     return session.result(
+        NeighbourhoodFunctionResult,
         {"distance": np.arange(len(counts)), "pairs": counts},
         values={"effective_diameter": _quantile(counts), "average_distance": _average(counts)},
         index="distance",

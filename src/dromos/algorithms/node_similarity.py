@@ -24,10 +24,18 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["node_similarity", "verify"]
+__all__ = ["NodeSimilarityResult", "node_similarity", "verify"]
 
 _METRICS = ("jaccard", "overlap", "cosine")
 _CHECKED = 64
+
+
+class NodeSimilarityResult(Result):
+    """What :func:`node_similarity` returns."""
+
+    source: Array
+    target: Array
+    similarity: Array
 
 
 def node_similarity(
@@ -36,7 +44,7 @@ def node_similarity(
     k: int = 10,
     metric: str = "jaccard",
     **how: Unpack[Options],
-) -> Result:
+) -> NodeSimilarityResult:
     """The vertices most similar to each vertex.
 
     Args:
@@ -62,6 +70,7 @@ def node_similarity(
     there = fields["best"] >= 0
     source = np.repeat(ids, there.sum(axis=1)).astype(graph.targets.dtype)
     return session.result(
+        NodeSimilarityResult,
         {"source": source, "target": fields["best"][there], "similarity": fields["score"][there]},
         vertex_fields={"source", "target"},
         index="source",

@@ -36,7 +36,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
+__all__ = ["PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
 
 class _PageRank(dr.Program):
@@ -124,6 +124,12 @@ def pagerank_program(personal: bool = False, weights: bool = False, dtype: DType
     return type("PageRank", (base,), {"rank": dr.field(dtype), "number": dtype})
 
 
+class PageRankResult(Result):
+    """What :func:`pagerank` returns."""
+
+    rank: Array
+
+
 def pagerank(
     graph: Graph,
     alpha: float = 0.85,
@@ -137,7 +143,7 @@ def pagerank(
     dtype: DTypeLike = np.float64,
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> PageRankResult:
     """The PageRank of every vertex; the sum is 1.
 
     Args:
@@ -177,7 +183,7 @@ def random_walk_with_restart(
     weight: str | None = "weight",
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> PageRankResult:
     """Random walk with restart scores: ``rank``, how near every vertex is to ``source``.
 
     Args:
@@ -211,7 +217,7 @@ def _run(
     dtype: np.dtype[Any],
     on_limit: str,
     how: Options,
-) -> Result:
+) -> PageRankResult:
     session = Session(name, graph, **how)
     if dtype not in (np.float64, np.float32):
         raise InvalidArgumentError(f"dtype={dtype} is neither float64 nor float32")
@@ -224,7 +230,7 @@ def _run(
         "tolerance": finite(tol, "tol", 0, np.inf),
     }
     if n == 0:
-        return session.result({"rank": np.empty(0, dtype)}, verifier=lambda result: None)
+        return session.result(PageRankResult, {"rank": np.empty(0, dtype)}, verifier=lambda result: None)
     jumped = _shares(graph, personalization, "personalization")
     sunk = jumped if dangling is None else _shares(graph, dangling, "dangling")
     started = _shares(graph, nstart, "nstart")
@@ -238,6 +244,7 @@ def _run(
     outcome = session.run(program, on, max_iter=limit, keep_on_device=True)
     promised = tol if outcome.finished == "converged" else 2 * alpha**outcome.supersteps
     result = session.result(
+        PageRankResult,
         outcome.fields,
         verifier=lambda result: verify(on, result["rank"], alpha, jumped, sunk, tolerance=promised),
     )

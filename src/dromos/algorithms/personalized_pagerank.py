@@ -27,7 +27,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["personalized_pagerank", "seeds_program", "verify"]
+__all__ = ["PersonalizedPageRankResult", "personalized_pagerank", "seeds_program", "verify"]
 
 _LANES = 8  # seeds that run together
 _CHECKED = 16
@@ -74,6 +74,13 @@ def seeds_program(lanes: int) -> type[dr.Program]:
     return Seeds
 
 
+class PersonalizedPageRankResult(Result):
+    """What :func:`personalized_pagerank` returns."""
+
+    source: Array
+    rank: Array
+
+
 def personalized_pagerank(
     graph: Graph,
     sources: Iterable[Any],
@@ -83,7 +90,7 @@ def personalized_pagerank(
     weight: str | None = "weight",
     on_limit: str = "raise",
     **how: Unpack[Options],
-) -> Result:
+) -> PersonalizedPageRankResult:
     """PageRank around each of many vertices.
 
     Args:
@@ -122,6 +129,7 @@ def personalized_pagerank(
     session.finished = "converged" if settled_all else ""
     promised = tolerance if settled_all else np.inf
     result = session.result(
+        PersonalizedPageRankResult,
         {"source": ids, "rank": rank},
         vertex_fields={"source"},
         index="source",

@@ -23,9 +23,16 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["random_walks", "verify"]
+__all__ = ["RandomWalksResult", "random_walks", "verify"]
 
 _MOST_SEEDS = 2**63
+
+
+class RandomWalksResult(Result):
+    """What :func:`random_walks` returns."""
+
+    source: Array
+    walk: Array
 
 
 def random_walks(
@@ -38,7 +45,7 @@ def random_walks(
     seed: int = 0,
     weight: str | None = "weight",
     **how: Unpack[Options],
-) -> Result:
+) -> RandomWalksResult:
     """Walks along random edges.
 
     Args:
@@ -74,6 +81,7 @@ def random_walks(
     starts = np.repeat(ids, each)
     found = session.host_native("walks", on, starts=starts, length=steps, p=back, q=away, seed=seed)["walk"]
     return session.result(
+        RandomWalksResult,
         {"source": starts, "walk": found},
         vertex_fields={"source", "walk"},
         index="source",

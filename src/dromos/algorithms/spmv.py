@@ -20,7 +20,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["SpMV", "spmv", "verify"]
+__all__ = ["SpMV", "SpMVResult", "spmv", "verify"]
 
 
 class SpMV(dr.Program):
@@ -40,9 +40,15 @@ class SpMV(dr.Program):
         return False
 
 
+class SpMVResult(Result):
+    """What :func:`spmv` returns."""
+
+    y: Array
+
+
 def spmv(
     graph: Graph, x: Any, transpose: bool = False, weight: str | None = "weight", **how: Unpack[Options]
-) -> Result:
+) -> SpMVResult:
     """The product of the graph's adjacency matrix (or its transpose) and the vector ``x``.
 
     Args:
@@ -61,7 +67,7 @@ def spmv(
     vector, on = vertex_values(graph, x, "x"), weighted(graph, weight)
     flow = on if transpose else on.transpose
     fields = session.run(SpMV(x=vector), flow).fields
-    return session.result(fields, verifier=lambda result: verify(flow, vector, result["y"]))
+    return session.result(SpMVResult, fields, verifier=lambda result: verify(flow, vector, result["y"]))
 
 
 def verify(flow: Graph, x: Array, y: Array) -> None:

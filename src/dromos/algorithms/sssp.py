@@ -29,7 +29,7 @@ from dromos.parallel import in_blocks
 from dromos.plan import Stats
 from dromos.runner import Options, Result, Session, on_host
 
-__all__ = ["as_float", "distance_type", "sssp", "sssp_program", "verify"]
+__all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
 
 @cache
@@ -128,7 +128,14 @@ def bellman_ford_program(dtype: np.dtype[Any]) -> type[dr.Program]:
     return BellmanFord
 
 
-def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack[Options]) -> Result:
+class SSSPResult(Result):
+    """What :func:`sssp` returns."""
+
+    distance: Array
+    parent: Array
+
+
+def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack[Options]) -> SSSPResult:
     """The lengths of the shortest paths from ``source``, and the tree they make.
 
     Args:
@@ -153,13 +160,13 @@ def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack
         program = bellman_ford_program(dtype)(source=root)
         fields = session.run(program, on, watch=_NegativeCycles(graph, root)).fields
         whole = {"distance": as_float(fields["distance"]), "parent": fields["parent"]}
-        return session.result(whole, vertex_fields={"parent"}, verifier=check)
+        return session.result(SSSPResult, whole, vertex_fields={"parent"}, verifier=check)
     distance = session.run(sssp_program(dtype)(source=root), on, keep_on_device=True).fields["distance"]
     columns = {
         "distance": lambda: as_float(distance),
         "parent": lambda: _parents(on, root, on_host(distance), session.engine),
     }
-    return session.result(columns, vertex_fields={"parent"}, verifier=check)
+    return session.result(SSSPResult, columns, vertex_fields={"parent"}, verifier=check)
 
 
 def distance_type(graph: Graph, low: float, high: float) -> np.dtype[Any]:

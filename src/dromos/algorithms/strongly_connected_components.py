@@ -26,7 +26,7 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Color", "Reach", "Trim", "strongly_connected_components", "verify"]
+__all__ = ["Color", "Reach", "StrongComponentsResult", "Trim", "strongly_connected_components", "verify"]
 
 _THIN = 8  # arcs a vertex
 
@@ -101,7 +101,15 @@ class Reach(dr.Program):
         return v.reached | message
 
 
-def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Result:
+class StrongComponentsResult(Result):
+    """What :func:`strongly_connected_components` returns."""
+
+    label: Array
+    size: Array
+    count: int
+
+
+def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> StrongComponentsResult:
     """Strongly connected components: their vertices reach each other.
 
     Args:
@@ -118,6 +126,7 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Resul
     label = _labels(session, graph) if fields is None else fields["label"]
     count = int(np.count_nonzero(label == np.arange(len(label))))
     return session.result(
+        StrongComponentsResult,
         {"label": label, "size": lambda: component_sizes(label)},
         values={"count": count},
         vertex_fields={"label"},

@@ -22,7 +22,7 @@ from dromos.errors import AlgorithmError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Levels", "acyclic_levels", "topological_levels", "verify"]
+__all__ = ["Levels", "TopologicalLevelsResult", "acyclic_levels", "topological_levels", "verify"]
 
 
 class Levels(dr.Program):
@@ -49,7 +49,15 @@ class Levels(dr.Program):
         return (old.left != 0) & (new.left == 0)
 
 
-def topological_levels(graph: Graph, **how: Unpack[Options]) -> Result:
+class TopologicalLevelsResult(Result):
+    """What :func:`topological_levels` returns."""
+
+    level: Array
+    position: Array
+    count: int
+
+
+def topological_levels(graph: Graph, **how: Unpack[Options]) -> TopologicalLevelsResult:
     """How far down each vertex is in an order in which every edge leads down.
 
     Args:
@@ -64,6 +72,7 @@ def topological_levels(graph: Graph, **how: Unpack[Options]) -> Result:
     session = Session("topological_levels", graph, **how)
     level = acyclic_levels(session, graph)
     return session.result(
+        TopologicalLevelsResult,
         {"level": level, "position": lambda: _positions(level)},
         values={"count": int(level.max(initial=-1)) + 1},
         verifier=lambda result: verify(graph, result["level"]),

@@ -19,12 +19,20 @@ from dromos.algorithms.triangles import verify as verify_triangles
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import NumberResult, Options, Session
 
-__all__ = ["transitivity", "verify"]
+__all__ = ["TransitivityResult", "transitivity", "verify"]
 
 
-def transitivity(graph: Graph, **how: Unpack[Options]) -> Result:
+class TransitivityResult(NumberResult):
+    """What :func:`transitivity` returns."""
+
+    triangles: Array
+    pairs: Array
+    transitivity: float
+
+
+def transitivity(graph: Graph, **how: Unpack[Options]) -> TransitivityResult:
     """The share of paths of two edges that a third edge closes.
 
     Args:
@@ -43,6 +51,7 @@ def transitivity(graph: Graph, **how: Unpack[Options]) -> Result:
     pairs = degree * (degree - 1) // 2
     share = float(counts.sum() / pairs.sum()) if pairs.any() else 0.0
     return session.result(
+        TransitivityResult,
         {"triangles": counts, "pairs": pairs},
         values={"transitivity": share},
         verifier=lambda result: verify(on, result["triangles"], result["pairs"], share),

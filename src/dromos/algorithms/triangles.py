@@ -19,7 +19,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["require_undirected", "triangles", "verify"]
+__all__ = ["TrianglesResult", "require_undirected", "triangles", "verify"]
 
 
 def require_undirected(graph: Graph, name: str) -> None:
@@ -28,7 +28,14 @@ def require_undirected(graph: Graph, name: str) -> None:
         raise InvalidArgumentError(f"{name} is defined on undirected graphs; call it on graph.symmetrized()")
 
 
-def triangles(graph: Graph, **how: Unpack[Options]) -> Result:
+class TrianglesResult(Result):
+    """What :func:`triangles` returns."""
+
+    triangles: Array
+    total: int
+
+
+def triangles(graph: Graph, **how: Unpack[Options]) -> TrianglesResult:
     """How many triangles each vertex is in.
 
     Args:
@@ -47,6 +54,7 @@ def triangles(graph: Graph, **how: Unpack[Options]) -> Result:
     counts = found["triangles"]
     total = found["total"] if "total" in found else counts.sum() // 3  # a kernel that knows it saves a pass
     return session.result(
+        TrianglesResult,
         {"triangles": counts},
         values={"total": int(total)},
         verifier=lambda result: verify(on, result["triangles"]),

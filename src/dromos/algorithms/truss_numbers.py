@@ -22,10 +22,19 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["truss_numbers", "verify"]
+__all__ = ["TrussNumbersResult", "truss_numbers", "verify"]
 
 
-def truss_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
+class TrussNumbersResult(Result):
+    """What :func:`truss_numbers` returns."""
+
+    source: Array
+    target: Array
+    truss: Array
+    max_truss: int
+
+
+def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
     """The truss number of every edge.
 
     Args:
@@ -43,6 +52,7 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> Result:
     truss = session.host_native("trusses", on)["truss"]
     edges = on.edges()
     return session.result(
+        TrussNumbersResult,
         {"source": edges.src, "target": edges.dst, "truss": truss},
         values={"max_truss": int(truss.max(initial=0))},
         vertex_fields={"source", "target"},

@@ -10,14 +10,17 @@ from dromos.program import Program
 from dromos.program.types import IdType
 from dromos.runner.devices import DEVICES, engine_for
 from dromos.runner.result import Result, on_host
+from dromos.runner.result_kinds import NumberResult, ProgramResult
 from dromos.runner.session import DeviceOptions, Options, Outcome, Session
 from dromos.runner.trace import Trace, TraceRow
 
 __all__ = [
     "DEVICES",
     "DeviceOptions",
+    "NumberResult",
     "Options",
     "Outcome",
+    "ProgramResult",
     "Result",
     "Runner",
     "Session",
@@ -30,7 +33,7 @@ __all__ = [
 ]
 
 
-def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: Unpack[Options]) -> Result:
+def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: Unpack[Options]) -> ProgramResult:
     """Run a program on a graph to its end, or for ``max_iter`` supersteps.
 
     The result has the fields, and the last value of each reduction, as attributes.
@@ -66,6 +69,7 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
     session = Session(ir.name, graph, **how)
     outcome = session.run(program, max_iter=max_iter, keep_on_device=True)
     return session.result(
+        ProgramResult,
         outcome.fields,
         values=outcome.reductions,
         vertex_fields={spec.name for spec in ir.fields if isinstance(spec.dtype, IdType)},
@@ -79,7 +83,7 @@ class Runner:
     def __init__(self, program: Program, graph: Graph, how: Options) -> None:
         self.program, self.graph, self._how = program, graph, how
 
-    def __call__(self, *, max_iter: int | None = None, **params: Any) -> Result:
+    def __call__(self, *, max_iter: int | None = None, **params: Any) -> ProgramResult:
         """Run; ``params`` replace those that the program was given."""
         program = type(self.program)(**{**self.program.params, **params}) if params else self.program
         return run(program, self.graph, max_iter=max_iter, **self._how)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,7 +24,8 @@ class Result(Mapping[str, Array]):
     """Fields by name, each an array in the order of the vertex ids; ``result["rank"]`` and ``result.rank`` are one.
 
     Numbers about the whole graph, such as a count, are attributes too. Fields that cost extra work, such as the
-    parents of shortest paths, are computed when they are first asked for.
+    parents of shortest paths, are computed when they are first asked for. Every algorithm returns a class of its own
+    that declares its fields, so that editors complete them and type checkers know them.
 
     >>> import dromos as dr
     >>> g = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
@@ -52,7 +53,7 @@ class Result(Mapping[str, Array]):
         vertex_fields: frozenset[str] | set[str] = frozenset(),
         edge_fields: frozenset[str] | set[str] = frozenset(),
         index: str | None = None,
-        verifier: Callable[[Result], None] | None = None,
+        verifier: Callable[[Any], None] | None = None,
     ) -> None:
         """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices."""
         self._name, self._graph, self._columns = name, graph, dict(fields)
@@ -74,10 +75,10 @@ class Result(Mapping[str, Array]):
             column = self._columns[name] = column()
         return column
 
-    def to_host(self) -> Result:
+    def to_host(self) -> Self:
         """The same result with fields that a GPU keeps copied to the host."""
         columns = {name: on_host(self[name]) for name in self._columns}
-        return Result(
+        return type(self)(
             self._name, self._graph, columns,
             trace=self.trace, seconds=self.seconds, compile_seconds=self.compile_seconds, device=self.device,
             finished=self.finished, values=self._values,
@@ -91,13 +92,15 @@ class Result(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self._columns)
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            if name in self._columns:
-                return self[name]
-            if name in self._values:
-                return self._values[name]
-        raise AttributeError(f"this result has no {name!r}")
+    if not TYPE_CHECKING:  # each algorithm's own class of results says what there is, so that a typing error is found
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_"):
+                if name in self._columns:
+                    return self[name]
+                if name in self._values:
+                    return self._values[name]
+            raise AttributeError(f"this result has no {name!r}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._columns, *self._values})

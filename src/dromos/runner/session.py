@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 
 __all__ = ["DeviceOptions", "Options", "Outcome", "Session"]
+
+Answer = TypeVar("Answer", bound=Result)
 
 
 def check_graph(graph: Any) -> None:
@@ -214,17 +216,18 @@ class Session:
 
     def result(
         self,
+        kind: type[Answer],
         fields: Mapping[str, Column],
         *,
         values: Mapping[str, Any] | None = None,
         vertex_fields: frozenset[str] | set[str] = frozenset(),
         edge_fields: frozenset[str] | set[str] = frozenset(),
         index: str | None = None,
-        verifier: Callable[[Result], None] | None = None,
-    ) -> Result:
-        """The answer of the session."""
+        verifier: Callable[[Answer], None] | None = None,
+    ) -> Answer:
+        """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
-        return Result(
+        return kind(
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
             compile_seconds=compile_seconds() - self._compiled, device=self.engine.name,
