@@ -93,6 +93,9 @@ def operator_roots(dtype):
         if dtype.kind == "b" and (kind in ("arithmetic", "rounding", "shift", "real") and op not in ("min", "max")):
             continue
         roots[op] = Expr(op, (C, A, B) if op == "where" else (A,) if op in UNARY else (A, B))
+    if dtype.kind in "iu":  # what has gone round is seen by who compares it, not only where it is stored
+        for op in ("add", "sub", "mul", "neg", "abs"):
+            roots[f"{op}_is_above"] = build("gt", roots[op], B)
     for target in ("bool", "int8", "int32", "int64", "uint32", "float32", "float64"):
         if not (dtype.kind == "f" and target != "bool" and not target.startswith("float")):
             roots[f"to_{target}"] = build("cast", A, attr=(target,))

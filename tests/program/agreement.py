@@ -21,12 +21,18 @@ __all__ = ["disagreements"]
 _TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 
 
-def disagreements(kind: type[Program], seed: int, *engines: Engine, graphs: int = 4, only: str = "") -> Iterator[str]:
+def disagreements(
+    kind: type[Program], seed: int, *engines: Engine, graphs: int = 4, only: str = "", paths: int | None = None
+) -> Iterator[str]:
     """What differs on random graphs: on each legal path, on those that the planner takes, and with a limit.
 
-    ``only``: for engines that have no others, the word that the paths begin with, such as "sync".
+    ``only``: for engines that have no others, the word that the paths begin with, such as "sync". ``paths``: no more
+    than so many of the legal paths, drawn by ``seed``; the planner's and the limit are run all the same.
     """
     draw, facts = random.Random(seed), analyse(kind.typed(_TYPES))
+    legal = [path for path in facts.legal_paths if path.startswith(only)]
+    if paths is not None and paths < len(legal):
+        legal = random.Random(f"paths of {seed}").sample(legal, paths)
     keyed = facts.monotone if kind.ir().combine.keyed else None  # of equal keys any may stay, where there is no order
     for number in range(graphs):
         graph = random_graph(draw, heavy=getattr(kind, "_heavy", False))
@@ -36,7 +42,7 @@ def disagreements(kind: type[Program], seed: int, *engines: Engine, graphs: int 
             cut_off = _outcome(kind(), graph, "sync-push-dd", ReferenceEngine(), cut)
         for engine in engines:
             where = f"{kind.__name__}, graph {number} of seed {seed}, {engine.name} on"
-            for path in (None, *(legal for legal in facts.legal_paths if legal.startswith(only))):
+            for path in (None, *legal):
                 found = _outcome(kind(), graph, path, engine, limit)
                 in_steps = not (path or only or "async").startswith("async") or facts.legal["async-push-dd"] is not None
                 compared = None if in_steps else keyed
@@ -88,11 +94,13 @@ def _difference(expected: Any, found: Any, in_steps: bool, deterministic: bool, 
     for name, wanted in expected[0].items():
         if only not in (None, name):
             continue
+        values = found[0][name]
         same = (
-            np.allclose(found[0][name], wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+            np.isclose(values, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
             if wanted.dtype.kind == "f"
-            else np.array_equal(found[0][name], wanted)
+            else values == wanted
         )
-        if not same:
-            return f"{name} is {found[0][name][:9]} instead of {wanted[:9]}"
+        if not np.all(same):
+            at = np.argwhere(~same)[:9, 0]
+            return f"{name} is {values[at]} instead of {wanted[at]} at {at}"
     return ""

@@ -16,6 +16,7 @@ import numpy as np
 import dromos.program as dr
 from dromos.errors import ProgramError
 from dromos.graph import Graph
+from dromos.program.values import lift
 
 __all__ = ["random_graph", "random_program"]
 
@@ -134,7 +135,7 @@ class _Draw:
             more = self.truth(symbols, 0)
             return lambda at: compare(one(at), other(at)) & more(at)
         if self.chance(0.1):
-            return lambda at: ~compare(one(at), other(at))
+            return lambda at: ~lift(compare(one(at), other(at)))  # of two constants it is Python's own truth value
         return lambda at: compare(one(at), other(at))
 
     def new_value(self, name: str) -> Formula:
@@ -200,6 +201,8 @@ class _Draw:
             members["priority"] = self.draw.choice(self.names)
         if "sends" not in members and self.chance(0.1):  # along some edges only, and all engines draw the same ones
             members["sends"] = self.draw.choice(_SOME_EDGES)
+        if "sent" not in members and self.size is None and self.chance(0.1):  # what sends changes, before it is updated
+            members["sent"] = self.sent()
         return type(name, (dr.Program,), members)
 
     def arc_symbols(self) -> tuple[str, ...]:
@@ -267,6 +270,13 @@ class _Draw:
         if self.shape == "keyed" and self.chance(0.4):
             return lambda program, u, edge, v: (value(program, u, edge, v), u.f1)
         return lambda program, u, edge, v: (value(program, u, edge, v), u.id)
+
+    def sent(self) -> Callable[..., Any]:
+        name = self.draw.choice(self.names)
+        value = {bool: False, dr.ID: -1}.get(self.fields[name], self.draw.choice((0, 1, 3)))
+        if self.fields[name] not in (bool, dr.ID, np.uint32) and self.chance(0.5):
+            value = -1
+        return lambda program, u: {name: value}
 
     def update(self) -> Callable[..., Any]:
         written = self.names[1:] if self.shape == "sending once" else self.names

@@ -387,3 +387,15 @@ def test_names_are_only_names():
     assert facts.legal["async-push-dd"] is None
     (compute,) = (f for f in functions(Named.typed(FLOAT)) if f.name == "compute")
     assert [a.name for a in compute.arguments] == ["u_distance", "u_target", "weight", "p_new"]
+
+
+def test_wants_is_not_derived_where_an_ignored_message_is_seen_elsewhere():
+    """An edge that carries a message is written, whatever its target does with it."""
+    written = {"g": dr.edge_field(float, init=0.0), "edge_update": lambda self, u, edge, v: {"g": edge.g + 1}}
+    assert variant(p.BFS, **written).wants is None
+
+
+def test_wants_is_not_derived_from_what_a_sender_changes_before_its_update():
+    reopened = variant(p.BFS, sent=lambda self, u: {"level": -1})
+    assert reopened.wants is None
+    assert repr(variant(p.BFS, sent=lambda self, u: {"parent": 0}).wants) == repr(analyse(p.BFS.typed(FLOAT)).wants)

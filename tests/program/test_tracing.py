@@ -124,6 +124,9 @@ WRONG_TYPES = {
         "update": lambda self, v, message: dr.where(v.x == -1, v.x, message),
     },
     "must give a truth value, not int64": {"active": lambda self, old, new: new.out_degree},
+    "must give a truth value, not int64; ~ makes a number of Python's own True and False: write not": {
+        "active": lambda self, old, new: -2,  # which is ~True
+    },
     "the condition of where() is float32": {"compute": lambda self, u, edge, v: dr.where(u.x, 1.0, 0.0)},
     "'add' on truth values": {"compute": lambda self, u, edge, v: (u.x > 0) + (v.x > 0)},
     "bit operation 'and' on float32": {"compute": lambda self, u, edge, v: u.x & 1},

@@ -11,7 +11,7 @@ from dromos.program.expr import FALSE, TRUE, Expr, reads, substitute
 from dromos.program.ir import ProgramIR
 from dromos.program.legality import delta_field, legal_paths, monotone_field
 from dromos.program.monoid import ANY, SUM
-from dromos.program.patterns import claimed_field, folded, guard, is_free, is_never, updates_idempotently
+from dromos.program.patterns import claimed_field, folded, guard, is_free, is_never, state_of, updates_idempotently
 from dromos.program.typed import TypedProgram
 
 __all__ = ["Activity", "Analysis", "analyse"]
@@ -157,10 +157,12 @@ def _wants(ir: ProgramIR, activity: Activity) -> Expr | None:
     if ir.wants is not TRUE:
         return ir.wants
     found = guard(ir.update)
-    # an ignored message may still touch a vertex, so it can be dropped only where activity needs a change
-    if found is None or activity != "changed" or not is_free(found[0], lambda node: node.op == "message"):
+    # an ignored message may still touch a vertex, so it can be dropped only where activity needs a change; an edge that
+    # carries one is written all the same; and a sender's own change comes before the guard, but after this question
+    sent = state_of("vertex", tuple(name for name, _ in ir.sent))
+    if found is None or activity != "changed" or ir.edge_update:
         return None
-    return found[0]
+    return found[0] if is_free(found[0], lambda node: node.op == "message" or sent(node)) else None
 
 
 def _priority(

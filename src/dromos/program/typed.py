@@ -107,7 +107,8 @@ class TypedProgram:
         except ProgramTypeError as error:
             raise ProgramTypeError(str(error), **place) from None
         if function in _PREDICATES and found.dtype.kind != "b":
-            raise ProgramTypeError(f"must give a truth value, not {found}", **place)
+            inverted = "; ~ makes a number of Python's own True and False: write not" if found.dtype.kind == "i" else ""
+            raise ProgramTypeError(f"must give a truth value, not {found}{inverted}", **place)
         if function == "message" and self.ir.combine in (OR, AND) and found.dtype.kind == "f":
             raise ProgramTypeError(f"{self.ir.combine} merges truth values and integers, not {found}", **place)
         if function in _STORES:

@@ -1,7 +1,8 @@
 """Expressions as Python text that Numba compiles: one small function an operator, in a table.
 
 Numba widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type, and what
-NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out.
+NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out. Integers of
+64 bits are added as unsigned ones: LLVM is told that signed ones never overflow, and takes ``a + b > b`` for ``a > 0``.
 """
 
 from __future__ import annotations
@@ -64,6 +65,23 @@ def _infix(symbol: str) -> Emit:
     return lambda s, a: cast(f"({a[0]} {symbol} {a[1]})", s.result.dtype, _natural(s))
 
 
+def _wrapping(symbol: str) -> Emit:
+    """An operator that wraps around; narrower integers have room in 64 bits, until they are cast back."""
+    plain = _infix(symbol)
+
+    def emit(s: Signature, a: Sequence[str]) -> str:
+        if s.operands[0] != np.int64:
+            return plain(s, a)
+        return f"np.int64(np.uint64({_bare(a[0])}) {symbol} np.uint64({_bare(a[1])}))"
+
+    return emit
+
+
+def _negative(s: Signature, a: Sequence[str]) -> str:
+    wrapped = f"np.int64(np.uint64(0) - np.uint64({_bare(a[0])}))"
+    return wrapped if s.operands[0] == np.int64 else cast(f"(-{a[0]})", s.result.dtype)
+
+
 def _compare(symbol: str) -> Emit:
     return lambda s, a: f"({a[0]} {symbol} {a[1]})"
 
@@ -122,13 +140,13 @@ def _round(function: str) -> Emit:
 
 
 LOWERING: Final[Mapping[str, Emit]] = {
-    **{op: _infix(symbol) for op, symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items()},
-    **{op: _infix(symbol) for op, symbol in {"pow": "**", "and": "&", "or": "|", "xor": "^"}.items()},
+    **{op: _wrapping(symbol) for op, symbol in {"add": "+", "sub": "-", "mul": "*"}.items()},
+    **{op: _infix(symbol) for op, symbol in {"truediv": "/", "pow": "**", "and": "&", "or": "|", "xor": "^"}.items()},
     **{op: _divide(symbol) for op, symbol in {"floordiv": "//", "mod": "%"}.items()},
     **{op: _shift(symbol) for op, symbol in {"lshift": "<<", "rshift": ">>"}.items()},
     **{op: _compare(symbol) for op, symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items()},
     **{op: _compare(symbol) for op, symbol in {"eq": "==", "ne": "!="}.items()},
-    "neg": lambda s, a: cast(f"(-{a[0]})", s.result.dtype),
+    "neg": _negative,
     "abs": lambda s, a: a[0] if s.result.dtype.kind == "u" else cast(f"abs({a[0]})", s.result.dtype),
     "min": lambda s, a: f"({a[1]} if {a[1]} < {a[0]} else {a[0]})",
     "max": lambda s, a: f"({a[1]} if {a[1]} > {a[0]} else {a[0]})",

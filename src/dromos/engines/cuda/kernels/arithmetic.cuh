@@ -29,6 +29,13 @@ template <class T> DEVICE T wrap_neg(T a) { return wrap_sub((T)0, a); }
 template <class T> DEVICE T lesser(T a, T b) { return b < a ? b : a; }
 template <class T> DEVICE T greater(T a, T b) { return b > a ? b : a; }
 template <class T> DEVICE T absolute(T a) { return IsSigned<T>::value && a < (T)0 ? wrap_neg(a) : a; }
+// The compiler makes abs.s16 of that, and the assembler computes it in 32 bits: |-32768| is then 32768 in a comparison.
+// So the number of 32 bits hides that it was narrow, and what is left of it is cut to 16 bits after.
+DEVICE short absolute(short a) {
+    int wide = a;
+    asm("" : "+r"(wide));
+    return (short)absolute(wide);
+}
 DEVICE float absolute(float a) { return fabsf(a); }
 DEVICE double absolute(double a) { return fabs(a); }
 template <class T> DEVICE bool is_finite(T a) { return a - a == (T)0; }
