@@ -1,14 +1,15 @@
 """A run as one HTML page that explains itself: the graph, each superstep, why its path was taken, and the answer.
 
 The page is self-contained: its style, script and data are in the file, and nothing is fetched from a network. It is
-assembled from ``page.html``, ``style.css`` and ``script.js`` beside this module and from the run as JSON.
+assembled from ``page.html``, ``style.css``, ``charts.js`` and ``script.js`` beside this module and from the
+run as JSON.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +22,7 @@ from dromos.runner.report.data import run_data
 if TYPE_CHECKING:
     from dromos.runner.result import Result
 
-__all__ = ["check_report_path", "page", "write_report"]
+__all__ = ["check_report_path", "filled", "page", "write_report"]
 
 
 def page(results: Sequence[Result], title: str | None = None) -> str:
@@ -40,12 +41,19 @@ def page(results: Sequence[Result], title: str | None = None) -> str:
         title = ", ".join(dict.fromkeys(run["name"] for run in runs))
     parts = {
         "TITLE": escape(title),
-        "STYLE": _text("style.css"),
         "SCRIPT": _text("script.js"),
         "DATA": _embedded(runs),
     }
-    text = _text("page.html")
-    for name, part in parts.items():
+    return filled(_text("page.html"), parts)
+
+
+def filled(text: str, parts: Mapping[str, str]) -> str:
+    """A page with its parts put in, and with the style and the charts that all pages share.
+
+    >>> filled("<h1><!--TITLE--></h1>", {"TITLE": "one run"})
+    '<h1>one run</h1>'
+    """
+    for name, part in {"STYLE": _text("style.css"), "CHARTS": _text("charts.js"), **parts}.items():
         text = text.replace(f"<!--{name}-->", part, 1)
     return text
 

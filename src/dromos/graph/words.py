@@ -1,0 +1,32 @@
+"""Words that a person typed as vertices of a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dromos.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["as_vertex", "as_vertices"]
+
+
+def as_vertex(graph: Graph, text: str) -> Any:
+    """A vertex as a graph knows it: a string where its labels are strings, else a whole number.
+
+    >>> import dromos as dr
+    >>> as_vertex(dr.Graph.from_edges(["7"], ["8"]), "7"), as_vertex(dr.generators.path(9), "7")
+    ('7', 7)
+    """
+    if graph.labels is not None and graph.labels.kind == "str":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidArgumentError(f"{text!r} is not a vertex: this graph's are whole numbers") from None
+
+
+def as_vertices(graph: Graph, text: str) -> list[Any]:
+    """Vertices, separated by commas."""
+    return [as_vertex(graph, part.strip()) for part in text.split(",")]
