@@ -16,7 +16,7 @@ from dromos.plan import Decision, History, Path, Row, choose
 from dromos.program import SUM, GraphTypes, Program, analyse
 from tests.program.random_programs import random_graph
 
-__all__ = ["disagreements"]
+__all__ = ["disagreements", "given"]
 
 _TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 
@@ -38,19 +38,24 @@ def disagreements(
         graph = random_graph(draw, heavy=getattr(kind, "_heavy", False))
         limit, cut = 60 if number == graphs - 1 else 12, draw.randrange(1, 5)
         with np.errstate(all="ignore"):
-            expected = _outcome(kind(), graph, "sync-push-dd", ReferenceEngine(), limit)
-            cut_off = _outcome(kind(), graph, "sync-push-dd", ReferenceEngine(), cut)
+            expected = _outcome(given(kind, graph), graph, "sync-push-dd", ReferenceEngine(), limit)
+            cut_off = _outcome(given(kind, graph), graph, "sync-push-dd", ReferenceEngine(), cut)
         for engine in engines:
             where = f"{kind.__name__}, graph {number} of seed {seed}, {engine.name} on"
             for path in (None, *legal):
-                found = _outcome(kind(), graph, path, engine, limit)
+                found = _outcome(given(kind, graph), graph, path, engine, limit)
                 in_steps = not (path or only or "async").startswith("async") or facts.legal["async-push-dd"] is not None
                 compared = None if in_steps else keyed
                 if why := _difference(expected, found, in_steps, facts.deterministic, compared):
                     yield f"{where} {path or 'auto'}: {why}"
-            found = _outcome(kind(), graph, None, engine, cut, in_supersteps=True)
+            found = _outcome(given(kind, graph), graph, None, engine, cut, in_supersteps=True)
             if why := _difference(cut_off, found, True, facts.deterministic, None):
                 yield f"{where} auto, {cut} supersteps: {why}"
+
+
+def given(kind: type[Program], graph: Graph) -> Program:
+    """The program with values for what it has by edge; no two arcs of a row have the same, if it is short."""
+    return kind(**{spec.name: np.arange(graph.num_arcs) % 11 for spec in kind.ir().edge_params})
 
 
 def _outcome(

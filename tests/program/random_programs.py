@@ -103,6 +103,7 @@ class _Draw:
         }[self.shape]
         common = self.shape == "any"
         self.has_edge_field = self.chance(0.15 if common else 0.05)
+        self.has_edge_param = self.chance(0.15)
         self.has_reduction = self.chance(0.2 if common else 0.05)
         self.has_converged = self.chance(0.15 if common else 0.1)
 
@@ -184,7 +185,11 @@ class _Draw:
             members["active"] = self.active()
         if self.has_edge_field:
             members["g"] = dr.edge_field(np.float64, init=1.0)
-            members["edge_update"] = self.along(self.number(("weight", "g", "u.id", "v.id"), 1))
+            members["edge_update"] = self.along(
+                self.number(("weight", "g", "u.id", "v.id", *(["h"] if self.has_edge_param else [])), 1)
+            )
+        if self.has_edge_param:
+            members["h"] = dr.edge_param(self.draw.choice((np.int32, np.float32)))
         if self.has_reduction:
             field = self.draw.choice(self.names)
             one = (lambda value: value) if self.size is None else (lambda value: value[0])
@@ -210,6 +215,7 @@ class _Draw:
         symbols = [f"u.{name}" for name in self.names] * 2 + ["weight", "u.id", "superstep", "u.out_degree"]
         symbols += [f"v.{name}" for name in self.names] if self.chance(0.2) else []
         symbols += ["g"] if self.has_edge_field else []
+        symbols += ["h", "h"] if self.has_edge_param else []
         return tuple(symbols)
 
     def along(self, formula: Formula) -> Callable[..., Any]:
@@ -219,7 +225,8 @@ class _Draw:
             at: dict[str, Any] = {"weight": edge.weight, "superstep": program.superstep}
             at |= {"u.id": u.id, "v.id": v.id, "u.out_degree": u.out_degree}
             at |= {f"{side}.{n}": getattr(end, n) for n in self.names for side, end in (("u", u), ("v", v))}
-            return formula(at | ({"g": edge.g} if self.has_edge_field else {}))
+            at |= {"g": edge.g} if self.has_edge_field else {}
+            return formula(at | ({"h": edge.h} if self.has_edge_param else {}))
 
         return function
 
@@ -252,7 +259,8 @@ class _Draw:
 
     def compute(self) -> Callable[..., Any]:
         if self.shape in ("improving", "keyed"):
-            value = self.along(self.draw.choice(_IMPROVING))
+            by_edge = (lambda at: at["u.f0"] + at["h"],) * 5 if self.has_edge_param else ()
+            value = self.along(self.draw.choice((*_IMPROVING, *by_edge)))
             if self.chance(0.2):  # goes round, unless there is room
                 narrow, wide = self.draw.choice((np.int8, np.int16, np.int64)), self.fields["f0"]
                 whole = value

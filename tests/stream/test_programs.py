@@ -19,6 +19,7 @@ from dromos.places import PlacedEngine
 from dromos.places.stream import StreamEngine
 from dromos.program import GraphTypes, Program, analyse
 from tests.program import programs
+from tests.program.agreement import given as given_params
 from tests.program.random_programs import random_program
 from tests.program.running import run
 from tests.sizes import examples
@@ -76,7 +77,7 @@ def test_random_programs_streamed(seed: int, tmp_path: Path) -> None:
     file = stored(graph, tmp_path)
     draw = random.Random(seed)
     kinds = (random_program(draw.randrange(10_000)) for _ in range(99))
-    program = next(kind for kind in kinds if analyse(kind.typed(TYPES)).deterministic)()
+    program = given_params(next(kind for kind in kinds if analyse(kind.typed(TYPES)).deterministic), graph)
     inside = PlacedEngine(VectorisedLeaf())
     engine = StreamEngine(VectorisedLeaf(), tiny_budget(program, file, pages=seed), page_bytes=PAGE)
     outcomes = [outcome(program, on, how) for on, how in ((graph, inside), (file, engine))]

@@ -111,6 +111,8 @@ def _param(graph: Graph, spec: ParamSpec, text: str) -> Any:
         for vertex, value in values.items():
             column[graph.vertex_id(vertex)] = value
         return column
+    if spec.per_edge:
+        raise InvalidArgumentError(f"--param {spec.name}: it has a value for each arc; run this program from Python")
     if spec.size is not None:
         return as_matrix(graph, text)[0]
     if spec.is_vertex:

@@ -144,7 +144,7 @@ def caps_for(
 
 
 def check_params(program: Program, graph: GraphShape) -> None:
-    """Refuse per-vertex arrays that do not have one row per vertex, and vertices that the graph does not have.
+    """Refuse arrays without one row per vertex (or per arc), and vertices that the graph does not have.
 
     >>> import dromos as dr
     >>> class Marked(dr.Program):
@@ -172,4 +172,10 @@ def check_params(program: Program, graph: GraphShape) -> None:
             raise InvalidArgumentError(
                 f"{program.ir().name}: {spec.name} has {len(program.params[spec.name]):,} rows, "
                 f"but the graph has {graph.num_vertices:,} vertices"
+            )
+        if spec.per_edge and len(program.params[spec.name]) != graph.num_arcs:
+            raise InvalidArgumentError(
+                f"{program.ir().name}: {spec.name} has {len(program.params[spec.name]):,} rows, but the graph has "
+                f"{graph.num_arcs:,} arcs; give one row per arc in the order of graph.targets (an undirected edge is "
+                "two arcs)"
             )

@@ -12,12 +12,14 @@ import numpy as np
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
+from dromos.engines.arc_order import in_order
 from dromos.engines.interpreter import allocate
 from dromos.engines.merging import Accumulators
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.plan import PATHS, Path
+from dromos.plan.path import Direction
 from dromos.program import Analysis, Expr, GraphTypes, Program, TypedProgram, analyse
 from dromos.program.expr import reads
 
@@ -47,6 +49,7 @@ class ArrayPart(ABC):
         self._messages = 0  # sent since the last superstep ended
         self._before: Mapping[str, Array] = {}  # with edge fields: all fields as they were when messages were made
         self._senders: Array | None = None
+        self._given_by_arc: dict[Direction, dict[str, Array]] = {}
 
     @property
     def planning(self) -> Mapping[str, Any]:
@@ -204,6 +207,19 @@ class ArrayPart(ABC):
             self.member[self._marked] = False
             self.member[self._frontier] = True
             self._marked = self._frontier
+
+    # ---- values of arcs ----------------------------------------------------------------------------------------------
+
+    def given_by_arc(self, direction: Direction) -> dict[str, Array]:
+        """The parameters by edge, in the order of the rows that are pushed along, or of those that are pulled along."""
+        if direction not in self._given_by_arc:
+            given = {spec.name: self.program.params[spec.name] for spec in self.ir.edge_params}
+            if direction == "pull" and given:
+                # who pulls has the transpose: feeds without one push only
+                order = in_order(self.shape, self.shape.transpose)  # type: ignore[arg-type, attr-defined]
+                given = {name: values[order] for name, values in given.items()}
+            self._given_by_arc[direction] = given
+        return self._given_by_arc[direction]
 
     # ---- messages to and from others -------------------------------------------------------------------------------
 

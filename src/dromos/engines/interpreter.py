@@ -37,6 +37,8 @@ class Edge(NamedTuple):
     arc: int
     """The row of the edge fields; -1 where the edge was found from its target, which does not know it."""
     weight: Any
+    number: int = -1
+    """Its place among all arcs of the graph, where parameters by edge lie; -1 where nobody asks for it."""
 
 
 def merge(monoid: Monoid, left: Message, right: Message) -> Message:
@@ -173,6 +175,8 @@ class Interpreter:
                     return edge.weight
                 case "edge_field" if edge is not None:
                     return _component(self.edge_state[node.attr[0]][edge.arc], node.attr[1])
+                case "edge_param" if edge is not None:
+                    return _component(self.program.params[node.attr[0]][edge.number], node.attr[1])
                 case "param":
                     return _component(self.program.params[node.attr[0]], node.attr[1])
                 case "reduction":

@@ -23,6 +23,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types, hub_threshold
+from dromos.engines.arc_order import in_order
 from dromos.engines.interpreter import Edge, Interpreter, Message, State, Vertex
 from dromos.plan import Caps, Path, Stats, require_legal
 from dromos.program import Analysis, Program, analyse
@@ -182,15 +183,17 @@ class ReferenceExecution:
         graph = self.graph
         for u in sources:
             for arc in range(graph.offsets[u], graph.offsets[u + 1]):
-                yield Edge(u, int(graph.targets[arc]), arc, 1 if graph.weights is None else graph.weights[arc])
+                yield Edge(u, int(graph.targets[arc]), arc, 1 if graph.weights is None else graph.weights[arc], arc)
 
     def _in_edges(self, targets: Iterable[int]) -> Iterator[Edge]:
         graph, active = self.graph.transpose, set(self._frontier)
+        numbers = in_order(self.graph, graph) if self.ir.edge_params else None
         for v in targets:
             for arc in range(graph.offsets[v], graph.offsets[v + 1]):
                 u = int(graph.targets[arc])
                 if u in active:
-                    yield Edge(u, v, -1, 1 if graph.weights is None else graph.weights[arc])
+                    weight = 1 if graph.weights is None else graph.weights[arc]
+                    yield Edge(u, v, -1, weight, -1 if numbers is None else int(numbers[arc]))
 
     def _statistics(self, **cost: Any) -> Stats:
         front = np.array(self._frontier, dtype=np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
+from dromos.engines.arc_order import in_order
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.interpreter import Edge, Interpreter, Message, Vertex
 from dromos.engines.parts import Messages
@@ -122,13 +123,16 @@ class ReferencePart(ArrayPart):
         own = int(piece.offsets[0]) - int(self.shape.offsets[self.first])
         for place, (row, end, weight) in enumerate(_arcs(piece)):
             if row in chosen:
-                yield Edge(row, end, own + place, weight)
+                yield Edge(row, end, own + place, weight, int(piece.offsets[0]) + place)
 
     def _pulled(self, piece: GraphSlice) -> Iterator[Edge]:
         """The edges of a slice of in-rows that come from the frontier."""
-        for row, end, weight in _arcs(piece):
+        numbers = None
+        if self.ir.edge_params:
+            numbers = in_order(self.shape, self.shape.transpose)  # type: ignore[arg-type, attr-defined]
+        for place, (row, end, weight) in enumerate(_arcs(piece), int(piece.offsets[0])):
             if self.always or self.member[end]:
-                yield Edge(end, row, -1, weight)
+                yield Edge(end, row, -1, weight, -1 if numbers is None else int(numbers[place]))
 
 
 def _arcs(piece: GraphSlice) -> Iterator[tuple[int, int, Any]]:

@@ -16,7 +16,7 @@
 """
 
 from dromos.program.analysis import Analysis, analyse
-from dromos.program.declare import edge_field, field, param, reduction, vertex_param
+from dromos.program.declare import edge_field, edge_param, field, param, reduction, vertex_param
 from dromos.program.evaluate import evaluate
 from dromos.program.expr import Expr
 from dromos.program.functions import (
@@ -76,6 +76,7 @@ __all__ = [
     "ceil",
     "cos",
     "edge_field",
+    "edge_param",
     "evaluate",
     "exp",
     "expm1",

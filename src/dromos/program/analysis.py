@@ -17,7 +17,7 @@ from dromos.program.typed import TypedProgram
 __all__ = ["Activity", "Analysis", "analyse"]
 
 Activity: TypeAlias = Literal["always", "changed", "other"]
-_UNIFORM = ("field", "vertex_param", "id", "out_degree", "in_degree", "weight", "edge_field")
+_UNIFORM = ("field", "vertex_param", "id", "out_degree", "in_degree", "weight", "edge_field", "edge_param")
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ def analyse(typed: TypedProgram) -> Analysis:
         deterministic=ir.combine is not ANY or uniform,
         monotone=monotone,
         delta=delta,
-        # wants() is evaluated for every vertex there: it has to be known. Stored values have to fit. And several levels
-        # run in one call, so that converged() would be asked too late.
+        # wants() is evaluated for every vertex there: it has to be known. Stored values have to fit. Several levels run
+        # in one call, so that converged() would be asked too late. And pushes and pulls do, each with its own arcs.
         claimed=claimed_field(ir)
         if vote
         and ir.sends is TRUE
@@ -120,6 +120,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         and wants is not None
         and not checked
         and ir.converged is FALSE
+        and not ir.edge_params
         else None,
         activity=activity,
         update_skips_identity=_skips_identity(ir),

@@ -29,6 +29,7 @@ __all__ = [
     "Reduction",
     "declared",
     "edge_field",
+    "edge_param",
     "field",
     "param",
     "reduction",
@@ -107,11 +108,13 @@ class EdgeField(Field):
 
 
 class Param(_Declared):
-    """A value given for each run; see :func:`param` and :func:`vertex_param`."""
+    """A value given for each run; see :func:`param`, :func:`vertex_param` and :func:`edge_param`."""
 
-    def __init__(self, dtype: _TypeLike, size: int | None, default: Any, per_vertex: bool) -> None:
+    def __init__(
+        self, dtype: _TypeLike, size: int | None, default: Any, *, per_vertex: bool = False, per_edge: bool = False
+    ) -> None:
         super().__init__(dtype, size)
-        self.default, self.per_vertex = default, per_vertex
+        self.default, self.per_vertex, self.per_edge = default, per_vertex, per_edge
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
@@ -120,6 +123,8 @@ class Param(_Declared):
             return instance.params[self.name]
         if self.per_vertex:
             raise ProgramError(f"self.{self.name} has a value for each vertex; read v.{self.name}", **here())
+        if self.per_edge:
+            raise ProgramError(f"self.{self.name} has a value for each edge; read edge.{self.name}", **here())
         return symbols("param", (self.name,), self.size)
 
 
@@ -192,7 +197,7 @@ def param(dtype: _TypeLike = float, default: Any = REQUIRED, *, size: int | None
     >>> param(int).dtype
     dtype('int64')
     """
-    return Param(dtype, size, default, per_vertex=False)
+    return Param(dtype, size, default)
 
 
 def vertex_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
@@ -202,6 +207,18 @@ def vertex_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
     True
     """
     return Param(dtype, size, REQUIRED, per_vertex=True)
+
+
+def edge_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
+    """Declare an array with one row per arc that is given for each run; a program reads it as ``edge.name``.
+
+    The rows lie in the order of ``graph.targets``, like ``graph.weights`` and the edge fields of a result. An
+    undirected edge is two arcs, each with a row of its own.
+
+    >>> edge_param(np.int64).per_edge
+    True
+    """
+    return Param(dtype, size, REQUIRED, per_edge=True)
 
 
 def reduction(monoid: Monoid) -> Callable[[Callable[..., Any]], Any]:

@@ -44,6 +44,7 @@ LEAVES: Final[Mapping[str, str]] = {
     "in_degree": "(role,)",
     "weight": "()",
     "edge_field": "(name, index)",
+    "edge_param": "(name, index)",
     "message": "(index,)",
     "param": "(name, index)",
     "reduction": "(name,)",

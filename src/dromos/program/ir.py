@@ -39,17 +39,18 @@ class FieldSpec:
 
 @dataclass(frozen=True)
 class ParamSpec(FieldSpec):
-    """A value given for each run; ``per_vertex`` ones are arrays with one row per vertex."""
+    """A value given for each run; ``per_vertex`` ones are arrays with one row per vertex, ``per_edge`` one per arc."""
 
     per_vertex: bool = False
+    per_edge: bool = False
 
     @property
     def is_vertex(self) -> bool:
         """Whether the value is declared to be a vertex (or several) of the graph."""
-        return isinstance(self.dtype, IdType) and not self.per_vertex
+        return isinstance(self.dtype, IdType) and not self.per_vertex and not self.per_edge
 
     def __str__(self) -> str:
-        return super().__str__() + (" per vertex" if self.per_vertex else "")
+        return super().__str__() + " per vertex" * self.per_vertex + " per edge" * self.per_edge
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,16 @@ class ProgramIR:
     def field(self, name: str) -> FieldSpec:
         """The field called ``name``."""
         return next(spec for spec in (*self.fields, *self.edge_fields) if spec.name == name)
+
+    @cached_property
+    def edge_params(self) -> tuple[ParamSpec, ...]:
+        """Given values of the arcs, which lie beside the edge fields."""
+        return tuple(spec for spec in self.params if spec.per_edge)
+
+    @cached_property
+    def context_params(self) -> tuple[ParamSpec, ...]:
+        """All other parameters: what kernels find in their context."""
+        return tuple(spec for spec in self.params if not spec.per_edge)
 
     @property
     def written(self) -> tuple[str, ...]:

@@ -78,9 +78,10 @@ class Program:
         dtype = np.dtype(np.int64) if isinstance(spec.dtype, IdType) else spec.dtype
         on_gpu = hasattr(value, "__cuda_array_interface__") and hasattr(value, "get")
         given = np.asarray(value.get() if on_gpu else value)
-        rank = int(spec.per_vertex) + (spec.size is not None)
+        rows = ("num_vertices",) if spec.per_vertex else ("num_arcs",) if spec.per_edge else ()
+        rank = len(rows) + (spec.size is not None)
         if given.ndim != rank or (spec.size is not None and given.shape[-1] != spec.size):
-            shape = (("num_vertices",) if spec.per_vertex else ()) + ((spec.size,) if spec.size else ())
+            shape = (*rows, spec.size) if spec.size else rows
             raise InvalidArgumentError(
                 f"{cls.__name__}: {spec.name} has shape {given.shape}, expected ({', '.join(map(str, shape))})"
             )

@@ -55,7 +55,7 @@ class Vertex:
 
 
 class Edge:
-    """A symbolic edge: its weight (1 in an unweighted graph) and the edge fields."""
+    """A symbolic edge: its weight (1 in an unweighted graph), its given values and the edge fields."""
 
     def __init__(self, specs: Mapping[str, FieldSpec]) -> None:
         self._specs = specs
@@ -66,7 +66,7 @@ class Edge:
         spec = self._specs.get(name)
         if spec is None:
             raise ProgramError(f"an edge has no {name!r} here; it has {', '.join(['weight', *self._specs])}", **here())
-        return symbols("edge_field", (name,), spec.size)
+        return symbols("edge_param" if isinstance(spec, ParamSpec) else "edge_field", (name,), spec.size)
 
 
 def trace(cls: type[Any]) -> ProgramIR:
@@ -96,8 +96,9 @@ class _Tracer:
         self.declared_edges = dict(declared(cls, EdgeField))
         self.fields = {n: FieldSpec(n, f.dtype, f.size) for n, f in self.declared_fields.items()}
         self.edge_fields = {n: FieldSpec(n, f.dtype, f.size) for n, f in self.declared_edges.items()}
-        self.params = {n: ParamSpec(n, p.dtype, p.size, p.per_vertex) for n, p in declared(cls, Param)}
+        self.params = {n: ParamSpec(n, p.dtype, p.size, p.per_vertex, p.per_edge) for n, p in declared(cls, Param)}
         self.given = {n: p for n, p in self.params.items() if p.per_vertex}
+        self.edge_given = {n: p for n, p in self.params.items() if p.per_edge}
         self.program = object.__new__(cls)
         self.program.is_traced = True
         self.places: dict[str, Place] = {}
@@ -112,13 +113,14 @@ class _Tracer:
         if not hasattr(self.cls, "combine"):
             raise self.missing("combine", "a monoid, such as combine = dr.MIN")
         combine = monoid_of(self.cls.combine, self.name)
-        u, edge, v = self.vertex("source"), Edge(self.edge_fields), self.vertex("target")
+        u, v = self.vertex("source"), self.vertex("target")
+        edge = Edge({**self.edge_fields, **self.edge_given})
         vertex = self.vertex("vertex")
         bare = {role: Vertex(role, self.given) for role in ("source", "target", "vertex")}
 
         init = self.initial("init", self.declared_fields, self.fields, bare["vertex"])
         edge_init = self.initial(
-            "edge_init", self.declared_edges, self.edge_fields, bare["source"], Edge({}), bare["target"]
+            "edge_init", self.declared_edges, self.edge_fields, bare["source"], Edge(self.edge_given), bare["target"]
         )
         message = lift(self.call("compute", u, edge, v))
         parts = message.exprs if isinstance(message, Vector) else (message.expr,)

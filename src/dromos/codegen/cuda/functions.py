@@ -113,6 +113,10 @@ def look_up(leaf: Expr, typed: TypedProgram) -> str:
         case "edge_field":
             name, index = leaf.attr
             return f"E.e_{name}[{place_of('arc', typed.ir.field(name).size, index)}]"
+        case "edge_param":
+            name, index = leaf.attr
+            spec = next(spec for spec in typed.ir.params if spec.name == name)
+            return f"constant(E.e_{name} + {place_of('arc', spec.size, index)})"
         case "vertex_param" | "param":
             role, name, index = leaf.attr if leaf.op == "vertex_param" else ("", *leaf.attr)
             spec = next(spec for spec in typed.ir.params if spec.name == name)

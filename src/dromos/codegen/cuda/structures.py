@@ -67,8 +67,12 @@ def field_members(typed: TypedProgram) -> tuple[Member, ...]:
 
 
 def edge_members(typed: TypedProgram) -> tuple[Member, ...]:
-    """``EdgeFields``: where each field of the arcs lies."""
-    return _stored((f"e_{spec.name}", typed.dtype(spec.name)) for spec in typed.ir.edge_fields)
+    """``EdgeFields``: where each field of the arcs lies, and what is given by edge."""
+    given = [(f"e_{spec.name}", typed.types.resolve(spec.dtype)) for spec in typed.ir.edge_params]
+    return (
+        *_stored((f"e_{spec.name}", typed.dtype(spec.name)) for spec in typed.ir.edge_fields),
+        *(pointer(f"const {C_NAMES[dtype]}", name) for name, dtype in given),
+    )
 
 
 def shared_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -85,7 +89,7 @@ def context_members(typed: TypedProgram) -> tuple[Member, ...]:
     """``Context``: what belongs to no vertex, and where parameters that do lie."""
     ids = C_NAMES[typed.types.id]
     params = []
-    for spec in typed.ir.params:
+    for spec in typed.ir.context_params:
         dtype = typed.types.resolve(spec.dtype)
         inside = spec.per_vertex or spec.size is not None
         one = Member(C_NAMES[dtype], f"p_{spec.name}", dtype)

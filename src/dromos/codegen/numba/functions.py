@@ -18,7 +18,17 @@ from dromos.program.types import BOOL
 __all__ = ["Argument", "Function", "argument_name", "assigning", "functions"]
 
 # The order of arguments: by kind of symbol, then as declared.
-_KINDS: Final = ("field", "vertex_param", "id", "out_degree", "in_degree", "weight", "edge_field", "message")
+_KINDS: Final = (
+    "field",
+    "vertex_param",
+    "id",
+    "out_degree",
+    "in_degree",
+    "weight",
+    "edge_field",
+    "edge_param",
+    "message",
+)
 _ORDER: Final = (*_KINDS, "param", "reduction", "superstep", "num_vertices", "num_arcs")
 _ROLES: Final = {"source": 0, "old": 0, "vertex": 1, "target": 1, "new": 1}
 _PREFIX: Final = {"source": "u", "target": "v", "vertex": "v", "old": "old", "new": "new"}
@@ -128,7 +138,7 @@ def argument_name(leaf: Expr, typed: TypedProgram) -> str:
             return f"{_PREFIX[role]}_{name}{_suffix(name, index, typed)}"
         case "id" | "out_degree" | "in_degree":
             return f"{_PREFIX[leaf.attr[0]]}_{leaf.op}"
-        case "edge_field":
+        case "edge_field" | "edge_param":
             return f"edge_{leaf.attr[0]}{_suffix(leaf.attr[0], leaf.attr[1], typed)}"
         case "param":
             return f"p_{leaf.attr[0]}{_suffix(leaf.attr[0], leaf.attr[1], typed)}"

@@ -38,7 +38,7 @@ _HEADER: Final = '''"""Program {hash} for ids {id} and weights {weight}. Written
 
 Functions of scalars take the symbols that they use; *_at and *_store look them up.
 S, O, D: the fields now, before, to be written: {fields}
-E: the edge fields: {edges}
+E: the edge fields, and what is given by edge: {edges}
 K: {context}
 *_store returns whether every integer fitted its field.
 """
@@ -74,7 +74,7 @@ def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: bool = False
         id=typed.types.id,
         weight=typed.types.weight,
         fields=_tuple(spec.name for spec in ir.fields),
-        edges=_tuple(spec.name for spec in ir.edge_fields),
+        edges=_tuple(spec.name for spec in (*ir.edge_fields, *ir.edge_params)),
         context=_tuple(_context(typed)),
         prelude=prelude,
     )
@@ -91,7 +91,7 @@ def _tuple(names: Iterable[str]) -> str:
 
 
 def _context(typed: TypedProgram) -> list[str]:
-    return [*CONTEXT, *(spec.name for spec in typed.ir.params), *(spec.name for spec in typed.ir.reductions)]
+    return [*CONTEXT, *(spec.name for spec in typed.ir.context_params), *(spec.name for spec in typed.ir.reductions)]
 
 
 def _define(name: str, arguments: Sequence[str], body: Sequence[str]) -> str:
@@ -168,10 +168,11 @@ def look_up(leaf: Expr, typed: TypedProgram, shared: bool = False) -> str:
             if shared:
                 return f"load_relaxed({array}[{slot}], {_place(_row(role), typed.ir.fields[slot].size, index)})"
             return f"{array}[{slot}][{row}{_component(typed.ir.fields[slot].size, index)}]"
-        case "edge_field":
+        case "edge_field" | "edge_param":
             name, index = leaf.attr
-            slot = next(i for i, spec in enumerate(typed.ir.edge_fields) if spec.name == name)
-            return f"E[{slot}][{_index('arc')}{_component(typed.ir.edge_fields[slot].size, index)}]"
+            by_edge = (*typed.ir.edge_fields, *typed.ir.edge_params)
+            slot = next(i for i, spec in enumerate(by_edge) if spec.name == name)
+            return f"E[{slot}][{_index('arc')}{_component(by_edge[slot].size, index)}]"
         case "vertex_param":
             role, name, index = leaf.attr
             spec = next(spec for spec in typed.ir.params if spec.name == name)

@@ -64,6 +64,7 @@ class CpuExecution:
         }
         self._old: tuple[Array, ...] | None = None  # the state before a superstep; made when needed
         self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
+        self._in_edge_params: tuple[Array, ...] | None = None
         self._accumulators: tuple[Array, ...] | None = None
         self._offers: Offers | None = None
         self._locks = reused_zeros(n, np.uint8)
@@ -176,7 +177,7 @@ class CpuExecution:
         counters, report = self.counters(), self.report()
         self.launch(
             module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(),
-            self.edge_fields(), self.context(), self._merged(), front.got, front.member, front.stamp, everyone,
+            self.in_edge_fields(), self.context(), self._merged(), front.got, front.member, front.stamp, everyone,
             front.queue, front.size, self._touched, front.following, self.buffer(), counters, self.memory(), report,
             self.sums(),
             counters=counters,
@@ -210,9 +211,9 @@ class CpuExecution:
         module = kernel_module(self.typed, self.analysis, "asynchronous")
         counters, report = self.counters(), self.report()
         self.launch(
-            module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(), self.edge_fields(),
-            self.context(), self._locks, front.waiting, path.driven == "td", front.following, self.buffer(),
-            counters, self.memory(), report,
+            module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(),
+            self.in_edge_fields(), self.context(), self._locks, front.waiting, path.driven == "td", front.following,
+            self.buffer(), counters, self.memory(), report,
             counters=counters,
         )  # fmt: skip
         return report, counters
@@ -243,7 +244,18 @@ class CpuExecution:
         return tuple(reused_empty(a.shape, a.dtype) if name in written else a for name, a in self._state.items())
 
     def edge_fields(self) -> tuple[Array, ...]:
-        return tuple(self._edge_state.values()) or (NO_VALUES,)
+        """The edge fields, and what is given by edge."""
+        given = (self.program.params[spec.name] for spec in self.ir.edge_params)
+        return (*self._edge_state.values(), *given) or (NO_VALUES,)
+
+    def in_edge_fields(self) -> tuple[Array, ...]:
+        """The same in the order of in-arcs; programs with edge fields only push."""
+        if not self.ir.edge_params:
+            return self.edge_fields()
+        if self._in_edge_params is None:
+            order = self.topology.in_arcs(self.graph)
+            self._in_edge_params = tuple(self.program.params[spec.name][order] for spec in self.ir.edge_params)
+        return self._in_edge_params
 
     def context(self) -> tuple[Any, ...]:
         return (
@@ -252,7 +264,7 @@ class CpuExecution:
             np.int64(self.graph.num_arcs),
             self.topology.rows[0] if "out_degree" in self._degrees else NO_VALUES,
             self.graph.in_degree if "in_degree" in self._degrees else NO_VALUES,
-            *self.program.params.values(),
+            *(self.program.params[spec.name] for spec in self.ir.context_params),
             *self._reductions,
         )
 

@@ -18,6 +18,7 @@ from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads, run_team
 from dromos.plan import Path
+from dromos.plan.path import Direction
 from dromos.program import GraphTypes, Program
 from dromos.program.expr import reads
 
@@ -96,7 +97,7 @@ class CpuPart(ArrayPart):
         counters, report = self._counters(), self._report()
         arrays, merged = self._arrays(piece), self.merged
         values, got = tuple(map(_bytes, merged.values)), _bytes(merged.got)
-        fields, edges, context = self._fields(), self._edges(piece), self._context()
+        fields, edges, context = self._fields(), self._edges(piece, path.direction), self._context()
         if path.direction == "push":
             rows = self._rows_in(piece, self.frontier)
             if rows is not None and not len(rows):
@@ -173,10 +174,13 @@ class CpuPart(ArrayPart):
     def _fields(self) -> tuple[Array, ...]:
         return tuple(self.state.values())
 
-    def _edges(self, piece: GraphSlice) -> tuple[Array, ...]:
-        """The edge fields of a slice's arcs."""
-        begin = int(piece.offsets[0]) - int(self.shape.offsets[self.first])
-        return tuple(a[begin : begin + piece.num_arcs] for a in self.edge_state.values()) or (NO_VALUES,)
+    def _edges(self, piece: GraphSlice, direction: Direction = "push") -> tuple[Array, ...]:
+        """The edge fields of a slice's arcs, and what is given by edge."""
+        begin, count = int(piece.offsets[0]), piece.num_arcs
+        own = begin - int(self.shape.offsets[self.first])
+        fields = tuple(a[own : own + count] for a in self.edge_state.values())
+        given = tuple(a[begin : begin + count] for a in self.given_by_arc(direction).values())
+        return (*fields, *given) or (NO_VALUES,)
 
     def _arrays(self, piece: GraphSlice) -> tuple[Any, ...]:
         ends = piece.targets.view(np.dtype(f"u{piece.targets.itemsize}"))
@@ -190,7 +194,7 @@ class CpuPart(ArrayPart):
             np.int64(self.shape.num_arcs),
             _read_only(self.shape.offsets) if "out_degree" in self._degrees else NO_VALUES,
             _read_only(self.shape.in_degree) if "in_degree" in self._degrees else NO_VALUES,
-            *self.program.params.values(),
+            *(self.program.params[spec.name] for spec in self.ir.context_params),
             *self.reductions,
         )
 

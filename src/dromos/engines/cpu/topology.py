@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike
+from dromos.engines.arc_order import matching_arcs
 
 __all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topology"]
 
@@ -40,6 +41,7 @@ class Topology:
         self._hubs: Hubs | None = None
         self._in_hubs: Hubs | None = None
         self._reachable: Array | None = None
+        self._in_arcs: Array | None = None
 
     def in_rows(self, graph: GraphLike) -> Arrays:
         """The same of the transpose, which is made if there is none yet."""
@@ -47,6 +49,14 @@ class Topology:
             transpose = graph.transpose
             self._in_rows = self.rows if transpose is graph else _rows(transpose)
         return self._in_rows
+
+    def in_arcs(self, graph: GraphLike) -> Array:
+        """For each arc of :meth:`in_rows` its number among the out-arcs."""
+        if self._in_arcs is None:
+            weighted = graph.weights is not None
+            sides = [(*rows[:2], rows[2] if weighted else None) for rows in (self.rows, self.in_rows(graph))]
+            self._in_arcs = matching_arcs(*sides)
+        return self._in_arcs
 
     def in_offsets(self, graph: GraphLike) -> Array:
         """The offsets of the transpose; empty while there is none."""

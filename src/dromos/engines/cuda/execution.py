@@ -12,6 +12,7 @@ import numpy as np
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
+from dromos.engines.arc_order import in_order
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
@@ -41,7 +42,8 @@ class CudaExecution:
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
-        self.on_device: DeviceGraph = device_graph(graph, renumber=options.renumber and not self.ir.edge_fields)
+        by_edge = self.ir.edge_fields or self.ir.edge_params  # these are in the order of the given arcs
+        self.on_device: DeviceGraph = device_graph(graph, renumber=options.renumber and not by_edge)
         self.memory = State(self.typed, self.on_device)
         self.buffers = Buffers(self.typed, self.on_device)
         self._arguments = np.zeros(1, arguments_type(self.typed))
@@ -49,6 +51,7 @@ class CudaExecution:
         self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
         self._claimed = False
         self._modules: dict[Kernel, Module] = {}
+        self._by_arc: dict[bool, dict[str, Any]] = {}
         self.rows: Array = np.zeros(0)
         self._reduced: Any = {  # of no vertices, until a launch folds them
             f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
@@ -191,7 +194,7 @@ class CudaExecution:
         context["out_offsets"], context["in_offsets"] = address(graph.out.offsets), address(graph.into.offsets)
         context["ids"] = address(graph.ids)
         self._params = []  # what the record points to must stay
-        for spec in self.ir.params:
+        for spec in self.ir.context_params:
             value = self.program.params[spec.name]
             if spec.per_vertex or spec.size is not None:
                 array = cupy.asarray(value, dtype=self.typed.types.resolve(spec.dtype))
@@ -206,9 +209,28 @@ class CudaExecution:
         if kernel.skeleton == "supersteps":
             for i, array in enumerate(self.memory.offers if kernel.by_source else self.memory.merged):
                 self._arguments["A"][f"a{i}"] = address(array)
+        for name, array in self._given_by_arc(kernel.pull).items():
+            self._arguments["E"][f"e_{name}"] = address(array)
         if kernel.skeleton == "asynchronous" and self.ir.sent:
             for name, array in self.memory.sent.items():
                 self._arguments["P"][f"f_{name}"] = address(array)
+
+    def _given_by_arc(self, pull: bool) -> Mapping[str, Any]:
+        """The parameters by edge on the device, in the order of the rows that a kernel walks."""
+        import cupy
+
+        if pull not in self._by_arc:
+            order = None
+            if pull and self.ir.edge_params:
+                order = in_order(self.graph, self.graph if self.on_device.symmetric else self.graph.transpose)
+            self._by_arc[pull] = {}
+            for spec in self.ir.edge_params:
+                values = self.program.params[spec.name]
+                self._by_arc[pull][spec.name] = cupy.asarray(
+                    np.ascontiguousarray(values if order is None else values[order]),
+                    dtype=self.typed.types.resolve(spec.dtype),
+                )
+        return self._by_arc[pull]
 
     @cached_property
     def _delta(self) -> float:

@@ -43,10 +43,11 @@ class _Vertices(NamedTuple):
 
 
 class _ArcValues(NamedTuple):
-    """What belongs to arcs: weights, and edge fields at places among the part's arcs."""
+    """What belongs to arcs: weights, edge fields at places among the part's arcs, and given values."""
 
     weights: Any
     places: Any
+    given: Mapping[str, Array]
 
 
 class VectorisedPart(ArrayPart):
@@ -115,7 +116,8 @@ class VectorisedPart(ArrayPart):
             arcs = self._kept(arcs, self._truths(self.ir.wants, {"vertex": targets}, len(arcs.ends)))
         if self.ir.sends is not TRUE:
             roles = self._ends(arcs, state, pushed)
-            sends = self._truths(self.ir.sends, roles, len(arcs.ends), self._arc_values(piece, arcs.places))
+            values = self._arc_values(piece, arcs.places, pushed)
+            sends = self._truths(self.ir.sends, roles, len(arcs.ends), values)
             arcs = self._kept(arcs, sends)
         return arcs
 
@@ -131,7 +133,7 @@ class VectorisedPart(ArrayPart):
             return
         self._messages += count
         roles = self._ends(arcs, self.state, pushed)
-        found = self._values(self.ir.message, roles, self._arc_values(piece, arcs.places))
+        found = self._values(self.ir.message, roles, self._arc_values(piece, arcs.places, pushed))
         messages = tuple(
             np.broadcast_to(values, count).astype(dtype, copy=False)
             for values, dtype in zip(found, self.typed.accumulators, strict=True)
@@ -205,20 +207,20 @@ class VectorisedPart(ArrayPart):
                 self._write_arcs("edge_update", piece, used)
 
     def _write_arcs(self, function: str, piece: GraphSlice, arcs: Arcs) -> None:
-        values = self._arc_values(piece, arcs.places)
+        values = self._arc_values(piece, arcs.places, pushed=True)
         roles = self._ends(arcs, self.state, pushed=True)
         places = values.places
         numbers = np.arange(places.start, places.stop) if isinstance(places, slice) else places
         self._store(self.edge_state, places, self._stored(function, roles, numbers, values))
 
-    def _arc_values(self, piece: GraphSlice, places: Any) -> _ArcValues:
+    def _arc_values(self, piece: GraphSlice, places: Any, pushed: bool) -> _ArcValues:
         weights: Any = 1 if piece.weights is None else piece.weights[places]
+        base = int(piece.offsets[0])
+        given = self.given_by_arc("push" if pushed else "pull")
+        chosen = {name: values[_moved(places, base)] for name, values in given.items()}
         if not self.ir.edge_fields:
-            return _ArcValues(weights, None)
-        base = int(piece.offsets[0]) - int(self.shape.offsets[self.first])
-        if isinstance(places, slice):
-            return _ArcValues(weights, slice(places.start + base, places.stop + base))
-        return _ArcValues(weights, places + base)
+            return _ArcValues(weights, None, chosen)
+        return _ArcValues(weights, _moved(places, base - int(self.shape.offsets[self.first])), chosen)
 
     # ---- values ----------------------------------------------------------------------------------------------------
 
@@ -239,6 +241,8 @@ class VectorisedPart(ArrayPart):
                     return arcs.weights
                 case "edge_field" if arcs is not None:
                     return _component(self.edge_state[node.attr[0]], arcs.places, node.attr[1])
+                case "edge_param" if arcs is not None:
+                    return _component(arcs.given[node.attr[0]], _EVERY, node.attr[1])
             if node.role is None:
                 return self.global_value(node)
             vertices = roles[node.attr[0]]
@@ -293,6 +297,10 @@ class VectorisedPart(ArrayPart):
     def _store(into: Mapping[str, Array], at: Any, values: Mapping[str, Array]) -> None:
         for name, rows in values.items():
             into[name][at] = rows
+
+
+def _moved(places: Any, base: int) -> Any:
+    return slice(places.start + base, places.stop + base) if isinstance(places, slice) else places + base
 
 
 def _component(values: Array, at: Any, index: int) -> Array:

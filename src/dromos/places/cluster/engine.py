@@ -37,6 +37,11 @@ class ClusterEngine:
     def prepare(self, program: Program, graph: GraphLike | RankGraph) -> PlacedExecution:
         """The program in its initial state; refused if the ranks were not given the same."""
         check_params(program, graph)
+        if isinstance(graph, RankGraph) and program.ir().edge_params:
+            raise InvalidArgumentError(
+                f"{program.ir().name}: {program.ir().edge_params[0].name} has a value for each arc, and no rank has "
+                "all arcs of this graph; give its values as weights, or run on a graph that every rank has whole"
+            )
         self._require_same(program, graph)
         rank = self.comm.Get_rank()
         if isinstance(graph, RankGraph):

@@ -66,7 +66,7 @@ class StreamEngine:
         by_prefix: dict[str, PagedRows] = {}
         rows: dict[Direction, PagedRows] = {}
         for direction, prefix in prefixes.items():
-            if prefix is None or (direction == "pull" and typed.ir.edge_fields):
+            if prefix is None or (direction == "pull" and (typed.ir.edge_fields or typed.ir.edge_params)):
                 continue
             if prefix not in by_prefix:
                 by_prefix[prefix] = stored.paged_rows(prefix, weights=weighted, page_bytes=self.page_bytes)

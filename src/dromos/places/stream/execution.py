@@ -28,7 +28,7 @@ class StreamExecution(PlacedExecution):
     ) -> None:
         self.feed, self.memory = feed, memory
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
-        if "pull" not in feed.directions and not self.ir.edge_fields:
+        if "pull" not in feed.directions and not (self.ir.edge_fields or self.ir.edge_params):
             self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")
         self.caps = replace(self.caps, constants=_CONSTANTS)
         self._both = {path.direction for path in self.caps.paths} == {"push", "pull"}
