@@ -37,7 +37,7 @@ def test_copies_survive_the_wire(ids: list[int] | None) -> None:
     rows = 98 if ids is None else len(ids)
     fields = {"a": np.arange(rows, dtype=np.int16), "b": np.random.default_rng(1).random((rows, 3))}
     sent = Copies(2, 100, None if ids is None else np.array(ids, np.int32), fields, active=True)
-    got = unpack_copies(pack_copies(sent), 2, 100, np.dtype(np.int32), fields, active=True)
+    got = unpack_copies(pack_copies(sent, np.dtype(np.int32)), 2, 100, np.dtype(np.int32), fields, active=True)
     assert (None if got.ids is None else got.ids.tolist()) == ids
     for name, values in fields.items():
         assert np.array_equal(got.fields[name], values)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 
 import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.engines.cpu.part import CpuLeaf
+from dromos.engines.cpu.claiming_part import ClaimingPart
+from dromos.engines.cpu.part import CpuLeaf, CpuPart
+from dromos.engines.reference import ReferenceEngine
 from dromos.errors import FieldOverflowError
 from dromos.graph import Graph, generators
 from dromos.places import PlacedEngine
@@ -46,6 +49,53 @@ def test_random_programs(seed: int) -> None:
     assert list(disagreements(random_program(seed), seed, *engines, only="sync")) == []
 
 
+class Claims(Program):
+    """A vertex takes one message; the messages read fields of both ends, one of which changes."""
+
+    source, first = dr.param(int), dr.param(int)
+    level = dr.field(np.int32)
+    depth = dr.field(np.int64)
+    bias = dr.field(np.int64)
+    combine = dr.ANY
+
+    def init(self, v):  # type: ignore[no-untyped-def]
+        return {"level": dr.where(v.id == self.source, self.first, -1), "depth": 5, "bias": v.id % 3}
+
+    def start(self, v):  # type: ignore[no-untyped-def]
+        return v.id == self.source
+
+    def compute(self, u, edge, v):  # type: ignore[no-untyped-def]
+        return u.depth - u.bias + 10 + v.bias + dr.cast(edge.weight * 0, np.int64)
+
+    def update(self, v, message):  # type: ignore[no-untyped-def]
+        new = v.level < 0
+        return {"level": dr.where(new, self.superstep + 1, v.level), "depth": dr.where(new, message, v.depth)}
+
+    def active(self, old, new):  # type: ignore[no-untyped-def]
+        return new.level != old.level
+
+
+@pytest.mark.parametrize("first", [0, -1], ids=["claimed", "open start"])
+def test_claims_in_any_order_of_directions(first: int) -> None:
+    """In a random order of pushes and pulls; an active vertex that still wants a message is no claimed one."""
+    draw = random.Random(first)
+    for number in range(30):
+        n = draw.choice((1, 3, 40, 64, 200, 700))
+        graph = weighted(generators.uniform(n, draw.choice((0, n, 3 * n)), seed=number, directed=draw.random() < 0.5))
+        program = Claims(source=draw.randrange(n), first=first)
+        expected = ReferenceEngine().prepare(program, graph)
+        leaf = CpuLeaf(threads=draw.choice((1, 2)))
+        found = PlacedEngine(leaf, slices=draw.randrange(1, 4), parts=draw.randrange(1, 5)).prepare(program, graph)
+        assert isinstance(found.parts[0], ClaimingPart if first == 0 else CpuPart)
+        while not expected.stats.finished:
+            expected.step(Path())
+            found.step(draw.choice((Path(), Path(direction="pull"))))
+            for name in ("frontier", "out_degree", "superstep", "finished"):
+                assert getattr(found.stats, name) == getattr(expected.stats, name)
+        for name, values in expected.result().items():
+            assert np.array_equal(found.result()[name], values), name
+
+
 @pytest.mark.parametrize("path", ["sync-push-dd", "sync-pull-td"])
 def test_a_hub_goes_over_slices_and_threads(path: str) -> None:
     star = weighted(generators.star(50_000))
@@ -67,11 +117,14 @@ def test_public_algorithms() -> None:
     dr.pagerank(graph, **place).verify()
 
 
-def test_the_part_and_its_skeleton_agree_on_the_layout_of_what_they_share() -> None:
-    from dromos.engines.cpu import part
-    from dromos.engines.cpu.skeletons import common, slices, supersteps
+def test_the_parts_and_their_skeletons_agree_on_the_layout_of_what_they_share() -> None:
+    from dromos.engines.cpu import claiming_part, launching, part
+    from dromos.engines.cpu.skeletons import claiming_slices, common, slices, supersteps
     from dromos.jit import LINE
 
-    assert (part.LINE, part.BLOCK, part.SUMMED) == (LINE, common.BLOCK, slices.SUMMED)
-    assert (part.MESSAGES, part.OVERFLOWS) == (supersteps.MESSAGES, supersteps.OVERFLOWS)
-    assert (part.QUEUE, part.TOUCHED, part.STOP) == (common.QUEUE, common.TOUCHED, common.STOP)
+    assert (launching.LINE, launching.BLOCK, part.SUMMED) == (LINE, common.BLOCK, slices.SUMMED)
+    assert (part.MESSAGES, launching.OVERFLOWS) == (supersteps.MESSAGES, supersteps.OVERFLOWS)
+    assert (launching.QUEUE, launching.TOUCHED, launching.STOP) == (common.QUEUE, common.TOUCHED, common.STOP)
+    words = (claiming_part.CLAIMED, claiming_part.OUT_DEGREES, claiming_part.OPEN_STARTS, launching.OVERFLOWS)
+    skeleton = claiming_slices
+    assert words == (skeleton.CLAIMED, skeleton.OUT_DEGREES, skeleton.OPEN_STARTS, skeleton.OVERFLOWS)

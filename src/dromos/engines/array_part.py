@@ -20,7 +20,7 @@ from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.plan import PATHS, Path
 from dromos.plan.path import Direction
-from dromos.program import Analysis, Expr, GraphTypes, Program, TypedProgram, analyse
+from dromos.program import Analysis, Expr, FieldSpec, GraphTypes, Program, TypedProgram, analyse
 from dromos.program.expr import reads
 
 __all__ = ["ArrayPart"]
@@ -42,8 +42,8 @@ class ArrayPart(ABC):
         self.superstep, self._begun = 0, False
         self.reductions: tuple[Any, ...] = ()
         n, arcs = shape.num_vertices, int(shape.offsets[last]) - int(shape.offsets[first])
-        self.state = allocate(self.typed, self.ir.fields, n)
-        self.edge_state = allocate(self.typed, self.ir.edge_fields, arcs)
+        self.state = self._allocate(self.ir.fields, n)
+        self.edge_state = self._allocate(self.ir.edge_fields, arcs)
         self._frontier = np.empty(0, dtype=np.int64)
         self._marked = np.empty(0, dtype=np.int64)  # own vertices that `member` holds for active
         self._messages = 0  # sent since the last superstep ended
@@ -55,6 +55,9 @@ class ArrayPart(ABC):
     def planning(self) -> Mapping[str, Any]:
         """See :class:`dromos.engines.parts.Part`."""
         return {"dominated": tuple(path for path in PATHS if path.direction == "push")} if self.always else {}
+
+    def _allocate(self, specs: tuple[FieldSpec, ...], rows: int) -> dict[str, Array]:
+        return allocate(self.typed, specs, rows)
 
     # ---- what a leaf does ------------------------------------------------------------------------------------------
 

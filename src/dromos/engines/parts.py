@@ -83,16 +83,37 @@ class Messages:
         return at + self.first, tuple(block[at] for block in self.values)
 
 
-@dataclass(frozen=True, eq=False)
 class Copies:
-    """Rows of some fields of a part's vertices, for the parts that read them; ``ids`` None: all of ``first..last``."""
+    """Rows of some fields of a part's vertices, for the parts that read them.
 
-    first: int
-    last: int
-    ids: Array | None
-    fields: Mapping[str, Array]
-    active: bool = False
-    """The rows are those of the part's frontier, which is to be known too."""
+    Whose rows they are is told by ``ids`` (None: all of ``first..last``), or by ``marks``: words of 64 bits of a bitmap
+    of the whole graph, from the word of ``first`` on, with no other bits set. Who does not look at ``marks`` finds the
+    same in ``ids``. ``active``: they are the rows of the part's frontier, which is to be known too.
+
+    >>> Copies(66, 130, None, {}, marks=np.array([0b1100, 1], np.uint64)).ids.tolist()
+    [66, 67, 128]
+    """
+
+    def __init__(
+        self,
+        first: int,
+        last: int,
+        ids: Array | None,
+        fields: Mapping[str, Array],
+        active: bool = False,
+        *,
+        marks: Array | None = None,
+    ) -> None:
+        self.first, self.last, self.fields, self.active, self.marks = first, last, fields, active, marks
+        self._ids = ids
+
+    @property
+    def ids(self) -> Array | None:
+        """The vertices, ascending; None: all of ``first..last``."""
+        if self._ids is None and self.marks is not None:
+            at = np.flatnonzero(np.unpackbits(self.marks.view(np.uint8), bitorder="little"))
+            self._ids = at + (self.first & ~63)
+        return self._ids
 
 
 @dataclass(frozen=True)

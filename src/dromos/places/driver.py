@@ -16,6 +16,7 @@ from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
 from dromos.plan import PATHS, Caps, Path, Stats, require_legal
+from dromos.plan.path import Direction
 from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
 
 __all__ = ["PlacedExecution"]
@@ -80,11 +81,10 @@ class PlacedExecution:
         if path.axes not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
         clock = Stopwatch()
-        senders = [part.frontier for part in self.parts]
+        senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
         self.exchange.refresh(self.parts, path.direction)
         for part, feed in zip(self.parts, self.feeds, strict=True):
-            vertices = part.frontier if path.direction == "push" else part.wanting()
-            for piece in feed.fetch(feed.holding(vertices, path.direction), path.direction):
+            for piece in feed.fetch(self._needed(part, feed, path.direction), path.direction):
                 part.send(piece, path)
         if path.direction == "push":  # who pulls gets messages to its own vertices only
             self.exchange.deliver(self.parts)
@@ -104,6 +104,14 @@ class PlacedExecution:
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
         self.stats = self._statistics(total, ended)
         return self.stats
+
+    @staticmethod
+    def _needed(part: Part, feed: Feed, direction: Direction) -> Array:
+        """The slices with something to do; where there is one slice, nobody makes a list of vertices to find out."""
+        numbers = feed.holding(None, direction)
+        if len(numbers) < 2:
+            return numbers
+        return feed.holding(part.frontier if direction == "push" else part.wanting(), direction)
 
     def _on_edges(self, method: str, senders: Sequence[Array | None] | None) -> str:
         """Call a method of each part for its out-slices, all or those of ``senders``; an overflow of any part."""

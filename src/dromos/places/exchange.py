@@ -61,4 +61,6 @@ class CopyExchange:
         """See :class:`Exchange`."""
         if edges:
             return np.concatenate([part.edge_state[name] for part in parts])
+        if len(parts) == 1:
+            return parts[0].state[name][parts[0].first : parts[0].last]
         return np.concatenate([part.state[name][part.first : part.last] for part in parts])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -45,8 +44,10 @@ class MpiExchange:
         own = None if self._alone else part.copies(phase)
         if own is None:
             return
-        own = replace(own, ids=None if own.ids is None else own.ids.astype(self._ids, copy=False))
-        for rank, data in enumerate(self._to_all(pack_copies(own))):
+        if own.marks is not None and not own.fields:
+            self._swap_marks(part, own.marks)
+            return
+        for rank, data in enumerate(self._to_all(pack_copies(own, self._ids))):
             if rank != self._rank:
                 part.refresh(self._copies_of(rank, data, own))
 
@@ -92,6 +93,17 @@ class MpiExchange:
         sizes = [count * width for count in counts]
         self._comm.Allgatherv(own.reshape(-1).view(np.uint8), [whole.reshape(-1).view(np.uint8), sizes])
         return whole
+
+    def _swap_marks(self, part: Part, marks: Array) -> None:
+        """All frontiers as bits: everyone knows how many, so one operation does it."""
+        words = [-(-last // 64) - first // 64 for first, last in pairwise(self._bounds)]
+        whole = np.empty(sum(words), dtype=np.uint64)
+        self._comm.Allgatherv(np.ascontiguousarray(marks), [whole, words])
+        self.sent_bytes += (self._size - 1) * marks.nbytes
+        ends = np.cumsum([0, *words])
+        for rank, (first, last) in enumerate(pairwise(self._bounds)):
+            if rank != self._rank and last > first:
+                part.refresh(Copies(first, last, None, {}, active=True, marks=whole[ends[rank] : ends[rank + 1]]))
 
     # ---- bytes -----------------------------------------------------------------------------------------------------
 

@@ -43,14 +43,14 @@ def unpack_messages(data: Array, first: int, last: int, ids: np.dtype[Any], valu
     return Messages(first, last, None, tuple(read(array.dtype, rows) for array in values), got)
 
 
-def pack_copies(copies: Copies) -> Array:
-    """A byte array; the rows are named by a list of ids or by a bitmap, whichever is smaller."""
+def pack_copies(copies: Copies, dtype: np.dtype[Any]) -> Array:
+    """A byte array; the rows are named by a list of ids of type ``dtype`` or by a bitmap, whichever is smaller."""
     rows = list(copies.fields.values())
     room = copies.last - copies.first
     if copies.ids is None:
         return _joined(_ALL, room, rows)
-    if len(copies.ids) * copies.ids.itemsize <= room // 8:
-        return _joined(_LISTED, len(copies.ids), [copies.ids, *rows])
+    if len(copies.ids) * dtype.itemsize <= room // 8:
+        return _joined(_LISTED, len(copies.ids), [copies.ids.astype(dtype, copy=False), *rows])
     marks = np.zeros(room, dtype=bool)
     marks[copies.ids - copies.first] = True
     return _joined(_BITMAP, len(copies.ids), [np.packbits(marks, bitorder="little"), *rows])
@@ -62,7 +62,7 @@ def unpack_copies(
     """The copies of rows of ``first..last``; ``fields`` are arrays of the names, types and widths that were sent.
 
     >>> sent = Copies(0, 16, np.array([1, 2, 3, 9]), {"level": np.array([5, 6, 7, 8], np.int8)}, active=True)
-    >>> got = unpack_copies(pack_copies(sent), 0, 16, np.dtype(np.int64), sent.fields, active=True)
+    >>> got = unpack_copies(pack_copies(sent, np.dtype(np.int64)), 0, 16, np.dtype(np.int64), sent.fields, active=True)
     >>> got.ids.tolist(), got.fields["level"].tolist()
     ([1, 2, 3, 9], [5, 6, 7, 8])
     """

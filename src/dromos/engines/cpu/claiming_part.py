@@ -1,0 +1,298 @@
+"""A part of a graph on the CPU for traversals in which a vertex takes one message: BFS and its kin.
+
+Between supersteps the frontier lies in a list or in bits, in the form that the last direction left, and is turned into
+the other one when it is needed. Nothing here grows with the vertices in a superstep on a thin frontier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.engines.array_part import ArrayPart
+from dromos.engines.cpu.costs import planning
+from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.launching import (
+    LINE,
+    QUEUE,
+    TOUCHED,
+    Launcher,
+    as_bytes,
+    edge_arrays,
+    read_only,
+    rows_in,
+    slice_arrays,
+)  # fmt: skip
+from dromos.engines.cpu.memory import reused_empty, reused_zeros
+from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.engines.parts import Copies, Messages, Partial, Phase
+from dromos.graph.slices import GraphSlice
+from dromos.plan import Path
+from dromos.program import FieldSpec, GraphTypes, Program, analyse
+
+__all__ = ["ClaimingPart", "can_claim"]
+
+# The layout that the skeleton writes; the tests hold both sides to it.
+CLAIMED, OUT_DEGREES, OPEN_STARTS = range(3)
+
+
+def can_claim(program: Program, types: GraphTypes) -> bool:
+    """Whether a program lets each vertex take one message, told by one field that is no vector."""
+    typed = program.typed(types)
+    claimed = analyse(typed).claimed
+    return claimed is not None and typed.ir.field(claimed).size is None
+
+
+class ClaimingPart(ArrayPart):
+    """See :class:`dromos.engines.parts.Part`; only where :func:`can_claim` says so and there are no open starts.
+
+    ``_wanting`` has a bit for each vertex of the graph: it still wants a message or, of another part, it may and was
+    not told one. A message is told once: the owner takes it, or has no use for any.
+    """
+
+    def __init__(
+        self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
+    ) -> None:
+        super().__init__(program, shape, types, first, last)
+        self._launcher = Launcher(self, threads)
+        self._kernels = kernel_module(self.typed, self.analysis, "claiming_slices")
+        n = shape.num_vertices
+        words = (n + 63) // 64
+        self._offsets = read_only(shape.offsets)
+        self._words = slice(first // 64, (last + 63) // 64)
+        self._wanting = reused_empty(words, np.uint64)
+        self._own, self._following = reused_zeros(words, np.uint64), reused_zeros(words, np.uint64)
+        self._front = self._own if self._alone else reused_zeros(words, np.uint64)  # of all parts, where there are any
+        self._front_step = -1  # the superstep that `_front` was made for
+        self._queue, self._next = reused_empty(last - first, types.id), reused_empty(last - first, types.id)
+        others = 0 if self._alone else n
+        self._away = reused_empty(others, types.id)
+        self._sorted_away: Array | None = None
+        self._told_messages = tuple(as_bytes(reused_empty(others, dtype)) for dtype in self.typed.accumulators)
+        self._size = self._out = 0  # of the frontier: vertices and out-degrees
+        self._listed: Array | None = None  # the frontier as a list, if there is one; in any order
+        self._ascends = False
+        self._in_bits = False  # the frontier is in `_own`
+        self._found = self._found_out = self._gone = 0  # of the superstep that runs
+        self._pulled = False
+        self._initialise()
+
+    def _allocate(self, specs: tuple[FieldSpec, ...], rows: int) -> dict[str, Array]:
+        return {
+            spec.name: reused_empty((rows,) if spec.size is None else (rows, spec.size), self.typed.dtype(spec.name))
+            for spec in specs
+        }
+
+    @property
+    def planning(self) -> Mapping[str, Any]:
+        """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
+        return planning(self.typed, self.analysis, several_threads=True)
+
+    # ---- the first frontier ----------------------------------------------------------------------------------------
+
+    def _initialise(self) -> None:
+        run = self._launcher
+        counters, report = run.counters(), run.report()
+        run.run(
+            self._kernels.start_claims, self.first, self.last, self._fields(), run.context(), self._offsets,
+            self._wanting, self._next, run.buffer(), counters, report,
+            counters=counters, work=self.shape.num_vertices,
+        )  # fmt: skip
+        lines = report.reshape(-1, LINE)
+        self._started = report
+        self.has_open_starts = bool(lines[:, OPEN_STARTS].any())
+        """A vertex of the graph is in the first frontier and yet wants a message: this form is not for that."""
+        self._found, self._found_out = int(counters[QUEUE * LINE]), int(lines[:, OUT_DEGREES].sum())
+
+    def _start(self) -> tuple[Array, tuple[Any, ...]]:
+        self._launcher.require_fit(self._started, "init")
+        return self._advance(), ()
+
+    # ---- a superstep -----------------------------------------------------------------------------------------------
+
+    @property
+    def frontier(self) -> Array:
+        """See :class:`dromos.engines.parts.Part`."""
+        listed = self._list()
+        if not self._ascends:
+            listed.sort()
+            self._ascends = True
+        return listed
+
+    def _list(self) -> Array:
+        """The frontier in any order."""
+        if self._listed is None:
+            self._listed, self._ascends = self._listing(self._own, self._queue), True
+        return self._listed
+
+    def wanting(self) -> Array | None:
+        """See :class:`dromos.engines.parts.Part`."""
+        return self._listing(self._wanting, np.empty(self.last - self.first, self.types.id))
+
+    def _listing(self, bits: Array, room: Array) -> Array:
+        run, report = self._launcher, self._launcher.report()
+        run.run(
+            self._kernels.to_list, bits, self.first, self.last, room, run.memory(), report, work=self.last - self.first
+        )
+        return room[: int(report.reshape(-1, LINE)[:, CLAIMED].sum())]
+
+    def send(self, piece: GraphSlice, path: Path) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        if self._size == 0 and self._alone:
+            return
+        if path.direction == "pull":
+            self._pull(piece)
+        elif self._size:
+            self._push(piece)
+
+    def _push(self, piece: GraphSlice) -> None:
+        whole = piece.num_arcs == int(self._offsets[self.last]) - int(self._offsets[self.first])
+        rows = self._list() if whole else rows_in(piece, self.frontier)
+        if not len(rows):
+            return
+        run = self._launcher
+        counters, report = run.counters(queue=self._found, touched=self._gone), run.report()
+        run.run(
+            self._kernels.push_claims, slice_arrays(piece), self.first, self.last, self._fields(),
+            edge_arrays(self, piece), run.context(), self._told_messages, self._offsets, self._wanting, rows, len(rows),
+            (self._next, self._away), np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64),
+            (run.buffer(), run.buffer(), run.buffer()), counters, run.memory(), report,
+            counters=counters, work=min(piece.num_arcs, self._out),
+        )  # fmt: skip
+        self._count(counters, report)
+        self._gone = int(counters[TOUCHED * LINE])
+
+    def _pull(self, piece: GraphSlice) -> None:
+        if self._front_step != self.superstep:
+            self._make_front()
+        if not self._pulled:
+            self._following[self._words] = 0
+            self._pulled = True
+        run = self._launcher
+        counters, report = run.counters(), run.report()
+        run.run(
+            self._kernels.pull_claims, slice_arrays(piece), self._fields(), edge_arrays(self, piece, "pull"),
+            run.context(), self._offsets, self._front, self._wanting, self._following, counters, report,
+            counters=counters, work=piece.num_arcs,
+        )  # fmt: skip
+        lines = report.reshape(-1, LINE)
+        self._found += int(lines[:, CLAIMED].sum())
+        self._found_out += int(lines[:, OUT_DEGREES].sum())
+
+    def _count(self, counters: Array, report: Array) -> None:
+        self._found = int(counters[QUEUE * LINE])
+        self._found_out += int(report.reshape(-1, LINE)[:, OUT_DEGREES].sum())
+
+    def settle(self) -> Partial:
+        """See :class:`dromos.engines.parts.Part`."""
+        messages = self._found + self._gone
+        self._advance()
+        return Partial(self._size, self._out, 0, messages)
+
+    def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
+        raise NotImplementedError  # vertices were updated when their messages came
+
+    def _partial(self, reductions: tuple[Any, ...]) -> Partial:
+        return Partial(self._size, self._out)
+
+    def _advance(self) -> Array:
+        """What was found is the frontier now; as a list, which is empty where it is in bits."""
+        self._size, self._out = self._found, self._found_out
+        if self._pulled:
+            if self._front is self._own:
+                self._front = self._following
+            self._own, self._following = self._following, self._own
+            self._listed, self._in_bits = None, True
+        else:
+            self._queue, self._next = self._next, self._queue
+            self._listed, self._ascends, self._in_bits = self._queue[: self._size], self._size < 2, False
+        self._found = self._found_out = self._gone = 0
+        self._pulled, self._sorted_away = False, None
+        return self._queue[:0]
+
+    # ---- what parts tell each other --------------------------------------------------------------------------------
+
+    def copies(self, phase: Phase) -> Copies | None:
+        """See :class:`dromos.engines.parts.Part`: a pull needs the frontier, a push and edges nothing.
+
+        A push reads fields of a target as they are while it wants a message, which is how they began.
+        """
+        if phase != "pull":
+            return None
+        self._make_front()
+        names = self._told("pull")
+        fields = {name: self.state[name][self.frontier] for name in names}
+        return Copies(self.first, self.last, None, fields, active=True, marks=self._own[self._words])
+
+    def refresh(self, copies: Copies) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        if copies.fields:
+            at: Any = slice(copies.first, copies.last) if copies.ids is None else copies.ids
+            for name, values in copies.fields.items():
+                self.state[name][at] = values
+        if not copies.active:
+            return
+        words = slice(copies.first // 64, (copies.last + 63) // 64)
+        marks = _words_of(copies) if copies.marks is None else copies.marks
+        self._front[words] |= marks
+        self._wanting[words] &= ~marks  # a vertex in the frontier wants no message
+
+    def _make_front(self) -> None:
+        """Have the own frontier in ``_own`` and in ``_front``, and nobody else's."""
+        if not self._in_bits:
+            listed = self._list()
+            self._own[self._words] = 0
+            self._launcher.run(self._kernels.to_bits, listed, self._own, work=len(listed))
+            self._in_bits = True
+        if self._front is not self._own:
+            self._front[:] = 0
+            self._front[self._words] = self._own[self._words]
+        self._front_step = self.superstep
+
+    def outbox(self, first: int, last: int) -> Messages:
+        """See :class:`dromos.engines.parts.Part`."""
+        if self._sorted_away is None:
+            self._sorted_away = np.sort(self._away[: self._gone])
+        begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))
+        ids = self._sorted_away[begin:end]
+        kinds = zip(self._told_messages, self.typed.accumulators, strict=True)
+        return Messages.packed(first, last, ids, tuple(values[ids].view(dtype) for values, dtype in kinds))
+
+    def inbox(self, messages: Messages) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        ids, values = messages.unpacked()
+        if not len(ids):
+            return
+        run = self._launcher
+        counters, report = run.counters(queue=self._found), run.report()
+        run.run(
+            self._kernels.receive_claims, read_only(ids.astype(self.types.id, copy=False)),
+            tuple(read_only(as_bytes(array)) for array in values), self._fields(), run.context(), self._offsets,
+            self._wanting, self._next, run.buffer(), counters, report,
+            counters=counters, work=len(ids),
+        )  # fmt: skip
+        self._count(counters, report)
+
+    # ---- edge fields: such a program has none ----------------------------------------------------------------------
+
+    def _start_edges(self, piece: GraphSlice) -> None:
+        return
+
+    def _write_edges(self, piece: GraphSlice) -> None:
+        return
+
+    def _fields(self) -> tuple[Array, ...]:
+        return tuple(self.state.values())
+
+
+def _words_of(copies: Copies) -> Array:
+    """The marks of copies that tell ids."""
+    begin, end = copies.first // 64 * 64, (copies.last + 63) // 64 * 64
+    marked = np.zeros(end - begin, dtype=bool)
+    at: Any = slice(copies.first - begin, copies.last - begin) if copies.ids is None else copies.ids - begin
+    marked[at] = True
+    return np.packbits(marked, bitorder="little").view(np.uint64)

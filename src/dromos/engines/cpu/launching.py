@@ -1,0 +1,129 @@
+"""What the kernels over slices are given, and how they are run: the same for every kind of part on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cpu.topology import NO_VALUES
+from dromos.errors import FieldOverflowError
+from dromos.graph.slices import GraphSlice
+from dromos.parallel import run_team
+from dromos.plan.path import Direction
+from dromos.program.expr import reads
+
+if TYPE_CHECKING:
+    from dromos.engines.array_part import ArrayPart
+
+__all__ = [
+    "BLOCK",
+    "LINE",
+    "OVERFLOWS",
+    "QUEUE",
+    "STOP",
+    "TOUCHED",
+    "Launcher",
+    "as_bytes",
+    "edge_arrays",
+    "read_only",
+    "rows_in",
+    "slice_arrays",
+]
+
+# The layout that the skeletons write; the tests hold both sides to it.
+LINE: Final = 16
+BLOCK: Final = 256
+OVERFLOWS: Final = 3
+QUEUE, TOUCHED, STOP = 5, 6, 7
+_WORTH_A_TEAM: Final = 1 << 13  # arcs, or vertices, from which waking the other threads is repaid
+
+
+class Launcher:
+    """Runs kernels for a part on ``threads`` threads, and makes the small arrays that they all take."""
+
+    def __init__(self, part: ArrayPart, threads: int) -> None:
+        self._part, self.threads = part, threads
+        self._degrees: AbstractSet[str] = {node.op for node in reads(part.ir.exprs(), "out_degree", "in_degree")}
+
+    def run(self, kernel: Any, *args: Any, counters: Array | None = None, work: int) -> None:
+        """Run a kernel, on all threads where that is repaid; Ctrl-C raises the stop flag among its ``counters``."""
+        threads = self.threads if work >= _WORTH_A_TEAM else 1
+        stop = None if counters is None or threads == 1 else counters[STOP * LINE :]
+        run_team(kernel, *args, threads=threads, stop=stop)
+
+    def context(self) -> tuple[Any, ...]:
+        """What belongs to no vertex: superstep, sizes, degrees, parameters, reductions."""
+        part = self._part
+        return (
+            np.int32(part.superstep),
+            np.int64(part.shape.num_vertices),
+            np.int64(part.shape.num_arcs),
+            read_only(part.shape.offsets) if "out_degree" in self._degrees else NO_VALUES,
+            read_only(part.shape.in_degree) if "in_degree" in self._degrees else NO_VALUES,
+            *(part.program.params[spec.name] for spec in part.ir.context_params),
+            *part.reductions,
+        )
+
+    def counters(self, *, queue: int = 0, touched: int = 0) -> Array:
+        """The cursors and sizes of a team; ``queue`` and ``touched`` entries are in those lists already."""
+        counters = np.zeros(8 * LINE, dtype=np.int64)
+        counters[QUEUE * LINE], counters[TOUCHED * LINE] = queue, touched
+        return counters
+
+    def report(self) -> Array:
+        """A line for each thread."""
+        return np.zeros(self.threads * LINE, dtype=np.int64)
+
+    def memory(self) -> Array:
+        """Where threads wait for each other."""
+        return np.zeros(3 * LINE * self.threads, dtype=np.int64)
+
+    def buffer(self) -> Array:
+        """A block of each thread."""
+        return np.empty(self.threads * BLOCK, dtype=np.int64)
+
+    def require_fit(self, report: Array, function: str) -> None:
+        """Raise if a thread reports a value that did not fit its field."""
+        if report.reshape(-1, LINE)[:, OVERFLOWS].any():
+            raise FieldOverflowError(
+                f"{self._part.ir.name}.{function}: a value does not fit the integer type of its field; "
+                "declare the field with a wider type"
+            )
+
+
+def slice_arrays(piece: GraphSlice) -> tuple[Any, ...]:
+    """A slice as kernels take it: the first vertex, offsets, ends without a sign, and weights."""
+    ends = piece.targets.view(np.dtype(f"u{piece.targets.itemsize}"))
+    weights = NO_VALUES if piece.weights is None else piece.weights
+    return np.int64(piece.start), read_only(piece.offsets), read_only(ends), read_only(weights)
+
+
+def edge_arrays(part: ArrayPart, piece: GraphSlice, direction: Direction = "push") -> tuple[Array, ...]:
+    """The edge fields of a slice's arcs, and what is given by edge."""
+    begin, count = int(piece.offsets[0]), piece.num_arcs
+    own = begin - int(part.shape.offsets[part.first])
+    fields = tuple(a[own : own + count] for a in part.edge_state.values())
+    given = tuple(a[begin : begin + count] for a in part.given_by_arc(direction).values())
+    return (*fields, *given) or (NO_VALUES,)
+
+
+def rows_in(piece: GraphSlice, vertices: Array) -> Array:
+    """Those of ``vertices``, which ascend, that have their row in a slice."""
+    # of the same type: otherwise all of them are converted first
+    begin, end = np.searchsorted(vertices, np.array((piece.start, piece.stop), vertices.dtype))
+    return vertices[begin:end]
+
+
+def as_bytes(array: Array) -> Array:
+    """Truth values as bytes, which kernels change by atomics."""
+    return array.view(np.uint8) if array.dtype == bool else array
+
+
+def read_only(array: Array) -> Array:
+    """A view that cannot be written to: kernels are compiled for one type, wherever a slice comes from."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,304 @@
+"""Traversals in which a vertex takes one message and is then done, over the slices of a part: BFS and its kin.
+
+A slice is as in ``slices``. ``wanting`` has a bit for every vertex of the graph: of the part's own (``first..last``)
+whether they still want a message, of the others whether they may and were not told one by this part. ``front`` is the
+frontier of all parts in bits. A vertex is written as soon as its message comes, since nobody looks at it before the
+superstep is over: a source is in the frontier, and wants no message.
+
+Shared memory. *Push*: the bit of ``wanting`` decides who gives a vertex its message. One thread clears it, by an
+atomic, and that one alone writes the vertex and queues it, in ``queue`` or, for the vertices of other parts, with the
+message in ``A``, in ``away``. *Pull*: a word of the bitmaps belongs to the thread that took it; of others' words only
+``front`` is read. Slices come one after the other, so no word is shared between two of them.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    BLOCK,
+    CHUNK,
+    FIRST,
+    HUB,
+    HUB_COUNT,
+    QUEUE,
+    TOUCHED,
+    append,
+    first_arc,
+    flush,
+    reserve,
+    take_piece,
+    take_work,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import (
+    compute_at,
+    init_store,
+    put,
+    start_at,
+    take,
+    update_store,
+    wants_at,
+    weight_at,
+)  # fmt: skip
+from dromos.intrinsics import (
+    atomic_and,
+    atomic_or,
+    count_bits,
+    load,
+    load_relaxed,
+    prefetch,
+    store,
+    store_relaxed,
+    trailing_zeros,
+)  # fmt: skip
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
+
+# ---- everything above is replaced by a program's own hooks
+
+# What a thread reports, in int64 words of its own line.
+CLAIMED, OUT_DEGREES, OPEN_STARTS, OVERFLOWS = range(4)
+SHORT = 12  # a row up to this length is looked at arc by arc
+WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
+BIT = np.uint64(1)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@inline
+def is_set(bits, v):
+    """The bit of ``v``: 1 or 0."""
+    return (load_relaxed(bits, v >> 6) >> np.uint64(v & 63)) & BIT
+
+
+@inline
+def take_bit(bits, v, contested):
+    """Clear the bit of ``v``; whether it was set. ``contested``: other threads may be at the same word."""
+    mask = BIT << np.uint64(v & 63)
+    if contested:
+        return (atomic_and(bits, v >> 6, ~mask) & mask) != np.uint64(0)
+    word = load(bits, v >> 6)
+    store(bits, v >> 6, word & ~mask)
+    return (word & mask) != np.uint64(0)
+
+
+@inline
+def within(word, bits, first, last):
+    """The bits of a word of a bitmap that stand for vertices of ``first..last``."""
+    if (word << 6) < first:
+        bits &= ALL << np.uint64(first & 63)
+    if ((word + 1) << 6) > last:
+        bits &= ALL >> np.uint64(((word + 1) << 6) - last)
+    return bits
+
+
+@lean_kernel
+def start_claims(thread, threads, first, last, S, K, offsets, wanting, queue, buffer, counters, report):
+    """Initial state of all vertices, who wants a message, and the first frontier among the own."""
+    n = K[1]
+    words = (n + 63) >> 6
+    base = thread * BLOCK
+    held = out = still_open = 0
+    fits = True
+    for w in range(words * thread // threads, words * (thread + 1) // threads):
+        end = min((w + 1) << 6, n)
+        for v in range(w << 6, end):
+            fits &= init_store(S, S, K, v)
+        bits = np.uint64(0)
+        for v in range(w << 6, end):
+            wants = wants_at(S, K, v)
+            bits |= np.uint64(wants) << np.uint64(v & 63)
+            if start_at(S, K, v):
+                still_open += wants
+                if first <= v < last:
+                    out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                    held = append(queue, counters, QUEUE, buffer, base, held, v)
+        store(wanting, w, bits)
+    flush(queue, counters, QUEUE, buffer, base, held)
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + OPEN_STARTS] = still_open
+    report[thread * LINE + OVERFLOWS] = 0 if fits else 1
+
+
+@inline
+def give(S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, buffers, base, filled):
+    """Give ``v``, whose bit was taken, the message along an arc; what the buffers hold now, and the out-degrees."""
+    held, gone, out = filled
+    message = compute_at(S, E, K, u, v, arc, weight_at(weights, arc))
+    if first <= v < last:
+        update_store(S, S, K, v, message)
+        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+        held = append(lists[0], counters, QUEUE, buffers[0], base, held, v)
+    else:
+        put(A, v, message)
+        gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
+    return held, gone, out
+
+
+@inline
+def push_row(
+    S, E, K, A, wanting, first, last, u, begin, end, ends, weights, offsets, contested, lists, counters, buffers, base,
+    filled,
+):  # fmt: skip
+    """Send along the arcs ``begin..end`` of ``u``."""
+    if end - begin <= SHORT:
+        for arc in range(begin, end):
+            v = np.int64(load(ends, arc))
+            if is_set(wanting, v) and take_bit(wanting, v, contested):
+                filled = give(
+                    S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
+                )
+        return filled
+    # First a filter without branches, all loads in flight at once; then those that passed.
+    passed = buffers[2]
+    while begin < end:
+        stop = min(end, begin + BLOCK)
+        kept = base
+        for arc in range(begin, stop):
+            store(passed, kept, arc)
+            kept += np.int64(is_set(wanting, np.int64(load(ends, arc))))
+        for position in range(base, kept):
+            arc = load(passed, position)
+            v = np.int64(load(ends, arc))
+            if take_bit(wanting, v, contested):
+                filled = give(
+                    S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
+                )
+        begin = stop
+    return filled
+
+
+@lean_kernel
+def push_claims(
+    thread, threads, piece, first, last, S, E, K, A, offsets, wanting, rows, size, lists, hubs, buffers, counters,
+    memory, report,
+):  # fmt: skip
+    """The vertices ``rows[:size]`` send along their arcs in a slice; ``lists`` are the queue and ``away``."""
+    start, row_offsets, ends, weights = piece
+    shift = first_arc(row_offsets, 0)
+    count = row_offsets.size - 1
+    base = thread * BLOCK
+    contested = threads > 1
+    filled = (np.int64(0), np.int64(0), np.int64(0))
+    while True:
+        position = take_work(counters, FIRST, CHUNK)
+        if position >= size:
+            break
+        for index in range(position, min(position + CHUNK, size)):
+            row = np.int64(load(rows, index)) - start
+            if row < 0 or row >= count:
+                continue  # a vertex without arcs at an end of the part
+            begin, end = first_arc(row_offsets, row) - shift, first_arc(row_offsets, row + 1) - shift
+            if end - begin > HUB and contested:
+                hubs[reserve(counters, HUB_COUNT, 1)] = row
+            else:
+                filled = push_row(
+                    S, E, K, A, wanting, first, last, start + row, begin, end, ends, weights, offsets, contested,
+                    lists, counters, buffers, base, filled,
+                )  # fmt: skip
+    if contested:
+        barrier(memory, thread, threads, 1)
+        while True:
+            row, begin, end = take_piece(counters, hubs, row_offsets)
+            if row < 0:
+                break
+            filled = push_row(
+                S, E, K, A, wanting, first, last, start + row, begin - shift, end - shift, ends, weights, offsets,
+                contested, lists, counters, buffers, base, filled,
+            )  # fmt: skip
+    flush(lists[0], counters, QUEUE, buffers[0], base, filled[0])
+    flush(lists[1], counters, TOUCHED, buffers[1], base, filled[1])
+    report[thread * LINE + OUT_DEGREES] = filled[2]
+
+
+@lean_kernel
+def pull_claims(thread, threads, piece, S, E, K, offsets, front, wanting, following, counters, report):
+    """Every vertex of a slice that wants a message looks for one in-neighbour in ``front``."""
+    start, row_offsets, sources, weights = piece
+    shift = first_arc(row_offsets, 0)
+    count = row_offsets.size - 1
+    low, high = start >> 6, (start + count + 63) >> 6
+    claimed = out = np.int64(0)
+    while True:
+        taken = low + take_work(counters, FIRST, WORDS)
+        if taken >= high:
+            break
+        for w in range(taken, min(taken + WORDS, high)):
+            before = load(wanting, w)
+            open_bits = within(w, before, start, start + count)
+            rest = open_bits
+            while rest != np.uint64(0):
+                row = (w << 6) + np.int64(trailing_zeros(rest)) - start
+                rest &= rest - BIT
+                prefetch(sources, first_arc(row_offsets, row) - shift)
+            found = closed = np.uint64(0)
+            rest = open_bits
+            while rest != np.uint64(0):
+                b = trailing_zeros(rest)
+                v = (w << 6) + np.int64(b)
+                rest &= rest - BIT
+                begin, end = first_arc(row_offsets, v - start) - shift, first_arc(row_offsets, v - start + 1) - shift
+                if begin == end and start < v < start + count - 1:
+                    closed |= BIT << b  # it has no in-arcs: only the first and the last row may be pieces
+                for arc in range(begin, end):
+                    u = np.int64(load(sources, arc))
+                    if (load(front, u >> 6) >> np.uint64(u & 63)) & BIT:
+                        update_store(S, S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)))
+                        found |= BIT << b
+                        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                        break
+            if found | closed:
+                store(wanting, w, before & ~(found | closed))
+                store(following, w, load(following, w) | found)
+                claimed += np.int64(count_bits(found))
+    report[thread * LINE + CLAIMED] = claimed
+    report[thread * LINE + OUT_DEGREES] = out
+
+
+@lean_kernel
+def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue, buffer, counters, report):
+    """Messages of other parts to own vertices, no vertex twice: ``messages[i]`` is the one to ``ids[i]``."""
+    contested = threads > 1
+    base = thread * BLOCK
+    held = out = 0
+    for index in range(ids.size * thread // threads, ids.size * (thread + 1) // threads):
+        v = np.int64(load(ids, index))
+        if is_set(wanting, v) and take_bit(wanting, v, contested):
+            update_store(S, S, K, v, take(messages, index))
+            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+            held = append(queue, counters, QUEUE, buffer, base, held, v)
+    flush(queue, counters, QUEUE, buffer, base, held)
+    report[thread * LINE + OUT_DEGREES] = out
+
+
+@lean_kernel
+def to_bits(thread, threads, ids, bits):
+    """Set the bits of a list of vertices."""
+    for index in range(ids.size * thread // threads, ids.size * (thread + 1) // threads):
+        v = np.int64(load(ids, index))
+        mask = BIT << np.uint64(v & 63)
+        if threads > 1:
+            atomic_or(bits, v >> 6, mask)
+        else:
+            store_relaxed(bits, v >> 6, load_relaxed(bits, v >> 6) | mask)
+
+
+@lean_kernel
+def to_list(thread, threads, bits, first, last, ids, memory, report):
+    """The vertices of ``first..last`` whose bits are set, ascending."""
+    low, high = first >> 6, (last + 63) >> 6
+    begin, end = low + (high - low) * thread // threads, low + (high - low) * (thread + 1) // threads
+    count = np.int64(0)
+    for w in range(begin, end):
+        count += np.int64(count_bits(within(w, load(bits, w), first, last)))
+    publish(memory, thread, 1, 0, count)
+    barrier(memory, thread, threads, 1)
+    at = np.int64(0)
+    for other in range(thread):
+        at += published(memory, other, 1, 0)
+    for w in range(begin, end):
+        rest = within(w, load(bits, w), first, last)
+        while rest != np.uint64(0):
+            store(ids, at, (w << 6) + np.int64(trailing_zeros(rest)))
+            rest &= rest - BIT
+            at += 1
+    report[thread * LINE + CLAIMED] = count
