@@ -104,6 +104,7 @@ class _Draw:
         common = self.shape == "any"
         self.has_edge_field = self.chance(0.15 if common else 0.05)
         self.has_edge_param = self.chance(0.15)
+        self.direction = self.draw.choice(("in", "both")) if self.chance(0.2) and not self.has_edge_field else "out"
         self.has_reduction = self.chance(0.2 if common else 0.05)
         self.has_converged = self.chance(0.15 if common else 0.1)
 
@@ -176,6 +177,7 @@ class _Draw:
         members["_heavy"] = self.shape in ("improving", "keyed") or (
             self.shape == "vector" and self.combine is not dr.SUM
         )  # fmt: skip
+        members["direction"] = self.direction
         members |= {"combine": self.combine, "init": self.init(), "compute": self.compute(), "update": self.update()}
         if self.chance(0.6):
             members["start"] = lambda self, v: v.id == 0
@@ -215,6 +217,7 @@ class _Draw:
         symbols = [f"u.{name}" for name in self.names] * 2 + ["weight", "u.id", "superstep", "u.out_degree"]
         symbols += [f"v.{name}" for name in self.names] if self.chance(0.2) else []
         symbols += ["g"] if self.has_edge_field else []
+        symbols += ["forward"] if self.direction == "both" else []
         symbols += ["h", "h"] if self.has_edge_param else []
         return tuple(symbols)
 
@@ -225,6 +228,7 @@ class _Draw:
             at: dict[str, Any] = {"weight": edge.weight, "superstep": program.superstep}
             at |= {"u.id": u.id, "v.id": v.id, "u.out_degree": u.out_degree}
             at |= {f"{side}.{n}": getattr(end, n) for n in self.names for side, end in (("u", u), ("v", v))}
+            at |= {"forward": dr.cast(edge.forward, np.int8)} if self.direction == "both" else {}
             at |= {"g": edge.g} if self.has_edge_field else {}
             return formula(at | ({"h": edge.h} if self.has_edge_param else {}))
 

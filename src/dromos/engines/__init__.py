@@ -168,6 +168,8 @@ def check_params(program: Program, graph: GraphShape) -> None:
                 "graph.vertex_id(label) finds the id of a label"
             )
     for spec in program.ir().params:
+        if spec.name not in program.params:  # what an engine gives
+            continue
         if spec.per_vertex and len(program.params[spec.name]) != graph.num_vertices:
             raise InvalidArgumentError(
                 f"{program.ir().name}: {spec.name} has {len(program.params[spec.name]):,} rows, "

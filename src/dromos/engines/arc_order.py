@@ -10,7 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphLike
 
-__all__ = ["in_order", "matching_arcs"]
+__all__ = ["in_order", "matching_arcs", "sorted_arcs"]
 
 _known: dict[tuple[int, int], tuple[weakref.ref[Any], weakref.ref[Any], Array]] = {}
 
@@ -45,7 +45,7 @@ def matching_arcs(
     offsets, targets, weights = rows
     in_offsets, sources, in_weights = in_rows
     found: Array = np.empty(len(targets), dtype=np.int64)
-    found[_sorted(_owners(in_offsets), sources, in_weights)] = _sorted(targets, _owners(offsets), weights)
+    found[sorted_arcs(_owners(in_offsets), sources, in_weights)] = sorted_arcs(targets, _owners(offsets), weights)
     return found
 
 
@@ -53,7 +53,7 @@ def _owners(offsets: Array) -> Array:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def _sorted(targets: Array, sources: Array, weights: Array | None) -> Array:
+def sorted_arcs(targets: Array, sources: Array, weights: Array | None) -> Array:
     """Arcs by target, then by source, then by weight."""
     order: Array = np.lexsort((sources, targets) if weights is None else (weights, sources, targets))
     return order

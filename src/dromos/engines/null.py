@@ -11,6 +11,7 @@ import numpy as np
 from dromos.codegen.numba import render
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types
+from dromos.engines.direction import along
 from dromos.plan import Caps, Path, Stats, require_legal
 from dromos.program import Program, analyse
 
@@ -36,7 +37,7 @@ class NullEngine:
         >>> "def compute(" in run.source, run.step(Path()).finished
         (True, 'frontier empty')
         """
-        return NullExecution(program, graph)
+        return NullExecution(*along(program, graph))
 
     def native(self, name: str) -> NativeKernel | None:
         """None: it shows what programs would do."""

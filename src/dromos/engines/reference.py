@@ -24,6 +24,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types, hub_threshold
 from dromos.engines.arc_order import in_order
+from dromos.engines.direction import along
 from dromos.engines.interpreter import Edge, Interpreter, Message, State, Vertex
 from dromos.plan import Caps, Path, Stats, require_legal
 from dromos.program import Analysis, Program, analyse
@@ -53,7 +54,7 @@ class ReferenceEngine:
         >>> run.result()["count"].tolist()
         [0, 0, 2]
         """
-        return ReferenceExecution(program, graph)
+        return ReferenceExecution(*along(program, graph))
 
     def native(self, name: str) -> NativeKernel | None:
         """Plain Python for what no program can say; programs for the rest."""

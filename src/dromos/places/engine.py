@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.direction import along
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.slices import equal_edge_bounds
@@ -56,6 +57,7 @@ class PlacedEngine:
 
     def prepare(self, program: Program, graph: GraphLike) -> PlacedExecution:
         """The program in its initial state on every part."""
+        program, graph = along(program, graph)
         check_params(program, graph)
         types = graph_types(graph)
         bounds = equal_edge_bounds(graph.offsets, self.parts).tolist()

@@ -86,6 +86,7 @@ class ProgramIR:
     update_on: UpdateOn
     kind: Kind
     priority: str | None
+    direction: Literal["out", "in", "both"] = "out"
     places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
 
     def field(self, name: str) -> FieldSpec:
@@ -146,6 +147,7 @@ class ProgramIR:
             *(f"reduction {r.name} {r.monoid}" for r in self.reductions),
             f"combine {self.combine}; update on {self.update_on}; {self.kind}; priority {self.priority}",
         ]
+        head += [f"along {self.direction}"] if self.direction != "out" else []
         return "\n".join(head) + "\n" + render(dict(self.roots())) + "\n"
 
     @cached_property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dromos.errors import InvalidArgumentError
 from dromos.program.declare import REQUIRED, Global, Param, declared
+from dromos.program.direction import Along
 from dromos.program.ir import Kind, ProgramIR, UpdateOn
 from dromos.program.monoid import Monoid
 from dromos.program.trace import trace
@@ -45,6 +47,7 @@ class Program:
     priority: ClassVar[str | None] = None
     update_on: ClassVar[UpdateOn | None] = None
     kind: ClassVar[Kind | None] = None
+    direction: ClassVar[Along] = "out"
 
     superstep = Global("superstep", "The number of the superstep being run, from 0 (int32).")
     num_vertices = Global("num_vertices", "How many vertices the graph has (int64).")
@@ -89,6 +92,12 @@ class Program:
         if converted is None or (dtype.kind in "iu" and not np.array_equal(converted, given)):
             raise InvalidArgumentError(f"{cls.__name__}: {spec.name}={value!r} is not a value of type {spec.dtype}")
         return converted if rank else converted[()]
+
+    def given(self, **params: Any) -> Self:
+        """The same program with parameters set as they are, unchecked: what an engine knows better than the user."""
+        made = copy(self)
+        made.params = MappingProxyType({**self.params, **params})
+        return made
 
     @classmethod
     def ir(cls) -> ProgramIR:

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from dromos.errors import ProgramError, ProgramTypeError
 from dromos.program.declare import REQUIRED, RESERVED, EdgeField, Field, Param, Reduction, declared, symbols
+from dromos.program.direction import WAYS, Along, turned, way_symbol
 from dromos.program.expr import TRUE, Expr, build, reads
 from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
 from dromos.program.monoid import MIN, Monoid, monoid_of
@@ -57,13 +58,17 @@ class Vertex:
 class Edge:
     """A symbolic edge: its weight (1 in an unweighted graph), its given values and the edge fields."""
 
-    def __init__(self, specs: Mapping[str, FieldSpec]) -> None:
-        self._specs = specs
+    def __init__(self, specs: Mapping[str, FieldSpec], both_ways: bool = False) -> None:
+        self._specs, self._both_ways = specs, both_ways
 
     def __getattr__(self, name: str) -> Value | Vector:
         if name == "weight":
             return Value(Expr("weight"))
         spec = self._specs.get(name)
+        if spec is None and name in WAYS:
+            if not self._both_ways:
+                raise ProgramError(f"edge.{name} is for programs with direction = 'both'", **here())
+            return Value(way_symbol(name))
         if spec is None:
             raise ProgramError(f"an edge has no {name!r} here; it has {', '.join(['weight', *self._specs])}", **here())
         return symbols("edge_param" if isinstance(spec, ParamSpec) else "edge_field", (name,), spec.size)
@@ -114,7 +119,8 @@ class _Tracer:
             raise self.missing("combine", "a monoid, such as combine = dr.MIN")
         combine = monoid_of(self.cls.combine, self.name)
         u, v = self.vertex("source"), self.vertex("target")
-        edge = Edge({**self.edge_fields, **self.edge_given})
+        direction = self.direction()
+        edge = Edge({**self.edge_fields, **self.edge_given}, direction == "both")
         vertex = self.vertex("vertex")
         bare = {role: Vertex(role, self.given) for role in ("source", "target", "vertex")}
 
@@ -156,8 +162,10 @@ class _Tracer:
             update_on=self.update_on(combine, active),
             kind=self.cls.kind or ("iterative" if start is TRUE else "traversal"),
             priority=self.priority(combine),
+            direction=direction,
             places=self.places,
         )
+        ir = turned(ir)
         self.check_reads(ir)
         TypedProgram(ir, GraphTypes())  # type errors show now, not when a graph comes
         return ir
@@ -250,6 +258,18 @@ class _Tracer:
         if chosen == "all" and not combine.has_identity:
             raise ProgramError("ANY has no identity, so update_on = 'all' has no message to give", program=self.name)
         return cast(UpdateOn, chosen)
+
+    def direction(self) -> Along:
+        chosen: Any = self.cls.direction
+        if chosen not in ("out", "in", "both"):
+            raise ProgramError(f"direction = {chosen!r} must be 'out', 'in' or 'both'", program=self.name)
+        if chosen != "out" and self.edge_fields:
+            raise ProgramError(
+                f"direction = {chosen!r} with the edge field {next(iter(self.edge_fields))!r}: edge fields are written "
+                "along out-edges",
+                program=self.name,
+            )
+        return cast(Along, chosen)
 
     def priority(self, combine: Monoid) -> str | None:
         name: str | None = self.cls.priority

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dromos.engines import GraphLike, NativeKernel
 from dromos.engines.cpu.execution import CpuExecution
+from dromos.engines.direction import along
 from dromos.engines.native import cpu_kernel
 from dromos.parallel import num_threads
 from dromos.program import Program
@@ -38,7 +39,7 @@ class CpuEngine:
 
     def prepare(self, program: Program, graph: GraphLike) -> CpuExecution:
         """The program in its initial state; kernels are compiled, or found in the cache, when they are first needed."""
-        return CpuExecution(program, graph, self.threads)
+        return CpuExecution(*along(program, graph), self.threads)
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel called ``name``, for this engine's threads."""

@@ -13,6 +13,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.transfers import to_host
+from dromos.engines.direction import along
 from dromos.errors import DeviceError
 from dromos.program import Program
 
@@ -38,6 +39,7 @@ class CudaEngine:
         """The program in its initial state; the graph is copied to the device by the first program that runs on it."""
         import cupy
 
+        program, graph = along(program, graph)
         try:
             return CudaExecution(program, graph, self.options)
         except cupy.cuda.memory.OutOfMemoryError:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dromos._version import __version__
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.slices import equal_edge_bounds
@@ -37,6 +38,10 @@ class ClusterEngine:
     def prepare(self, program: Program, graph: GraphLike | RankGraph) -> PlacedExecution:
         """The program in its initial state; refused if the ranks were not given the same."""
         check_params(program, graph)
+        if not isinstance(graph, RankGraph):
+            program, graph = along(program, graph)
+        elif program.ir().direction != "out":
+            refuse_direction(program, "a graph that is spread over ranks")
         if isinstance(graph, RankGraph) and program.ir().edge_params:
             raise InvalidArgumentError(
                 f"{program.ir().name}: {program.ir().edge_params[0].name} has a value for each arc, and no rank has "

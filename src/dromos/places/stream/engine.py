@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.store.origin import Origin, origin_of
@@ -58,6 +59,9 @@ class StreamEngine:
             raise InvalidArgumentError(
                 "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
             )
+        if stored.directed or program.ir().edge_params:
+            refuse_direction(program, "a stream")
+        program, _ = along(program, stored)
         check_params(program, stored)
         types = graph_types(stored)
         typed = program.typed(types)
