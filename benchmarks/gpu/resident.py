@@ -20,6 +20,8 @@ class Resident:
 
     csr: DeviceCsr
     sources: list[int]
+    share: float = 1.0
+    """The share of the arcs that lies on the device; the rest lies in the host's memory."""
 
     @property
     def name(self) -> str:
@@ -38,11 +40,13 @@ class Resident:
 
     def _registered(self, weighted: bool) -> dr.Graph:
         from dromos.engines.cuda.device_graph import DeviceGraph, keep
+        from dromos.engines.cuda.residency import Residency
 
         graph = self.csr.host(weighted)
         arrays = (self.csr.offsets, self.csr.targets, self.csr.weights if weighted else None)
-        for renumber in (True, False):  # in the given order, it is the same arrays again
-            keep(graph, DeviceGraph.from_device(*arrays, renumber=renumber), renumber=renumber)
+        where = Residency(self.share, self.share)
+        for renumber in (True, False) if self.share == 1 else (True,):  # in the given order, the same arrays again
+            keep(graph, DeviceGraph.from_device(*arrays, renumber=renumber, residency=where), renumber=renumber)
         return graph
 
     def device_graph(self, weighted: bool = False) -> Any:

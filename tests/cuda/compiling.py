@@ -6,9 +6,10 @@ from importlib import import_module
 
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.modules import kernels_of, source_text
+from dromos.engines.cuda.rows import RELABELLING
 from dromos.program import TypedProgram, analyse
 
-__all__ = ["compile_native", "compile_program"]
+__all__ = ["compile_native", "compile_program", "compile_relabelling"]
 
 _TYPES = ("VID=int", "EID=unsigned")
 
@@ -29,3 +30,11 @@ def compile_native(name: str, arch: str) -> int:
     for variant, text, defines in variants:
         assert compile_cubin(text, variant, arch=arch, defines=defines)
     return len(variants)
+
+
+def compile_relabelling(arch: str) -> int:
+    """Compile the kernels that bring rows to the device, for each type of ids and offsets; how many there were."""
+    for ids in ("int", "long long"):
+        for offsets in ("unsigned", "long long"):
+            assert compile_cubin(RELABELLING, "relabel", arch=arch, defines=(f"VID={ids}", f"EID={offsets}"))
+    return 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dromos.engines.cuda.engine import NATIVE
-from tests.cuda.compiling import compile_native, compile_program
+from tests.cuda.compiling import compile_native, compile_program, compile_relabelling
 from tests.cuda.every_program import typed_programs
 
 pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
@@ -19,3 +19,7 @@ def test_programs(number: int) -> None:
 @pytest.mark.parametrize("name", NATIVE)
 def test_native_kernels(name: str) -> None:
     assert compile_native(name, "sm_90")
+
+
+def test_relabelling() -> None:
+    assert compile_relabelling("sm_90")

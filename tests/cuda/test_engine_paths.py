@@ -30,6 +30,7 @@ SETTINGS = [
     {"probes": 1},
     {"block": 128},
     {"blocks": 1},
+    {"share": 0.0},
 ]
 
 

@@ -93,12 +93,14 @@ def engine_for(
     its memory with what a run needs, and is large enough to repay the copy; otherwise the CPU. ``slices`` and
     ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory. A graph that stays
     on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
-    ``memory``.
+    ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
     """
     if memory is not None or getattr(graph, "on_disk", False):
+        if device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda"):
+            return _cuda_within(graph, slices, parts, memory)
         return _streamed(device, threads, slices, parts, memory)
     if slices is not None or parts is not None:
         return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts)
@@ -141,6 +143,21 @@ def _streamed(
         known = ", ".join(map(repr, _LEAVES))
         raise InvalidArgumentError(f"device={name!r} takes graphs in memory only; on disk there are {known}")
     return StreamEngine(leaf(threads), budget, otherwise=otherwise)
+
+
+def _cuda_within(graph: GraphLike | None, slices: int | None, parts: int | None, memory: int | str | None) -> Engine:
+    """The GPU, of whose memory a run takes ``memory`` bytes; arcs for which there is no room stay on the host."""
+    from dromos.engines.cuda import CudaEngine
+    from dromos.sizes import as_bytes
+
+    if slices is not None or parts is not None:
+        raise InvalidArgumentError("slices and parts cut a graph by hand; with memory= it is cut as there is room")
+    engine = CudaEngine({"memory": None if memory is None else as_bytes(memory)})
+    if not getattr(graph, "on_disk", False):
+        return engine
+    from dromos.places.stream.mapped import MappedEngine
+
+    return MappedEngine(engine)
 
 
 def _is_larger_than_memory(graph: GraphLike) -> bool:

@@ -1,4 +1,6 @@
-"""A graph in the memory of a GPU: copied once, renumbered by degree, and kept as long as the host's graph lives.
+"""A graph for a GPU: brought there once, renumbered by degree, and kept as long as the host's graph lives.
+
+What does not fit the device stays in the host's memory, where kernels read it in place: the rows of the least degrees.
 
 Vertices are renumbered by falling in-degree. Then vertices of one degree class (a thread's, a warp's, a block's work)
 are a range of ids; what is gathered most often lies together, in few cache lines; a row's first neighbours are its
@@ -11,37 +13,21 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dromos.engines import GraphLike
-from dromos.engines.cuda.compiler import load
+from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
+from dromos.engines.cuda.rows import Rows, narrow_offsets, place_rows, types_of
+from dromos.engines.cuda.transfers import to_device
 from dromos.errors import DeviceError
 
 __all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "device_graph", "forget", "keep", "type_defines"]
 
 CLASS_DEGREES = (2048, 256, 32, 16, 8, 4, 2, 1)
 """The least degrees of the classes: a block a row, a warp a row, then 32, 16, 8, 4, 2 lanes and one lane a row."""
-
-_THREADS = 256
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Compressed sparse rows on the device."""
-
-    offsets: Any
-    targets: Any
-    weights: Any = None
-
-    @property
-    def nbytes(self) -> int:
-        """What they take of the device's memory."""
-        parts = (self.offsets, self.targets, self.weights)
-        return sum(int(part.nbytes) for part in parts if part is not None)
 
 
 class DeviceGraph:
@@ -51,53 +37,66 @@ class DeviceGraph:
     order was kept.
     """
 
-    def __init__(self, out: Rows, into: Rows | None, *, ids: Any = None, rank: Any = None) -> None:
-        """``into`` None: the graph is symmetric."""
+    def __init__(
+        self, out: Rows, into: Rows | None, *, ids: Any = None, rank: Any = None, residency: Residency | None = None
+    ) -> None:
+        """``into`` None: the graph is symmetric. ``residency`` None: all of it lies on the device."""
         self.out, self.into = out, out if into is None else into
+        self.residency = Residency() if residency is None else residency
         self.ids, self.rank = ids, rank
         self.num_vertices, self.num_arcs = len(out.offsets) - 1, len(out.targets)
         self.symmetric = into is None
 
     @classmethod
-    def from_host(cls, graph: GraphLike, *, renumber: bool = True) -> DeviceGraph:
-        """Copy a graph and its transpose to the current device."""
+    def from_host(cls, graph: GraphLike, *, renumber: bool = True, residency: Residency | None = None) -> DeviceGraph:
+        """Bring a graph and its transpose to the current device, as much of them as ``residency`` says."""
         import cupy
 
-        symmetric = graph.transpose is graph or bool(getattr(graph, "symmetric", False))
-        _require_room(graph, symmetric)
         try:
-            sides = (graph,) if symmetric else (graph, graph.transpose)
-            rows = [Rows(*_uploaded(side)) for side in sides]
-            return cls._renumbered(rows, renumber)
+            sides = (graph,) if is_symmetric(graph) else (graph, graph.transpose)
+            rows = [
+                Rows(narrow_offsets(to_device(side.offsets), side.num_arcs), side.targets, side.weights)
+                for side in sides
+            ]
+            return cls._placed(rows, renumber, residency)
         except cupy.cuda.memory.OutOfMemoryError as error:
             cupy.get_default_memory_pool().free_all_blocks()
-            raise _too_large(graph, symmetric) from error
+            free, total = cupy.cuda.runtime.memGetInfo()
+            raise DeviceError(
+                f"the graph does not fit on the GPU, which has {free / 2**30:.2f} GiB free of {total / 2**30:.2f} GiB; "
+                "free memory there, give memory= for what it may take, or use device='cpu'"
+            ) from error
 
     @classmethod
     def from_device(
-        cls, offsets: Any, targets: Any, weights: Any = None, *, symmetric: bool = True, renumber: bool = True
+        cls,
+        offsets: Any,
+        targets: Any,
+        weights: Any = None,
+        *,
+        symmetric: bool = True,
+        renumber: bool = True,
+        residency: Residency | None = None,
     ) -> DeviceGraph:
         """A symmetric graph from arrays that are on the device already; the arrays are not changed."""
         if not symmetric:
             raise DeviceError("only a symmetric graph can be taken from device arrays: there is no transpose beside it")
-        return cls._renumbered([Rows(_narrow(offsets, len(targets)), targets, weights)], renumber)
+        return cls._placed([Rows(narrow_offsets(offsets, len(targets)), targets, weights)], renumber, residency)
 
     @classmethod
-    def _renumbered(cls, rows: list[Rows], renumber: bool) -> DeviceGraph:
-        import cupy
-
-        degrees = cupy.diff(rows[-1].offsets.astype(cupy.int64))
-        n, dtype = len(degrees), rows[0].targets.dtype
-        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-        sort_bytes = 24 * len(rows[0].targets)
-        if not renumber or n < 2 or dtype != np.int32 or sort_bytes > free:
-            return cls(rows[0], rows[1] if len(rows) > 1 else None)
-        # a stable sort: equal degrees keep their order, and with it the locality that the given ids have
-        ids = cupy.argsort(-degrees, kind="stable").astype(dtype)
-        rank = cupy.empty_like(ids)
-        rank[ids] = cupy.arange(n, dtype=dtype)
-        moved = [_renamed(side, ids, rank) for side in rows]
-        return cls(moved[0], moved[1] if len(rows) > 1 else None, ids=ids, rank=rank)
+    def _placed(cls, rows: list[Rows], renumber: bool, residency: Residency | None) -> DeviceGraph:
+        """From rows whose offsets are on the device and whose arcs may be on the host."""
+        where = Residency() if residency is None else residency
+        names = _order(rows[-1].offsets, rows[0].targets.dtype) if renumber else None
+        placed = [
+            place_rows(
+                side.offsets, side.targets, side.weights, names,
+                share=where.share, weights_share=where.weights_share, scratch=where.scratch or free_bytes() // 2,
+            )
+            for side in rows
+        ]  # fmt: skip
+        ids, rank = (None, None) if names is None else names
+        return cls(placed[0], placed[1] if len(rows) > 1 else None, ids=ids, rank=rank, residency=where)
 
     @cached_property
     def classes(self) -> tuple[int, ...]:
@@ -176,15 +175,24 @@ def _drop(key: int) -> None:
         _kept.pop(key, None)
 
 
-def device_graph(graph: GraphLike, *, renumber: bool = True) -> DeviceGraph:
-    """``graph`` on the current device: copied by the first call, found by the next ones."""
+def device_graph(graph: GraphLike, *, renumber: bool = True, need: Need | None = None) -> DeviceGraph:
+    """``graph`` for the current device: brought there by the first call, found by the next ones.
+
+    ``need`` says how much of the device's memory it may take; unless given, any copy will do, or what is free.
+    """
     import cupy
 
     key = (int(cupy.cuda.Device().id), renumber)
     with _lock:
         known = _copies_of(graph)
-        if key not in known:
-            known[key] = DeviceGraph.from_host(graph, renumber=renumber)
+        found = known.get(key)
+        if found is not None and (need is None or need.is_met_by(found.residency, graph, found.nbytes)):
+            return found
+        if found is not None:
+            del known[key], found
+            cupy.get_default_memory_pool().free_all_blocks()
+        residency = (need or Need()).residency(graph)
+        known[key] = DeviceGraph.from_host(graph, renumber=renumber, residency=residency)
         return known[key]
 
 
@@ -207,73 +215,24 @@ def forget(graph: GraphLike | None = None, *, others: bool = False) -> None:
     cupy.get_default_memory_pool().free_all_blocks()
 
 
-# ---- copying and renaming ------------------------------------------------------------------------------------------
+# ---- the order of vertices -----------------------------------------------------------------------------------------
 
 
-def _uploaded(graph: GraphLike) -> tuple[Any, Any, Any]:
+def _order(offsets: Any, dtype: np.dtype[Any]) -> tuple[Any, Any] | None:
+    """Vertices by falling degree: the given id of each new vertex, and the inverse; None where ids are to stay."""
     import cupy
 
-    weights = None if graph.weights is None else cupy.asarray(np.ascontiguousarray(graph.weights))
-    offsets = cupy.asarray(np.ascontiguousarray(graph.offsets))
-    return _narrow(offsets, graph.num_arcs), cupy.asarray(np.ascontiguousarray(graph.targets)), weights
-
-
-def _narrow(offsets: Any, arcs: int) -> Any:
-    """Offsets of four bytes where they fit: half of what a traversal reads of them."""
-    return offsets.astype(np.uint32) if arcs < 2**32 - 2**20 else offsets.astype(np.int64)
+    n = len(offsets) - 1
+    if n < 2 or dtype != np.int32:
+        return None
+    degrees = cupy.diff(offsets.astype(cupy.int64))
+    # a stable sort: equal degrees keep their order, and with it the locality that the given ids have
+    ids = cupy.argsort(-degrees, kind="stable").astype(dtype)
+    rank = cupy.empty_like(ids)
+    rank[ids] = cupy.arange(n, dtype=dtype)
+    return ids, rank
 
 
 def type_defines(graph: DeviceGraph) -> tuple[str, str]:
     """The types of ids and arc positions, for a kernel's compilation."""
-    ids = "int" if graph.out.targets.dtype == np.int32 else "long long"
-    return f"VID={ids}", "EID=unsigned" if graph.out.offsets.dtype == np.uint32 else "EID=long long"
-
-
-def _renamed(rows: Rows, ids: Any, rank: Any) -> Rows:
-    import cupy
-
-    module = load('#include "relabel.cuh"', "relabel", defines=type_defines(DeviceGraph(rows, None)))
-    n, arcs = len(ids), len(rows.targets)
-    lengths = cupy.diff(rows.offsets)[ids]
-    offsets = cupy.zeros(n + 1, rows.offsets.dtype)
-    cupy.cumsum(lengths, out=offsets[1:], dtype=rows.offsets.dtype)
-    keys = cupy.empty(arcs, cupy.uint64)
-    blocks = max(1, min(65535, -(-arcs // _THREADS)))
-    vertex = rows.targets.dtype.type
-    module.launch(
-        "keys_of", blocks, _THREADS, rows.offsets, rows.targets, rank, vertex(n), np.int64(arcs), keys,
-    )  # fmt: skip
-    weights = None
-    if rows.weights is None:
-        keys.sort()
-    else:
-        order = cupy.argsort(keys, kind="stable")
-        keys, weights = keys[order], rows.weights[order]
-    targets = cupy.empty_like(rows.targets)
-    module.launch("targets_of", blocks, _THREADS, keys, np.int64(arcs), targets)
-    return Rows(offsets, targets, weights)
-
-
-def _bytes_needed(graph: GraphLike, symmetric: bool) -> int:
-    arc = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
-    one = 8 * (graph.num_vertices + 1) + arc * graph.num_arcs
-    return one if symmetric else 2 * one
-
-
-def _require_room(graph: GraphLike, symmetric: bool) -> None:
-    import cupy
-
-    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-    if _bytes_needed(graph, symmetric) > free:
-        raise _too_large(graph, symmetric)
-
-
-def _too_large(graph: GraphLike, symmetric: bool) -> DeviceError:
-    import cupy
-
-    free, total = cupy.cuda.runtime.memGetInfo()
-    needed = _bytes_needed(graph, symmetric)
-    return DeviceError(
-        f"the graph needs {needed / 2**30:.2f} GiB on the GPU, which has {free / 2**30:.2f} GiB free of "
-        f"{total / 2**30:.2f} GiB; free memory there, or use device='cpu'"
-    )
+    return types_of(graph.out.offsets, graph.out.targets)

@@ -12,6 +12,7 @@ from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.direction import along
 from dromos.errors import DeviceError
@@ -21,6 +22,8 @@ __all__ = ["NATIVE", "CudaEngine"]
 
 NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "joint", "triangles")
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
+NATIVE_BYTES_PER_VERTEX: Final = 64
+"""What they take of the device beside the graph, about: a kernel for many sources takes more by the sources."""
 
 
 class CudaEngine:
@@ -58,10 +61,12 @@ class CudaEngine:
         """The kernel called ``name``; it takes the host's graph."""
         return partial(self._native, name) if name in NATIVE else None
 
-    def _native(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
-        copy = device_graph(graph, renumber=self.options.renumber)
+    def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
+        options, state = self.options, NATIVE_BYTES_PER_VERTEX * graph.num_vertices
+        need = Need(options.memory, state, weights=False, share=options.share)
+        copy = device_graph(graph, renumber=options.renumber, need=need)
         kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
-        return {key: self._given(copy, values) for key, values in kernel(copy, **options).items()}
+        return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
 
     def _given(self, copy: DeviceGraph, values: Any) -> Any:
         """A field in the given order, where the options want it; a number about the whole graph as it is."""

@@ -16,14 +16,16 @@ from dromos.engines.arc_order import in_order
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
-from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address
+from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, state_bytes
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.forms import is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse
+from dromos.program.expr import reads
 
 __all__ = ["CudaExecution"]
 
@@ -42,8 +44,11 @@ class CudaExecution:
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
+        weights = bool(reads(self.ir.exprs(), "weight"))
+        need = Need(options.memory, state_bytes(program, self.typed, graph), weights, options.share)
         by_edge = self.ir.edge_fields or self.ir.edge_params  # these are in the order of the given arcs
-        self.on_device: DeviceGraph = device_graph(graph, renumber=options.renumber and not by_edge)
+        renumber = options.renumber and not by_edge
+        self.on_device: DeviceGraph = device_graph(graph, renumber=renumber, need=need)
         self.memory = State(self.typed, self.on_device)
         self.buffers = Buffers(self.typed, self.on_device)
         self._arguments = np.zeros(1, arguments_type(self.typed))

@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dromos.codegen.cuda.structures import shared_type
 from dromos.dtypes import Array
+from dromos.engines import GraphLike
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
-from dromos.program import TypedProgram
+from dromos.program import Program, TypedProgram
 
-__all__ = ["CENSUSES", "MAX_ROWS", "Buffers", "State", "address", "addresses_of"]
+__all__ = ["CENSUSES", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "state_bytes"]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
 _MOST_BLOCKS = 1 << 13
 CENSUSES = 4096
 """Frontiers that a stretch of thin ones holds, as in ``kernels/stretch.cuh``."""
+
+
+_FIXED = 16 << 20  # the trace, partial sums and what the allocator rounds up
+
+
+def state_bytes(program: Program, typed: TypedProgram, graph: GraphLike) -> int:
+    """What :class:`State`, :class:`Buffers`, the parameters and the results of a run take beside the graph."""
+    ir, written = typed.ir, set(typed.ir.written)
+    sizes = {spec.name: typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in (*ir.fields, *ir.edge_fields)}
+    fields = {spec.name: sizes[spec.name] for spec in ir.fields}
+    copies = sum(size for name, size in fields.items() if name in written)
+    merged = sum(shared_type(dtype).itemsize for dtype in typed.accumulators)
+    vertex = sum(fields.values()) + copies * (2 if ir.sent else 1) + 2 * merged
+    vertex += 4 * graph.targets.itemsize + len(Buffers.bitmaps) // 8 + 1 + max(fields.values(), default=0)
+    arcs = sum(sizes[spec.name] for spec in ir.edge_fields)
+    given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
+    return graph.num_vertices * vertex + graph.num_arcs * arcs + 2 * given + _FIXED
 
 
 def address(array: Any) -> int:

@@ -25,6 +25,11 @@ class CudaOptions:
     gathered afterwards, or the one in a push and the other in a pull."""
     hub_words: int = 0
     """Words of the frontier's bitmap, those of the greatest hubs, that a pull keeps in shared memory."""
+    memory: int | None = None
+    """Bytes of the device's memory that a run and its graph may take; None: what is free. Arcs for which there is no
+    room lie in the host's memory and are read there."""
+    share: float | None = None
+    """The share of the arcs that lies on the device, for measurements; None: as much as there is room for."""
     on_device: bool = False
     """Leave results on the device, as CuPy arrays."""
     block: int | None = None

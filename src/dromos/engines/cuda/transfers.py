@@ -1,13 +1,13 @@
-"""From the device to the host.
+"""Between the host and the device.
 
-Memory that a program gets from the system is not fit for the device to write to: a driver copies through a small
+Memory that a program gets from the system is not fit for the device to read or write: a driver copies through a small
 buffer of its own, on one thread, which also waits for every new page. Here several threads do it, each with a buffer
-that the device writes to directly.
+that the device reads and writes directly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["to_host"]
+__all__ = ["to_device", "to_host"]
 
 _CHUNK: Final = 2 << 20
 _LARGE: Final = 4 * _CHUNK
@@ -31,21 +31,40 @@ def to_host(values: Any, out: Array | None = None) -> Array:
         copied: Array = values.get(out=out)
         return copied
     whole = np.empty(values.shape, values.dtype) if out is None else out
-    data, size, device = whole.reshape(-1).view(np.uint8), int(values.nbytes), cupy.cuda.Device().id
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
+    _in_lanes(_Lane.fetch, int(values.data.ptr), whole.reshape(-1).view(np.uint8))
+    return whole
+
+
+def to_device(values: Array) -> Any:
+    """A copy of a host's array on the current device."""
+    import cupy
+
+    given = np.ascontiguousarray(values)
+    if given.nbytes < _LARGE:
+        return cupy.asarray(given)
+    copied = cupy.empty(given.shape, given.dtype)
+    cupy.cuda.get_current_stream().synchronize()  # nobody writes there any more
+    _in_lanes(_Lane.send, int(copied.data.ptr), given.reshape(-1).view(np.uint8))
+    return copied
+
+
+def _in_lanes(move: Callable[[_Lane, int, Array], None], address: int, data: Array) -> None:
+    """Move ``data`` from or to an address on the current device, several threads at a time."""
+    import cupy
+
+    device, size = cupy.cuda.Device().id, data.nbytes
 
     def copy(thread: int, threads: int) -> None:
         with cupy.cuda.Device(device), _lane(device) as lane:
             for begin in range(thread * _CHUNK, size, threads * _CHUNK):
-                length = min(_CHUNK, size - begin)
-                lane.fetch(int(values.data.ptr) + begin, data[begin : begin + length])
+                move(lane, address + begin, data[begin : min(begin + _CHUNK, size)])
 
     run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // _CHUNK))
-    return whole
 
 
 class _Lane:
-    """A stream of the current device, and memory that the device writes to."""
+    """A stream of the current device, and memory that the device reads and writes."""
 
     def __init__(self) -> None:
         import cupy
@@ -59,6 +78,13 @@ class _Lane:
         self.runtime.memcpyAsync(self.staged.ctypes.data, source, out.nbytes, kind, self.stream.ptr)
         self.stream.synchronize()
         out[:] = self.staged[: out.nbytes]
+
+    def send(self, target: int, values: Array) -> None:
+        """Copy to an address on the device."""
+        kind = self.runtime.memcpyHostToDevice
+        self.staged[: values.nbytes] = values
+        self.runtime.memcpyAsync(target, self.staged.ctypes.data, values.nbytes, kind, self.stream.ptr)
+        self.stream.synchronize()
 
 
 _idle: dict[int, list[_Lane]] = {}  # by device; kept, since a lane takes longer to make than to use

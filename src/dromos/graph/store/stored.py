@@ -72,10 +72,11 @@ class StoredGraph(Graph):
     tell their types and lengths, and refuse to be used.
     """
 
-    __slots__ = ("_checksums", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
+    __slots__ = ("_checksums", "_loaded", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
 
     on_disk = True
     _checksums: Array
+    _loaded: Graph | None
     _prefix: str
     _read_labels: list[Labels | None]
     _rows: dict[str, Array]
@@ -99,7 +100,7 @@ class StoredGraph(Graph):
         self._read_labels = [] if labels is None else labels
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
-        self._shared = False
+        self._loaded = None
         self._check, self._shared = None, False  # whoever reads offsets or pages checks them
         self.source_file = origin.path
         return self
@@ -279,6 +280,13 @@ class StoredGraph(Graph):
         graph = load(self.origin.path, **options)
         graph = graph.transpose if self._prefix else graph
         return graph if self._weighted else graph.with_weights(None)
+
+    def loaded(self) -> Graph:
+        """As :meth:`load`, but the same graph at every call, so that its copy on a GPU is found again."""
+        self.check_unchanged()
+        if self._loaded is None:
+            self._loaded = self.load()
+        return self._loaded
 
     def _load_labels(self) -> Labels | None:
         header, parts = self.header, {}

@@ -1,0 +1,179 @@
+"""Compressed sparse rows on the device: brought there in pieces, renumbered on the way, in part left on the host.
+
+Memory beside the rows is bounded: a piece holds as many arcs as the scratch memory allows (but a row at least).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.engines.cuda.compiler import Module, load
+from dromos.engines.cuda.spanning import resident_part, spanning_array
+from dromos.engines.cuda.transfers import to_device
+
+__all__ = ["RELABELLING", "Rows", "narrow_offsets", "place_rows", "types_of"]
+
+RELABELLING: Final = '#include "relabel.cuh"'
+_THREADS: Final = 256
+_SCRATCH_BYTES_PER_ARC: Final = 48  # a target, a key, the order, the sorted key and what a sort takes
+_LEAST_PIECE, _MOST_PIECE = 1 << 20, 1 << 28
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Compressed sparse rows that the device can read."""
+
+    offsets: Any
+    targets: Any
+    weights: Any = None
+    on_host: int = 0
+    """How many bytes of them lie in the host's memory."""
+
+    @property
+    def nbytes(self) -> int:
+        """What they take of the device's memory."""
+        parts = (self.offsets, self.targets, self.weights)
+        return sum(int(part.nbytes) for part in parts if part is not None) - self.on_host
+
+
+def narrow_offsets(offsets: Any, arcs: int) -> Any:
+    """Offsets of four bytes where they fit: half of what a traversal reads of them."""
+    return offsets.astype(np.uint32 if arcs < 2**32 - 2**20 else np.int64)
+
+
+def types_of(offsets: Any, targets: Any) -> tuple[str, str]:
+    """The types of ids and arc positions, for a kernel's compilation."""
+    ids = "int" if targets.dtype == np.int32 else "long long"
+    return f"VID={ids}", "EID=unsigned" if offsets.dtype == np.uint32 else "EID=long long"
+
+
+def place_rows(
+    offsets: Any,
+    targets: Any,
+    weights: Any,
+    names: tuple[Any, Any] | None,
+    *,
+    share: float = 1.0,
+    weights_share: float = 1.0,
+    scratch: int,
+) -> Rows:
+    """Rows for kernels from arrays of the host or the device.
+
+    Args:
+        offsets: on the device already.
+        targets: on the host or the device; not changed.
+        weights: likewise, or None.
+        names: the given id of each new vertex, and the new id of each given one; None: ids stay as they are.
+        share: which share of the targets is to lie on the device; the rest lies in the host's memory.
+        weights_share: likewise for the weights.
+        scratch: how many bytes of the device may be used meanwhile.
+    """
+    if names is None and share >= 1 and weights_share >= 1:
+        return Rows(offsets, _on_device(targets), None if weights is None else _on_device(weights))
+    module = load(RELABELLING, "relabel", defines=types_of(offsets, targets))
+    on_host, placed = 0, list[Any]()
+    for values, part in ((targets, share), (weights, weights_share)):
+        if values is None:
+            placed.append(None)
+            continue
+        resident = resident_part(values.nbytes, int(part * values.nbytes))
+        on_host += values.nbytes - resident
+        placed.append(spanning_array(len(values), values.dtype, resident))
+    new_targets, new_weights = placed
+    most = min(max(scratch // _SCRATCH_BYTES_PER_ARC, _LEAST_PIECE), _MOST_PIECE)
+    if names is None:
+        _copy(module, targets, new_targets, most)
+        if weights is not None:
+            _copy(module, weights, new_weights, most)
+        return Rows(offsets, new_targets, new_weights, on_host)
+    new_offsets = _renumbered_offsets(offsets, names[0])
+    _renumber(module, offsets, targets, weights, names[1], Rows(new_offsets, new_targets, new_weights), most)
+    return Rows(new_offsets, new_targets, new_weights, on_host)
+
+
+def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
+    for begin in range(0, len(values), most):
+        piece = _on_device(values[begin : begin + most])
+        blocks = _blocks(piece.nbytes // 4)
+        module.launch("copy_words", blocks, _THREADS, piece, np.int64(piece.nbytes), placed[begin:])
+
+
+def _renumbered_offsets(offsets: Any, ids: Any) -> Any:
+    import cupy
+
+    new = cupy.zeros(len(offsets), offsets.dtype)
+    cupy.cumsum(cupy.diff(offsets)[ids], out=new[1:], dtype=offsets.dtype)
+    return new
+
+
+def _renumber(module: Module, offsets: Any, targets: Any, weights: Any, rank: Any, placed: Rows, most: int) -> None:
+    """Every row to its new place, its targets renamed and sorted: the greatest hubs come first."""
+    import cupy
+
+    vertex, whole = targets.dtype.type, len(targets) <= most
+    shift = None if whole else cupy.empty(len(rank), cupy.int64)
+    for first, last, base, end in _pieces(offsets, len(targets), most):
+        arcs = end - base
+        blocks = _blocks(arcs)
+        keys = cupy.empty(arcs, cupy.uint64)
+        piece = _on_device(targets[base:end])
+        module.launch(
+            "keys_of", blocks, _THREADS, offsets, piece, rank, vertex(first), vertex(last), np.int64(base),
+            np.int64(arcs), keys,
+        )  # fmt: skip
+        del piece
+        order = None
+        if weights is None:
+            keys.sort()
+        else:
+            order = cupy.argsort(keys, kind="stable")
+            keys = keys[order]
+        if shift is not None:
+            _find_shift(shift, placed.offsets, rank[first:last])
+        module.launch("place_targets", blocks, _THREADS, keys, shift, np.int64(arcs), placed.targets)
+        if weights is not None:
+            piece = _on_device(weights[base:end])
+            module.launch(
+                "place_weights", blocks, _THREADS, keys, shift, order, piece, np.int64(arcs),
+                np.int32(weights.dtype.itemsize), placed.weights,
+            )  # fmt: skip
+
+
+def _find_shift(shift: Any, offsets: Any, rows: Any) -> None:
+    """How far the arcs of each of the new ``rows`` are from where they lie in a piece that is sorted by row."""
+    import cupy
+
+    rows = cupy.sort(rows)
+    begins = offsets[rows].astype(cupy.int64)
+    ends = cupy.cumsum(offsets[rows + 1].astype(cupy.int64) - begins)
+    starts = cupy.concatenate([cupy.zeros(1, cupy.int64), ends[:-1]])
+    shift[rows] = begins - starts
+
+
+def _pieces(offsets: Any, arcs: int, most: int) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges of rows, and of their arcs, of no more than ``most`` arcs; a row alone may have more."""
+    rows = len(offsets) - 1
+    if arcs <= most:
+        if arcs:
+            yield 0, rows, 0, arcs
+        return
+    bounds = offsets.get().astype(np.int64)
+    first = 0
+    while first < rows:
+        last = int(np.searchsorted(bounds, bounds[first] + most, side="right")) - 1
+        last = min(rows, max(last, first + 1))
+        if bounds[last] > bounds[first]:
+            yield first, last, int(bounds[first]), int(bounds[last])
+        first = last
+
+
+def _on_device(values: Any) -> Any:
+    return to_device(values) if isinstance(values, np.ndarray) else values
+
+
+def _blocks(items: int) -> int:
+    return max(1, min(65535, -(-items // _THREADS)))

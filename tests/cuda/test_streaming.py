@@ -1,0 +1,136 @@
+"""Graphs that lie on the device in part, and in the host's memory for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.engines.cuda import CudaEngine, rows
+from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
+from dromos.engines.cuda.residency import Residency
+from dromos.engines.cuda.spanning import GRANULE, spanning_array
+from dromos.errors import ResourceError
+from dromos.program import Program
+from tests.cuda.test_engine_paths import EXAMPLES, check, example, uneven_graph
+
+pytestmark = pytest.mark.gpu
+
+SHARES = pytest.mark.parametrize("share", [0.0, 0.5])
+
+
+def large(weighted: bool = True) -> dr.Graph:
+    """Some 4 million arcs: half of them are several granules."""
+    found = dr.generators.rmat(17, 16, seed=3, symmetrize=True)
+    return dr.generators.with_random_weights(found, 1, 99, seed=2) if weighted else found
+
+
+@pytest.fixture(scope="module")
+def graph() -> dr.Graph:
+    return large()
+
+
+@pytest.mark.parametrize("kind", EXAMPLES, ids=lambda kind: kind.__name__)
+def test_every_program_reads_the_hosts_memory_as_it_reads_its_own(kind: type[Program]) -> None:
+    small = uneven_graph(2)
+    check(example(kind, small.num_vertices), small, share=0.0)
+
+
+ALGORITHMS: dict[str, Callable[..., Any]] = {
+    "bfs": lambda g, **how: dr.bfs(g, 5, **how).level,
+    "sssp": lambda g, **how: dr.sssp(g, 5, **how).distance,
+    "pagerank": lambda g, **how: dr.pagerank(g, **how).rank,
+    "components": lambda g, **how: dr.connected_components(g, **how).label,
+    "core_numbers": lambda g, **how: dr.core_numbers(g, **how).core,
+    "triangles": lambda g, **how: dr.triangles(g, **how).triangles,
+    "label_propagation": lambda g, **how: dr.label_propagation(g, max_iter=3, **how).label,
+    "betweenness": lambda g, **how: dr.betweenness(g, sources=[1, 5, 9], **how).centrality,
+    "distances": lambda g, **how: dr.distances(g, [1, 5, 9], **how).distance,
+}
+
+
+@SHARES
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithms_on_a_graph_that_is_there_in_part(name: str, share: float, graph: dr.Graph) -> None:
+    call = ALGORITHMS[name]
+    found = call(graph, device=CudaEngine({"share": share}))
+    np.testing.assert_allclose(found, call(graph, device="cpu"), rtol=1e-5)
+    assert device_graph(graph).residency.share == share
+
+
+@SHARES
+@pytest.mark.parametrize("renumber", [True, False], ids=["by degree", "as given"])
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "f8"])
+def test_rows_are_the_same_however_they_are_brought(
+    monkeypatch: pytest.MonkeyPatch, share: float, renumber: bool, dtype: str, graph: dr.Graph
+) -> None:
+    weighted = graph.with_weights(graph.weights.astype(dtype))  # type: ignore[union-attr]
+    whole = DeviceGraph.from_host(weighted, renumber=renumber)
+    monkeypatch.setattr(rows, "_LEAST_PIECE", 1 << 12)  # a hub alone has more arcs
+    partly = DeviceGraph.from_host(weighted, renumber=renumber, residency=Residency(share, share, scratch=1 << 22))
+    assert partly.nbytes < whole.nbytes
+    for name in ("offsets", "targets", "weights"):
+        ours = getattr(partly.out, name)
+        np.testing.assert_array_equal((ours + 0).get(), getattr(whole.out, name).get())  # the sum lies on the device
+
+
+def test_a_directed_graph_has_both_directions_in_part() -> None:
+    directed = dr.generators.rmat(16, 16, seed=3)
+    engine = CudaEngine({"share": 0.5})
+    np.testing.assert_array_equal(dr.bfs(directed, 5, device=engine).level, dr.bfs(directed, 5, device="cpu").level)
+    np.testing.assert_allclose(
+        dr.pagerank(directed, device=engine).rank, dr.pagerank(directed, device="cpu").rank, rtol=1e-6
+    )
+
+
+def test_a_run_keeps_within_its_memory() -> None:
+    import cupy
+
+    found = large(weighted=False)
+    dr.bfs(found, 5, device="cuda")  # what is compiled and kept, whatever the graph
+    whole = device_graph(found).nbytes
+    result = dr.bfs(found, 5, device="cuda", memory="24M")
+    copy = device_graph(found)
+    assert 0 < copy.residency.share < 1
+    assert copy.nbytes < whole
+    np.testing.assert_array_equal(result.level, dr.bfs(found, 5, device="cpu").level)
+    pool = cupy.get_default_memory_pool()
+    assert copy.nbytes + pool.used_bytes() < (24 << 20) + whole  # `found` as other tests' graphs may be held, too
+    dr.bfs(found, 6, device="cuda", memory="24M")
+    assert device_graph(found) is copy, "the same budget finds the same copy"
+    dr.bfs(found, 6, device="cuda")
+    assert device_graph(found).residency.share == 1, "without a budget all of it is brought"
+
+
+def test_a_budget_that_does_not_hold_the_vertices_is_refused_with_what_is_needed() -> None:
+    with pytest.raises(ResourceError, match=r"needs .* for the fields") as caught:
+        dr.bfs(large(weighted=False), 5, device="cuda", memory="1M")
+    assert caught.value.needed is not None
+    assert caught.value.needed > 1 << 20
+
+
+def test_a_graph_on_disk_runs_on_the_gpu(tmp_path: Path) -> None:
+    file = tmp_path / "g.drm"
+    found = dr.generators.rmat(12, 8, seed=3, symmetrize=True)
+    dr.write(found, file)
+    on_disk = dr.open(file)
+    expected = dr.bfs(found, 5, device="cpu").level
+    np.testing.assert_array_equal(dr.bfs(on_disk, 5, device="cuda").level, expected)
+    np.testing.assert_array_equal(dr.bfs(on_disk, 5, device="cuda", memory="64M").level, expected)
+
+
+def test_memory_goes_back_with_the_array() -> None:
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    before = cupy.cuda.runtime.memGetInfo()[0]
+    array = spanning_array(64 * GRANULE, np.uint8, 32 * GRANULE)
+    array += 3  # 64 granules: the device's half, and the host's
+    assert int(array[0]) == int(array[-1]) == 3
+    assert cupy.cuda.runtime.memGetInfo()[0] <= before - 32 * GRANULE
+    del array
+    assert cupy.cuda.runtime.memGetInfo()[0] == before
