@@ -1,12 +1,13 @@
-"""Numbers of bytes as people write them."""
+"""Numbers of bytes: as people write them, and how many are free."""
 
 from __future__ import annotations
 
+import os
 import re
 
 from dromos.errors import InvalidArgumentError
 
-__all__ = ["as_bytes"]
+__all__ = ["as_bytes", "available_memory"]
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -25,3 +26,15 @@ def as_bytes(size: int | str, name: str = "memory") -> int:
     if found <= 0:
         raise InvalidArgumentError(f"{name}={size!r} is not a size; write it like '512M' or '2G', or a number of bytes")
     return found
+
+
+def available_memory() -> int:
+    """The bytes that could be taken without swapping."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

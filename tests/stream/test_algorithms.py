@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.errors import InvalidArgumentError, ResourceError
+from dromos.engines.cuda.availability import is_available
+from dromos.errors import DeviceError, InvalidArgumentError, MissingDependencyError, ResourceError
 from tests.stream.stores import stored
 
 NUMPY: dict[str, Any] = {"device": "numpy"}
@@ -128,18 +129,24 @@ def test_slices_and_other_devices_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="pages by itself"):
         dr.bfs(file, 5, slices=3)
     with pytest.raises(InvalidArgumentError, match="graphs in memory only"):
-        dr.bfs(file, 5, device="cuda")
+        dr.bfs(file, 5, device="abacus")
+
+
+@pytest.mark.skipif(is_available(), reason="there is a GPU here")
+def test_a_gpu_that_is_not_there_is_missed(tmp_path: Path) -> None:
+    with pytest.raises((DeviceError, MissingDependencyError), match="device='cuda'"):
+        dr.bfs(stored(weighted(directed=False), tmp_path), 5, device="cuda", memory="1G")
 
 
 def test_a_mapped_graph_that_does_not_fit_memory_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dromos.places.stream import budget
+    from dromos import sizes
     from dromos.runner import devices
 
     mapped = dr.read(stored(weighted(directed=False), tmp_path).origin.path)
     monkeypatch.setattr(devices, "_WORTH_STREAMING", 0)
-    monkeypatch.setattr(budget, "available_memory", lambda: 1000)
+    monkeypatch.setattr(sizes, "available_memory", lambda: 1000)
     monkeypatch.setenv("DROMOS_DEVICE", "")
     engine = devices.engine_for("auto", None, mapped)
     assert "streamed" in engine.name
-    monkeypatch.setattr(budget, "available_memory", lambda: 1 << 40)
+    monkeypatch.setattr(sizes, "available_memory", lambda: 1 << 40)
     assert devices.engine_for("auto", None, mapped).name == "cpu"

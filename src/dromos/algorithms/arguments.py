@@ -12,6 +12,7 @@ from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
+from dromos.graph.derived import derived
 from dromos.graph.slices import GraphSlice
 
 __all__ = [
@@ -31,12 +32,16 @@ __all__ = [
 def weighted(graph: Graph, weight: str | None) -> Graph:
     """The graph as it is for ``weight="weight"``, without its weights for None (NetworkX's spelling of it)."""
     if weight is None:
-        return graph if graph.weights is None else graph.with_weights(None)
+        return graph if graph.weights is None else _without_weights(graph)
     if weight != "weight":
         raise InvalidArgumentError(
             f"weight={weight!r}: only weight='weight' or None (leave the weights out) is supported"
         )
     return graph
+
+
+def _without_weights(graph: Graph) -> Graph:
+    return derived(graph, "without weights", lambda given: given.with_weights(None))
 
 
 # The range of a graph's weights costs a pass over them; it is found once and kept while the graph lives.
@@ -95,12 +100,18 @@ def loops_of(graph: Graph) -> Array:
 def simple(graph: Graph) -> Graph:
     """The graph without self-loops, weights and all but one of parallel edges; the graph itself where it is so.
 
+    It is made once and kept with the graph, as far as memory allows.
+
     >>> simple(Graph.from_edges([0, 0, 1], [1, 1, 1])).num_edges
     1
     """
     if not graph.has_self_loops and not graph.has_parallel_edges and graph.weights is None:
         return graph
-    bare = graph.with_weights(None) if graph.weights is not None else graph
+    return derived(graph, "simple", _simplified)
+
+
+def _simplified(graph: Graph) -> Graph:
+    bare = graph if graph.weights is None else _without_weights(graph)
     if not graph.has_self_loops and not graph.has_parallel_edges:
         return bare
     edges = bare.edges()
@@ -113,10 +124,14 @@ def simple(graph: Graph) -> Graph:
 def symmetric(graph: Graph, *, dedupe: bool = True) -> Graph:
     """The graph with every arc in both directions; the graph itself where it is so.
 
+    It is kept as that of :func:`simple`.
+
     >>> symmetric(Graph.from_edges([0], [1])).num_arcs
     2
     """
-    return graph if graph.symmetric else graph.symmetrized(dedupe=dedupe)
+    if graph.symmetric:
+        return graph
+    return derived(graph, f"symmetric, dedupe={dedupe}", lambda given: given.symmetrized(dedupe=dedupe))
 
 
 def sources_of_arcs(graph: Graph) -> Array:

@@ -60,8 +60,8 @@ class Graph:
     ([2, 0, 1], [0, 2, 1])
     """
 
-    __slots__ = ("__weakref__", "_check", "_flags", "_in_degree", "_labels", "_offsets", "_out_degree", "_shared",
-                 "_targets", "_transpose", "_weights", "source_file")  # fmt: skip
+    __slots__ = ("__weakref__", "_check", "_derived", "_flags", "_in_degree", "_labels", "_offsets", "_out_degree",
+                 "_shared", "_targets", "_transpose", "_weights", "source_file")  # fmt: skip
 
     on_disk = False
     """Whether the arcs stay in a file, and come in pages: see :func:`dromos.open`."""
@@ -75,6 +75,7 @@ class Graph:
     _out_degree: Array | None
     _in_degree: Array | None
     _check: Callable[[], None] | None
+    _derived: dict[str, Graph]
     _shared: bool
     source_file: str | None
 
@@ -108,6 +109,7 @@ class Graph:
         self._transpose = transpose
         self._out_degree = self._in_degree = None
         self._check, self._shared = check, False
+        self._derived = {}
         self.source_file = source_file
         return self
 

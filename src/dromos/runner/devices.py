@@ -165,9 +165,9 @@ def _is_larger_than_memory(graph: GraphLike) -> bool:
     origin = sys.modules.get("dromos.graph.store.origin")  # not imported: no store has been opened
     if origin is None or graph.num_arcs < _WORTH_STREAMING or origin.origin_of(graph) is None:
         return False
-    from dromos.places.stream.budget import available_memory
+    from dromos import sizes
 
-    return bool(origin.origin_of(graph).size > available_memory())
+    return bool(origin.origin_of(graph).size > sizes.available_memory())
 
 
 def _cluster(device: str, threads: int | None) -> Engine:

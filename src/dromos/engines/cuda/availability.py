@@ -10,6 +10,7 @@ from typing import Final
 
 from dromos.engines import GraphLike
 from dromos.errors import DeviceError, MissingDependencyError
+from dromos.sizes import available_memory
 
 __all__ = ["fits", "is_available", "require_device", "why_unavailable"]
 
@@ -58,12 +59,18 @@ def is_available() -> bool:
 
 
 def fits(graph: GraphLike) -> bool:
-    """Whether a graph, its transpose and the memory of a common run fit on the device; asked where there is one."""
+    """Whether the memory of a common run fits on the device, and the arcs there or in the free memory of the host.
+
+    Asked where there is a device. Arcs on the host are read over the link, which is slower than the device's memory and
+    still quicker than a CPU goes through them.
+    """
     import cupy
 
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    left = free - _BYTES_A_VERTEX * graph.num_vertices
     arc = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
-    return bool(2 * arc * graph.num_arcs + _BYTES_A_VERTEX * graph.num_vertices < free)
+    arcs = 2 * arc * graph.num_arcs
+    return bool(left > 0 and (arcs < left or arcs - left < available_memory() // 2))
 
 
 def require_device() -> None:

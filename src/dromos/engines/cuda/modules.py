@@ -79,10 +79,10 @@ def module_of(
     """The compiled module for a graph of these types, on the current device."""
     import cupy
 
-    renamed = f"RENAMED={int(graph.ids is not None)}"
+    renamed = f"RENAMED={int(graph.ids is not None)}", f"OVER_LINK={int(graph.residency.share < 1)}"
     resident = _THREADS // block if kernel.pull and options.full_pull else 1
     shape = (f"BLOCK={block}", f"RESIDENT={max(1, resident)}")
-    defines = (*kernel.defines, *type_defines(graph), renamed, *shape, *options.defines)
+    defines = (*kernel.defines, *type_defines(graph), *renamed, *shape, *options.defines)
     key = (typed.ir.hash, typed.types, kernel.skeleton, defines, int(cupy.cuda.Device().id))
     if key not in _modules:
         text = source_text(typed, analysis, kernel)

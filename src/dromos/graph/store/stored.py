@@ -100,7 +100,7 @@ class StoredGraph(Graph):
         self._read_labels = [] if labels is None else labels
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
-        self._loaded = None
+        self._loaded, self._derived = None, {}
         self._check, self._shared = None, False  # whoever reads offsets or pages checks them
         self.source_file = origin.path
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +15,7 @@ from dromos.graph.summary import human_bytes
 from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 
-__all__ = ["MemoryPlan", "available_memory", "plan_memory", "state_bytes"]
+__all__ = ["MemoryPlan", "plan_memory", "state_bytes"]
 
 _MOST_BUFFERS: Final = 64 << 20
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
@@ -74,15 +73,3 @@ def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]
     rest = memory - fixed
     buffers = max(least, min(rest // 3, _MOST_BUFFERS))
     return MemoryPlan(memory, state, offsets, tables, Room(buffers=buffers, cache=rest - buffers))
-
-
-def available_memory() -> int:
-    """The bytes that could be taken without swapping."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

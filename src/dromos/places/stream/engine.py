@@ -14,12 +14,13 @@ from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.stored import StoredGraph, open_store
-from dromos.places.stream.budget import available_memory, plan_memory, state_bytes
+from dromos.places.stream.budget import plan_memory, state_bytes
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
 from dromos.plan.path import Direction
 from dromos.program import Program
 from dromos.program.expr import reads
+from dromos.sizes import available_memory
 
 __all__ = ["StreamEngine"]
 

@@ -6,6 +6,10 @@
 #pragma once
 #include "frame.cuh"
 
+#ifndef OVER_LINK
+#define OVER_LINK 0  // whether arcs lie in the host's memory
+#endif
+
 struct Tally {
     u64 messages;
     bool fits;
@@ -126,8 +130,16 @@ DEVICE Gathered exchange(Gathered g, int step) {
 // What one of `parts` lanes gathers of v's in-arcs, from `arc` on.
 DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, eid arc, eid end, unsigned parts) {
     Gathered g = {identity(), 0};
+#if OVER_LINK
+    // What lies in the host's memory comes in requests of 128 bytes if a warp's reads begin at a multiple of them.
+    const eid begin = arc - threadIdx.x % parts;
+    if (parts >= 32) arc -= begin % 32;
+#endif
 #pragma unroll 4
     for (; arc < end; arc += parts) {
+#if OVER_LINK
+        if (parts >= 32 && arc < begin) continue;
+#endif
         const vid u = __ldg(a.G.sources + arc);
 #if BY_SOURCE
         g.message = merge(g.message, take(a.A, u));

@@ -85,13 +85,14 @@ class _Levels:
     """Searches in the same memory, one after the other."""
 
     def __init__(self, graph: DeviceGraph) -> None:
-        self.graph = ResidentGraph(graph)
+        self.graph, self.share = ResidentGraph(graph), graph.residency.share
         self.search: CudaExecution | None = None
 
     def find(self, source: int) -> tuple[Any, int]:
         """The level of each vertex in the device's order, -1 where there is none; and the greatest."""
         if self.search is None:
-            self.search = CudaExecution(Levels(source=source), self.graph, CudaOptions())
+            options = CudaOptions(share=self.share)  # of the copy that there is
+            self.search = CudaExecution(Levels(source=source), self.graph, options)
         else:
             self.search.restart(source=source)
         found = self.search.step_switching()
