@@ -245,6 +245,7 @@ _ELSEWHERE = {
     "core_number": "core_numbers",
     "dijkstra": "sssp",
     "bellman_ford": "sssp",
+    "from_igraph": "Graph.from_igraph",
     "from_networkx": "Graph.from_networkx",
     "from_pandas_edgelist": "Graph.from_edges",
     "harmonic_centrality": "harmonic",

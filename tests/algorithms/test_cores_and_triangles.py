@@ -128,7 +128,7 @@ def test_rows_need_not_be_sorted():
     assert dr.triangles(graph).triangles.tolist() == [55] * n
 
 
-@pytest.mark.parametrize("algorithm", [dr.triangles, dr.clustering])
+@pytest.mark.parametrize("algorithm", [dr.triangles, dr.transitivity])
 def test_directed_graphs_and_paths_are_refused(algorithm):
     with pytest.raises(InvalidArgumentError, match="undirected graphs; call it on graph"):
         algorithm(dr.Graph.from_edges([0], [1]))

@@ -98,3 +98,86 @@ def test_weighted_closeness_is_that_of_networkx(graph):
     some = dr.closeness(graph, sources=range(graph.num_vertices), weight="weight", device="reference")
     np.testing.assert_allclose(some.centrality, result.centrality)
     some.verify()
+
+
+def _lightest_of(graph):
+    best = nx.DiGraph() if graph.directed else nx.Graph()
+    best.add_nodes_from(range(graph.num_vertices))
+    for u, v, weight in as_networkx(graph).edges(data="weight"):
+        if not best.has_edge(u, v) or best[u][v]["weight"] > weight:
+            best.add_edge(u, v, weight=weight)
+    return best
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+@examples(12)
+@given(graph=graphs(low=1, high=8, weights=(0.1, 0.2, 0.3, 1.0, 3.0), unweighted=False))
+def test_weighted_betweenness_is_that_of_networkx(device, graph):
+    other, n = _lightest_of(graph), graph.num_vertices
+    for endpoints, normalized in ((False, True), (True, False)):
+        result = dr.betweenness(
+            graph, weight="weight", endpoints=endpoints, normalized=normalized, device=device, threads=2
+        )
+        expected = nx.betweenness_centrality(other, weight="weight", endpoints=endpoints, normalized=normalized)
+        np.testing.assert_allclose(result.centrality, row(expected, n, 0), atol=1e-12)
+        result.verify()
+
+
+def test_weighted_betweenness_refuses_weights_of_zero_and_wrong_answers():
+    with pytest.raises(InvalidArgumentError, match="a weight is 0"):
+        dr.betweenness(dr.Graph.from_edges([0], [1], [0.0]), weight="weight")
+    result = dr.betweenness(dr.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 1.0, 5.0]), weight="weight")
+    assert result.centrality.tolist() == [0, 0.5, 0]
+    result["centrality"][1] = 0
+    with pytest.raises(VerificationError, match="dependencies sum to 0"):
+        result.verify()
+
+
+@examples(12)
+@given(graph=graphs(low=1, high=8, weights=(0.0, 0.5, 1.0, 3.0), unweighted=False))
+def test_distances_by_weight_are_those_of_networkx(graph):
+    other, n = _lightest_of(graph), graph.num_vertices
+    result = dr.distances(graph, range(n), weight="weight", device="reference")
+    for v in range(n):
+        expected = nx.single_source_dijkstra_path_length(other, v)
+        np.testing.assert_allclose(result.distance[v], row(expected, n, np.inf))
+    result.verify()
+    some = dr.distances(graph, [0], targets=[n - 1], weight="weight", device="reference")
+    assert some.distance.tolist() == [[result.distance[0, n - 1]]]
+    some.verify()
+
+
+def test_all_pairs_by_weight(tmp_path):
+    import pyarrow.parquet as parquet
+
+    graph = dr.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], [1.5, 9.0, 2.0])
+    result = dr.all_pairs(graph, tmp_path / "pairs.parquet", weight="weight", memory=50, device="reference")
+    rows = {row["source"]: row["distance"] for row in parquet.read_table(tmp_path / "pairs.parquet").to_pylist()}
+    assert rows == {"a": [0.0, 1.5, 3.5], "b": [np.inf, 0.0, 2.0], "c": [np.inf, np.inf, 0.0]}
+    assert (result.rows, result.sources.tolist()) == (3, [2, 1])
+    result.verify()
+    with pytest.raises(InvalidArgumentError, match="depth_limit counts edges"):
+        dr.all_pairs(graph, tmp_path / "pairs.parquet", weight="weight", depth_limit=2, device="reference")
+
+
+@examples(20)
+@given(graph=graphs(high=8, weights=(0.0, 0.5, 1.0, 3.0), unweighted=False))
+def test_clustering_by_direction_and_weight_is_that_of_networkx(graph):
+    edges = graph.edges()
+    graph = dr.Graph.from_edges(
+        edges.src, edges.dst, edges.weight, num_vertices=graph.num_vertices, directed=graph.directed, dedupe=True
+    )
+    other, n = _lightest_of(graph), graph.num_vertices
+    for weight in (None, "weight"):
+        result = dr.clustering(graph, weight=weight, device="reference")
+        if weight is None or (graph.num_arcs and graph.weights.max() > 0):
+            np.testing.assert_allclose(result.clustering, row(nx.clustering(other, weight=weight), n, 0), atol=1e-12)
+        result.verify()
+
+
+def test_a_wrong_directed_clustering_is_refused():
+    result = dr.clustering(dr.Graph.from_edges([0, 1, 2], [1, 2, 0]))
+    assert result.clustering.tolist() == [0.5, 0.5, 0.5]
+    result["clustering"][1] = 1
+    with pytest.raises(VerificationError, match="vertex 1 has other closed walks"):
+        result.verify()

@@ -106,7 +106,9 @@ def sampled(nodes: list[Any], draw: random.Random) -> Any:
 
 
 def sampled_endpoints(nodes: list[Any], draw: random.Random) -> Any:
-    return [*sampled(nodes, draw), ((), {"endpoints": True}), ((), {"endpoints": True, "normalized": False})]
+    by_weight = [((), {"weight": "weight"}), ((), {"weight": "weight", "endpoints": True, "normalized": False})]
+    ends = [((), {"endpoints": True}), ((), {"endpoints": True, "normalized": False})]
+    return [*sampled(nodes, draw), *ends, *by_weight]
 
 
 def closeness(nodes: list[Any], draw: random.Random) -> Any:
@@ -146,6 +148,16 @@ def communities(nodes: list[Any], draw: random.Random) -> Any:
     label = {node: draw.randint(0, 2) for node in nodes}
     parts = [{node for node in nodes if label[node] == one} for one in range(3)]
     return [((parts,), {}), ((parts,), {"weight": None, "resolution": 0.7}), ((parts[1:],), {})]
+
+
+def levels(nodes: list[Any], draw: random.Random) -> Any:
+    options = [{}, {"weight": None, "resolution": 0.7}, {"resolution": 2, "threshold": 0.01}]
+    return [((), {**more, "seed": random.Random(draw.random())}) for more in options]
+
+
+def one_level(nodes: list[Any], draw: random.Random) -> Any:
+    limited = [((), {"max_level": most, "seed": random.Random(draw.random())}) for most in (0, 1)]
+    return [*levels(nodes, draw), *limited]
 
 
 def nodelist(nodes: list[Any], draw: random.Random) -> Any:
@@ -280,6 +292,8 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "is_regular": (ALL, none),
     "is_tree": (ALL, none),
     "isolates": (ALL, none),
+    "louvain_communities": (NO_DIRECTION, one_level),
+    "louvain_partitions": (NO_DIRECTION, levels),
     "modularity": (ALL, communities),
     "number_of_isolates": (ALL, none),
     "number_of_selfloops": (ALL, none),
@@ -297,3 +311,5 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "normalized_laplacian_matrix": (ALL, nodelist),
     "to_scipy_sparse_array": (ALL, nodelist),
 }
+BACKEND_ONLY = {"leiden_communities", "leiden_partitions"}
+"""What NetworkX declares and leaves to backends: there is no answer of its own to compare with."""

@@ -15,13 +15,13 @@ from dromos.networkx_backend.convert import convert_from_nx
 from dromos.networkx_backend.link_analysis import ranks_by_dromos
 from dromos.networkx_backend.registry import REGISTRY
 from dromos.networkx_backend.sums import MANY, sums_from_all
-from tests.networkx_backend.cases import CASES
+from tests.networkx_backend.cases import BACKEND_ONLY, CASES
 from tests.networkx_backend.support import CLASSES, check, graphs
 from tests.sizes import examples
 
 
 def test_every_function_has_a_case():
-    assert sorted(CASES) == sorted(REGISTRY)
+    assert sorted({*CASES, *BACKEND_ONLY}) == sorted(REGISTRY)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -71,3 +71,29 @@ def test_pagerank_of_large_graphs(kind):
         assert np.allclose(ours, list(nx.pagerank.orig_func(graph, alpha, tol=tol).values()), atol=1e-12)
     with pytest.raises(nx.PowerIterationFailedConvergence):
         ranks_by_dromos(converted, 0.85, 1, 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions:UserWarning")
+def test_louvain_on_a_larger_graph_with_ties():
+    graph = nx.connected_caveman_graph(12, 6)
+    graph.add_edge(3, 3)
+    for seed in range(5):
+        ours = nx.community.louvain_communities(graph, seed=seed, backend="dromos")
+        assert ours == nx.community.louvain_communities(graph, seed=seed)
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions:UserWarning")
+def test_leiden_gives_partitions():
+    graph = nx.MultiGraph(nx.relabel_nodes(nx.connected_caveman_graph(6, 5), str))
+    graph.add_edge("0", "1", weight=0.5)
+    ours = nx.community.leiden_communities(graph, seed=4, backend="dromos")
+    assert ours == nx.community.leiden_communities(graph, seed=4, backend="dromos")
+    assert nx.community.is_partition(graph, ours)
+    assert sorted(map(len, ours)) == [5] * 6
+    levels = list(nx.community.leiden_partitions(graph, seed=4, backend="dromos"))
+    assert levels[-1] == ours
+    assert nx.community.leiden_communities(graph, max_level=1, seed=4, backend="dromos") == levels[0]
+    with pytest.raises(ValueError, match="positive integer"):
+        nx.community.leiden_communities(graph, max_level=0, backend="dromos")
+    with pytest.raises(nx.NetworkXNotImplemented):
+        nx.community.leiden_communities(nx.DiGraph([(0, 1)]), backend="dromos")

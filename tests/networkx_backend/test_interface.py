@@ -45,7 +45,7 @@ def test_the_functions_announced_are_those_registered():
         ("shortest_path", (), {"source": 0, "target": 3}),
         ("bfs_edges", (0,), {"reverse": True}),
         ("bfs_edges", (0,), {"sort_neighbors": sorted}),
-        ("betweenness_centrality", (), {"weight": "weight"}),
+        ("edge_betweenness_centrality", (), {"weight": "weight"}),
         ("diameter", (), {"usebounds": True}),
         ("single_source_shortest_path", (0,), {"cutoff": "far"}),
         ("pagerank", (), {"no_such_argument": 1}),

@@ -1,7 +1,8 @@
 """Distances between all pairs of vertices, streamed to a file.
 
 Writes a Parquet file with one row per source: ``source`` (its label, or id) and ``distance``, a list with the edges on
-a shortest path to every vertex in the order of the ids, -1 where there is no path. Returns one row per group of
+a shortest path to every vertex in the order of the ids, -1 where there is no path; by weight the sum of its weights as
+a 64-bit float, infinite where there is none. Returns one row per group of
 sources: their number, the levels, the sharing degree and the seconds.
 
 Memory is that of one group of sources, whatever the number of vertices: groups are made as large as the budget allows.
@@ -11,14 +12,17 @@ Rows are written as groups are done, in no order of the sources. The file gets i
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import count_of
-from dromos.algorithms.many.searching import search
+from dromos.algorithms.arguments import count_of, lightest
+from dromos.algorithms.arguments import weighted as with_weight
+from dromos.algorithms.distances import weighted_rows
+from dromos.algorithms.many.searching import GroupFacts, search
 from dromos.algorithms.many.sources import vertex_ids
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
@@ -58,18 +62,20 @@ def all_pairs(
     memory: int = 1 << 30,
     wide: bool = False,
     grouping: str = "auto",
+    weight: str | None = None,
     **how: Unpack[DeviceOptions],
 ) -> AllPairsResult:
     """Distances from all vertices to all, written to a Parquet file.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are not looked at.
+        graph: along its out-edges; an undirected graph both ways. Weights are looked at if ``weight`` says so.
         to: the file to write, with the extension ``.parquet``.
         sources: only from these vertices, by label (by id where the graph has no labels).
-        depth_limit: the greatest distance to look for.
+        depth_limit: the greatest distance to look for, in edges.
         memory: bytes that a group of sources may take.
         wide: write distances in 32 bits; 16 unless given.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
+        weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import tempfile, dromos as dr
@@ -87,26 +93,49 @@ def all_pairs(
             f"the extension {file.suffix!r} is not '.parquet', which is what is written", path=file
         )
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
-    kind = np.dtype(np.int32 if wide else np.int16)
+    on = with_weight(graph, weight)
+    kind = np.dtype(np.float64 if on.weights is not None else np.int32 if wide else np.int16)
     limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
     with atomic_output(file) as stream:
         rows = _Rows(stream, graph, ids, kind)
         try:
-            searched = search(
-                session, graph, ids, rows.write, limit=limit, distance=kind, grouping=grouping, memory=memory
-            )
+            if on.weights is not None:
+                facts = _write_weighted(session, on, ids, rows, limit, count_of(memory, "memory", 1))
+            else:
+                searched = search(
+                    session, graph, ids, rows.write, limit=limit, distance=kind, grouping=grouping, memory=memory
+                )
+                facts = searched.groups
         except BaseException:
             rows.abandon()
             raise
         rows.close()
-    table = {name: np.array([getattr(facts, of) for facts in searched.groups]) for name, of in _COLUMNS.items()}
+    sharing = 1.0 if on.weights is not None else searched.sharing
     return session.result(
         AllPairsResult,
-        table,
-        values={"rows": len(ids), "sharing": searched.sharing, "bytes": file.stat().st_size, "file": str(file)},
+        {name: np.array([getattr(group, of) for group in facts]) for name, of in _COLUMNS.items()},
+        values={"rows": len(ids), "sharing": sharing, "bytes": file.stat().st_size, "file": str(file)},
         index="group",
-        verifier=lambda result: verify(graph, ids, file, limit),
+        verifier=lambda result: verify(on, ids, file, limit),
     )
+
+
+def _write_weighted(
+    session: Session, graph: Graph, ids: Array, rows: _Rows, limit: int | None, memory: int
+) -> list[GroupFacts]:
+    """Search by weight from one source after the other; a group is what is written at once."""
+    facts: list[GroupFacts] = []
+    begin, clock = 0, time.perf_counter()
+    size = max(1, min(memory, _SLICE) // (8 * max(graph.num_vertices, 1)))
+    held: list[Array] = []
+    for number, row in enumerate(weighted_rows(session, graph, ids, limit), 1):
+        held.append(row)
+        if len(held) == size or number == len(ids):
+            rows.append(np.arange(begin, number), np.array(held))
+            seconds = time.perf_counter() - clock
+            facts.append(GroupFacts(len(facts), len(held), 0, 0, 0, 1.0, seconds))
+            held, begin, clock = [], number, time.perf_counter()
+    return facts
 
 
 _COLUMNS = {
@@ -143,11 +172,15 @@ class _Rows:
             raise FieldOverflowError(
                 f"a distance of {found.levels:,} does not fit 16 bits; give wide=True to write 32 bits"
             )
+        self.append(found.sources, rows)
+
+    def append(self, places: Array, rows: Array) -> None:
+        """Append rows of the sources at ``places``."""
         pa, n = self._pa, rows.shape[1]
         step = max(1, _SLICE // max(1, n * rows.itemsize))
         for begin in range(0, len(rows), step):
             some = rows[begin : begin + step]
-            ids = self._ids[found.sources[begin : begin + step]]
+            ids = self._ids[places[begin : begin + step]]
             names = ids if self._labels is None else self._labels.values_of(ids)
             ends = pa.array(np.arange(len(some) + 1) * n, pa.int32())
             lists = pa.ListArray.from_arrays(ends, pa.array(some.ravel()))
@@ -177,6 +210,12 @@ def verify(graph: Graph, sources: Array, file: Path, limit: int | None) -> None:
     table = next(reader.iter_batches(_CHECKED))
     given = table["source"].to_pylist()
     ids = [graph.vertex_id(vertex) for vertex in given]
+    if graph.weights is not None and str(table["distance"].type.value_type) == "double":
+        for vertex, row, expected in zip(
+            given, table["distance"].to_pylist(), shortest_path(matrix(lightest(graph)), indices=ids), strict=True
+        ):
+            require(np.allclose(np.asarray(row), expected), f"{file} has other distances from vertex {vertex!r}")
+        return
     length = shortest_path(matrix(graph.with_weights(None)), unweighted=True, indices=ids)
     length[~np.isfinite(length) | (length > (np.inf if limit is None else limit))] = -1
     for vertex, row, expected in zip(given, table["distance"].to_pylist(), length, strict=True):

@@ -18,6 +18,7 @@ from dromos.graph.slices import GraphSlice
 __all__ = [
     "count_of",
     "finite",
+    "lightest",
     "loops_of",
     "row_sums",
     "simple",
@@ -118,6 +119,21 @@ def _simplified(graph: Graph) -> Graph:
     return Graph.from_edges(
         edges.src, edges.dst,
         num_vertices=graph.num_vertices, directed=graph.directed, dedupe=True, drop_self_loops=True,
+    )  # fmt: skip
+
+
+def lightest(graph: Graph) -> Graph:
+    """The graph without self-loops and all but the lightest of parallel edges; the graph itself where it is so.
+
+    >>> lightest(Graph.from_edges([0, 0, 1], [1, 1, 1], [5.0, 2.0, 1.0])).weights.tolist()
+    [2.0]
+    """
+    if not graph.has_self_loops and not graph.has_parallel_edges:
+        return graph
+    edges = graph.edges()
+    return Graph.from_edges(
+        edges.src, edges.dst, edges.weight, num_vertices=graph.num_vertices, directed=graph.directed,
+        dedupe=True, drop_self_loops=True, merge_weights="min",
     )  # fmt: skip
 
 

@@ -1,14 +1,16 @@
 """Betweenness centrality.
 
-Returns ``centrality``: the share of shortest paths (by number of edges) between other vertices that lead through each
-vertex. Arguments, scaling and numbers are those of NetworkX's ``betweenness_centrality``: parallel edges count once,
-self-loops not at all, and the same seed draws the same sources.
+Returns ``centrality``: the share of shortest paths (by number of edges, or by weight where that is asked for) between
+other vertices that lead through each vertex. Arguments, scaling and numbers are those of NetworkX's
+``betweenness_centrality``: parallel edges count once (by weight the lightest), self-loops not at all, and the same seed
+draws the same sources. Weights are above zero: with others a path could go in circles for nothing.
 
 An engine's own kernel is used where it has one; ``dromos/engines/native/betweenness.py`` says what it gains. As a
 composition of programs, which a fixed path and the reference engine run: for each source one program counts shortest
 paths level by level, and a second one gathers dependencies from the far end back: a vertex sends when all vertices
-after it have sent. The programs count in floats, and where there are too many paths for that they say so; the kernel
-counts on. Brandes, "A faster algorithm for betweenness centrality", 2001.
+after it have sent. By weight a search for the distances comes first, and paths are counted as dependencies are
+gathered, each vertex after all that lie before it. The programs count in floats, and where there are too many paths for
+that they say so; the unweighted kernel counts on. Brandes, "A faster algorithm for betweenness centrality", 2001.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import count_of, simple
+from dromos.algorithms.arguments import count_of, lightest, simple, weight_range
+from dromos.algorithms.arguments import weighted as with_weight
 from dromos.algorithms.many.sources import vertex_ids
-from dromos.algorithms.verifying import matrix, require
+from dromos.algorithms.sssp import as_float, distance_type, sssp_program
+from dromos.algorithms.verifying import matrix, mean_steps, require
 from dromos.dtypes import Array
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.graph import Graph
@@ -92,6 +96,65 @@ class Dependencies(dr.Program):
         return (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
 
 
+class WeightedPaths(dr.Program):
+    """The number of shortest paths to each vertex, from the distances; as in :class:`Dependencies` they wait."""
+
+    source = dr.param(int)
+    distance = dr.vertex_param(np.float64)
+    paths = dr.field(np.float64)
+    waiting = dr.field(np.int64)
+    combine = dr.SUM
+    kind = "traversal"
+
+    def init(self, v: Any) -> Any:
+        return {"paths": dr.where(v.id == self.source, 1.0, 0.0), "waiting": 0}
+
+    def start(self, v: Any) -> Any:
+        return dr.isfinite(v.distance)
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        first = self.superstep == 0
+        return dr.where(first, 0.0, u.paths), dr.where(first, 1, -1)
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.distance + edge.weight == v.distance
+
+    def update(self, v: Any, message: Any) -> Any:
+        gathered, count = message
+        return {"paths": v.paths + gathered, "waiting": v.waiting + count}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return dr.isfinite(new.distance) & (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
+
+
+class WeightedDependencies(dr.Program):
+    """As :class:`Dependencies`, along weighted shortest paths."""
+
+    distance = dr.vertex_param(np.float64)
+    paths = dr.vertex_param(np.float64)
+    dependency = dr.field(np.float64, init=0.0)
+    waiting = dr.field(np.int64, init=0)
+    combine = dr.SUM
+    kind = "traversal"
+
+    def start(self, v: Any) -> Any:
+        return dr.isfinite(v.distance)
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        first = self.superstep == 0
+        return dr.where(first, 0.0, (1 + u.dependency) / u.paths), dr.where(first, 1, -1)
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return v.distance + edge.weight == u.distance
+
+    def update(self, v: Any, message: Any) -> Any:
+        gathered, count = message
+        return {"dependency": v.dependency + v.paths * gathered, "waiting": v.waiting + count}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return dr.isfinite(new.distance) & (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
+
+
 class BetweennessResult(Result):
     """What :func:`betweenness` returns."""
 
@@ -105,17 +168,19 @@ def betweenness(
     normalized: bool = True,
     endpoints: bool = False,
     seed: int | None = None,
+    weight: str | None = None,
     **how: Unpack[Options],
 ) -> BetweennessResult:
     """The share of shortest paths that lead through each vertex.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are not looked at.
+        graph: along its out-edges; an undirected graph both ways. Weights are looked at if ``weight`` says so.
         k: estimate from so many sources drawn by ``seed``; all vertices if not given.
         sources: estimate from these vertices (labels, or ids where the graph has none) instead.
         normalized: divide by the number of pairs of other vertices.
         endpoints: count a path's two ends as being on it.
         seed: of the draw; the same one draws the same sources.
+        weight: ``"weight"`` takes paths by the sum of the graph's weights, which must be above zero.
         how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
 
     >>> import dromos as dr
@@ -124,9 +189,15 @@ def betweenness(
     """
     session = Session("betweenness", graph, **how)
     chosen = _sources(graph, k, sources, seed)
-    on = simple(graph)
+    by_weight = with_weight(graph, weight).weights is not None
+    if by_weight and weight_range(graph, negative=False)[0] == 0:
+        raise InvalidArgumentError(
+            "a weight is 0, where paths could go in circles for nothing; give it a value above 0"
+        )
+    on = lightest(graph) if by_weight else simple(graph)
     start_from = range(graph.num_vertices) if chosen is None else chosen
-    fields = session.native("betweenness", on, sources=start_from, endpoints=endpoints, progress=session.progress)
+    kernel = "weighted_betweenness" if by_weight else "betweenness"
+    fields = session.native(kernel, on, sources=start_from, endpoints=endpoints, progress=session.progress)
     total = _by_programs(session, on, start_from, endpoints) if fields is None else fields["dependency"]
     share, share_of_chosen = _shares(graph, chosen, normalized, endpoints)
     _scale(total, share, chosen, share_of_chosen)
@@ -134,7 +205,7 @@ def betweenness(
     def check(result: Result) -> None:
         factors = np.ones(graph.num_vertices)
         _scale(factors, share, chosen, share_of_chosen)
-        verify(on, chosen, result["centrality"], factors, endpoints)
+        verify(on, chosen, result["centrality"], factors, endpoints, by_weight=by_weight)
 
     return session.result(BetweennessResult, {"centrality": total}, verifier=check)
 
@@ -143,21 +214,32 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
     """The dependencies of all sources, added up."""
     total, back = np.zeros(graph.num_vertices), graph.transpose
     for source in sources:
-        forward = session.run(Paths(source=source), graph).fields
-        level, paths = forward["level"], forward["paths"]
+        program, reached, paths = _counted(session, graph, source)
         if paths.max() > _MOST_PATHS:
             raise FieldOverflowError(
                 f"from vertex {source} there are more shortest paths than a 64-bit float can count in a program; "
                 "leave path and device out, and a kernel counts on"
             )
-        dependency = session.run(Dependencies(level=level, paths=paths), back).fields["dependency"]
+        dependency = session.run(program, back).fields["dependency"]
         dependency[source] = 0
         if endpoints:
-            reached = level > 0
+            reached[source] = False
             dependency[reached] += 1
             dependency[source] = np.count_nonzero(reached)
         total += dependency
     return total
+
+
+def _counted(session: Session, graph: Graph, source: int) -> tuple[dr.Program, Array, Array]:
+    """The program that gathers a source's dependencies, which vertices it reaches, and by how many paths."""
+    if graph.weights is None:
+        forward = session.run(Paths(source=source), graph).fields
+        level, paths = forward["level"], forward["paths"]
+        return Dependencies(level=level, paths=paths), level >= 0, paths
+    search = sssp_program(distance_type(graph, *weight_range(graph)))(source=source)
+    distance = as_float(session.run(search, graph).fields["distance"])
+    paths = session.run(WeightedPaths(source=source, distance=distance), graph).fields["paths"]
+    return WeightedDependencies(distance=distance, paths=paths), np.isfinite(distance), paths
 
 
 def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: int | None) -> list[int] | None:
@@ -199,7 +281,15 @@ def _scale(total: Array, share: float, chosen: list[int] | None, share_of_chosen
         total[chosen] = own
 
 
-def verify(graph: Graph, sources: list[int] | None, centrality: Array, scale: Array, endpoints: bool) -> None:
+def verify(
+    graph: Graph,
+    sources: list[int] | None,
+    centrality: Array,
+    scale: Array,
+    endpoints: bool,
+    *,
+    by_weight: bool = False,
+) -> None:
     """From each source, the dependencies sum to the inner vertices of all shortest paths; SciPy knows their lengths."""
     from scipy.sparse.csgraph import shortest_path
 
@@ -207,10 +297,12 @@ def verify(graph: Graph, sources: list[int] | None, centrality: Array, scale: Ar
     require(bool(np.all(np.isnan(scale) | (total >= -1e-9))), "a centrality is below zero")
     if graph.num_vertices == 0 or (sources is not None and len(sources) < 2):
         return
-    length = shortest_path(matrix(graph), unweighted=True, indices=sources)
-    inner = length[np.isfinite(length) & (length > 0)] - 1 + 2 * endpoints
-    slack = 1e-6 * max(inner.sum(), 1)
+    length = shortest_path(matrix(graph), method="D", unweighted=not by_weight, indices=sources)
+    if by_weight:
+        starts = range(graph.num_vertices) if sources is None else sources
+        length = np.array([mean_steps(graph, start, row) for start, row in zip(starts, length, strict=True)])
+    inner = (length[np.isfinite(length) & (length > 0)] - 1 + 2 * endpoints).sum()
     require(
-        abs(total.sum() - inner.sum()) <= slack,
-        f"the dependencies sum to {total.sum():g}, but shortest paths have {inner.sum():g} vertices on them",
+        abs(total.sum() - inner) <= 1e-6 * max(inner, 1),
+        f"the dependencies sum to {total.sum():g}, but shortest paths have {inner:g} vertices on them",
     )

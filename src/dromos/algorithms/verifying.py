@@ -10,7 +10,7 @@ from dromos.dtypes import Array
 from dromos.errors import VerificationError
 from dromos.graph import Graph
 
-__all__ = ["expand", "matrix", "nowhere", "peel", "require", "tree_depth", "with_arc"]
+__all__ = ["expand", "matrix", "mean_steps", "nowhere", "peel", "require", "tree_depth", "with_arc"]
 
 
 def require(holds: bool | np.bool_, message: str) -> None:
@@ -89,6 +89,24 @@ def peel(graph: Graph, leaving: Array, degree: Array, most: int) -> Array:
         degree[heads] -= counts
         front = heads[staying[heads] & (degree[heads] <= most)]
     return staying
+
+
+def mean_steps(graph: Graph, source: int, distance: Array) -> Array:
+    """How many edges shortest paths from ``source`` to each vertex have on average, by its distances; 0 without a path.
+
+    >>> mean_steps(Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 2.0, 1.0]), 0, np.array([0.0, 1.0, 2.0])).tolist()
+    [0.0, 1.0, 1.5]
+    """
+    assert graph.weights is not None
+    src = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
+    used = np.flatnonzero(np.isfinite(distance[src]) & (distance[src] + graph.weights == distance[graph.targets]))
+    used = used[np.argsort(distance[graph.targets[used]], kind="stable")]
+    paths, steps = np.zeros(graph.num_vertices), np.zeros(graph.num_vertices)
+    paths[source] = 1
+    for u, v in zip(src[used].tolist(), graph.targets[used].tolist(), strict=True):
+        paths[v] += paths[u]
+        steps[v] += steps[u] + paths[u]
+    return np.divide(steps, paths, out=np.zeros(len(paths)), where=paths > 0)
 
 
 def matrix(graph: Graph) -> Any:

@@ -16,6 +16,7 @@ from dromos.graph import build, interop, summary, transform
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import check_rows, is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.graph.from_igraph import from_igraph
 from dromos.graph.from_networkx import from_networkx
 from dromos.graph.labels import Labels, factorize
 from dromos.graph.slices import GraphSlice, VertexSubset, equal_edge_bounds
@@ -234,6 +235,7 @@ class Graph:
 
     from_scipy = classmethod(interop.from_scipy)
     from_networkx = classmethod(from_networkx)
+    from_igraph = classmethod(from_igraph)
     from_arrow = classmethod(interop.from_arrow)
     from_pandas = classmethod(interop.from_pandas)
     from_polars = classmethod(interop.from_polars)

@@ -108,7 +108,7 @@ def _by_weight(bound: Bound) -> str | None:
     return None if bound["weight"] is None else "shortest paths are by weight"
 
 
-@implements(worth=Worth.ALL_PAIRS, refuse=refuse_any(_by_weight, _one_sample))
+@implements(worth=Worth.ALL_PAIRS, refuse=refuse_any(function_weight("weight"), _one_sample))
 def betweenness_centrality(
     G: BackendGraph,
     k: int | None = None,
@@ -120,7 +120,7 @@ def betweenness_centrality(
     drawn = None if k is None or k == len(G) else G.numbers(seed.sample(G.nodes, k))
     scale = _Scale(len(G), normalized, G.directed, endpoints, None if drawn is None else len(drawn))
     sources = np.arange(len(G)) if drawn is None else drawn
-    total = through_nodes(G, sources, endpoints)
+    total = through_nodes(G, sources, endpoints) if weight is None else _by_paths(G, weight, sources, endpoints)
     factor = np.full(len(G), scale.others)
     if drawn is not None:
         factor[drawn] = scale.sources
@@ -139,6 +139,16 @@ def edge_betweenness_centrality(
     scale = _Scale(len(G), normalized, G.directed, True, None if k is None else k)
     ends = zip(G.names(G.sources[once]), G.names(G.targets[once]), strict=True)
     return dict(zip(ends, (by_edge * scale.others).tolist(), strict=True))
+
+
+def _by_paths(graph: BackendGraph, weight: Any, sources: Array, endpoints: bool) -> Array:
+    """As :func:`through_nodes`, for shortest paths by weight."""
+    from dromos.engines.native.weighted_betweenness import dependencies_of
+
+    lengths = nonnegative(graph, weight)[1]
+    if len(lengths) and lengths.min() == 0:
+        raise NotImplementedError("some weights are zero")
+    return dependencies_of(graph.offsets, graph.targets, lengths, sources, endpoints)
 
 
 class _Scale:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.networkx_backend.graph import BackendGraph, Rows
+from dromos.networkx_backend.graph import BackendGraph
 from dromos.networkx_backend.registry import Bound, Worth, implements
 
 __all__: list[str] = []
@@ -39,14 +39,6 @@ def _triangles(graph: BackendGraph) -> Array:
     return count
 
 
-def _closed(rows: Rows, values: Array) -> Array:
-    from dromos.networkx_backend.kernels.triangles import closed_walks
-
-    total = np.zeros(len(rows.offsets) - 1)
-    closed_walks(rows.offsets, rows.targets, values, total)
-    return total
-
-
 @implements(worth=Worth.ITERATIVE, refuse=_multigraph_nodes)
 def triangles(G: BackendGraph, nodes: Any = None) -> Any:
     return _for_nodes(G, nodes, _triangles(G).tolist())
@@ -63,6 +55,8 @@ def _coefficients(graph: BackendGraph, weight: Any) -> list[Any]:
     """The clustering coefficient of every node; the whole number 0 where there is no triangle."""
     from scipy.sparse import csr_array
 
+    from dromos.engines.native.closed_walks import walks_of
+
     if not graph.directed and weight is None:
         rows = graph.symmetric_rows
         closed, degree = 2 * _triangles(graph), np.diff(rows.offsets)
@@ -78,7 +72,7 @@ def _coefficients(graph: BackendGraph, weight: Any) -> list[Any]:
     out = csr_array((values[keep], (graph.sources[keep], graph.targets[keep])), shape=shape)
     ones = csr_array((np.ones(keep.sum()), (graph.sources[keep], graph.targets[keep])), shape=shape)
     both = (out + out.T).tocsr() if graph.directed else out
-    closed = _closed(Rows(both.indptr.astype(np.int64), both.indices.astype(np.int32)), both.data)
+    closed = walks_of(both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data)
     degree = np.asarray(ones.sum(axis=1)).ravel()
     if not graph.directed:
         return _ratios(closed, degree * (degree - 1))

@@ -23,6 +23,7 @@ FUNCTIONS_BY_MODULE: dict[str, str] = {
     ),
     "cluster": "average_clustering clustering generalized_degree square_clustering transitivity triangles",
     "community": "modularity",
+    "louvain": "leiden_communities leiden_partitions louvain_communities louvain_partitions",
     "components": (
         "attracting_components connected_components is_attracting_component is_connected is_strongly_connected "
         "is_weakly_connected node_connected_component number_attracting_components number_connected_components "

@@ -7,7 +7,7 @@ import numpy as np
 
 from dromos.jit import kernel
 
-__all__ = ["closed_walks", "common_neighbours", "count_triangles", "peel", "squares", "support"]
+__all__ = ["common_neighbours", "count_triangles", "peel", "squares", "support"]
 
 
 @kernel
@@ -26,23 +26,6 @@ def count_triangles(offsets, targets, count):
                     count[node] += 1
                     count[other] += 1
                     count[end] += 1
-
-
-@kernel
-def closed_walks(offsets, targets, values, total):
-    """The sum over walks of three steps back to each node, of the product of their values (the matrix's cube)."""
-    mark = np.zeros(len(total), np.float64)
-    for node in range(len(total)):
-        for arc in range(offsets[node], offsets[node + 1]):
-            mark[targets[arc]] = values[arc]
-        for arc in range(offsets[node], offsets[node + 1]):
-            other = targets[arc]
-            inner = 0.0
-            for far in range(offsets[other], offsets[other + 1]):
-                inner += values[far] * mark[targets[far]]
-            total[node] += values[arc] * inner
-        for arc in range(offsets[node], offsets[node + 1]):
-            mark[targets[arc]] = 0.0
 
 
 @kernel
