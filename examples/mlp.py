@@ -1,11 +1,11 @@
 """A neural network as a graph: a multi-layer perceptron that learns exclusive-or (SIMD-X, section 3.7).
 
-Neurons are vertices, connections are edges with weights. Three programs make one step of training by gradient descent,
-on all samples at once: a field is a vector with a component a sample.
+Neurons are vertices, connections are edges with weights. A pair of programs makes one step of training by gradient
+descent, on all samples at once: a field is a vector with one component per sample.
 
 - `Forward`: activations flow along the edges, layer by layer;
-- `Backward`: errors flow back along the transpose;
-- `Learn`: every edge changes its weight by what it carried and by the error that it led to.
+- `Backward`: errors flow back along the transpose, and every edge that carried one changes its weight by it and by the
+  activation at its other end.
 
     python examples/mlp.py
 """
@@ -46,13 +46,18 @@ class Forward(dr.Program):
 
 
 class Backward(dr.Program):
-    """Runs on the transpose: from the last layer's error to everybody's share of it."""
+    """Runs on the transpose: from the last layer's error to everybody's share of it, and to better weights.
+
+    An edge learns after it has carried the error, so the error flows along the weights that the activations took.
+    """
 
     layer = dr.vertex_param(np.int64)
     activation = dr.vertex_param(np.float64, size=SAMPLES)
     target = dr.vertex_param(np.float64, size=SAMPLES)
     last = dr.param(int)
+    rate = dr.param(float)
     delta = dr.field(np.float64, size=SAMPLES)
+    strength = dr.edge_field(np.float64)
     combine = dr.SUM
 
     def slope(self, v):
@@ -61,47 +66,23 @@ class Backward(dr.Program):
     def init(self, v):
         return dr.where(v.layer == self.last, (v.activation - v.target) * self.slope(v), 0.0)
 
+    def edge_init(self, u, edge, v):
+        return edge.weight
+
     def start(self, v):
         return v.layer == self.last
 
     def compute(self, u, edge, v):
-        return u.delta * edge.weight
+        return u.delta * edge.strength
 
     def update(self, v, message):
         return message * self.slope(v)
 
+    def edge_update(self, u, edge, v):
+        return edge.strength - self.rate * (u.delta * v.activation).sum()
+
     def active(self, old, new):
         return new.layer == self.last - self.superstep - 1
-
-
-class Learn(dr.Program):
-    """Edges learn what they carried times the error it led to; a vertex's bias learns from its own error."""
-
-    rate = dr.param(float)
-    bias = dr.vertex_param(np.float64)
-    activation = dr.vertex_param(np.float64, size=SAMPLES)
-    delta = dr.vertex_param(np.float64, size=SAMPLES)
-    learnt = dr.field(np.float64)
-    strength = dr.edge_field(np.float64)
-    combine = dr.SUM
-
-    def init(self, v):
-        return v.bias
-
-    def edge_init(self, u, edge, v):
-        return edge.weight
-
-    def compute(self, u, edge, v):
-        return 0.0
-
-    def update(self, v, message):
-        return v.bias - self.rate * v.delta.sum() + message
-
-    def edge_update(self, u, edge, v):
-        return edge.strength - self.rate * (u.activation * v.delta).sum()
-
-    def active(self, old, new):
-        return False
 
 
 class Network:
@@ -134,12 +115,11 @@ class Network:
     def train(self, rate: float, **how) -> float:
         """One step of gradient descent; the squared error before it."""
         activation = self.activations(**how)
-        last = len(LAYERS) - 1
-        backward = Backward(layer=self.layer, activation=activation, target=self.target, last=last)
-        delta = dr.run(backward, self.graph.transpose, **how).delta
-        learn = Learn(rate=rate, bias=self.bias, activation=activation, delta=delta)
-        learnt = dr.run(learn, self.graph, **how)
-        self.graph, self.bias = self.graph.with_weights(learnt["strength"]), learnt.learnt
+        last, back = len(LAYERS) - 1, self.graph.transpose
+        backward = Backward(layer=self.layer, activation=activation, target=self.target, last=last, rate=rate)
+        learnt = dr.run(backward, back, **how)
+        self.graph = back.with_weights(learnt.strength).transpose
+        self.bias = self.bias - rate * learnt.delta.sum(axis=1)
         return float(((activation - self.target)[self.layer == last] ** 2).sum() / 2)
 
 
