@@ -97,8 +97,7 @@ def operator_roots(dtype):
         for op in ("add", "sub", "mul", "neg", "abs"):
             roots[f"{op}_is_above"] = build("gt", roots[op], B)
     for target in ("bool", "int8", "int32", "int64", "uint32", "float32", "float64"):
-        if not (dtype.kind == "f" and target != "bool" and not target.startswith("float")):
-            roots[f"to_{target}"] = build("cast", A, attr=(target,))
+        roots[f"to_{target}"] = build("cast", A, attr=(target,))
     return roots
 
 
@@ -125,7 +124,9 @@ def edge_values(dtype):
     if dtype.kind == "b":
         return st.booleans()
     if dtype.kind == "f":
-        special = st.sampled_from([0.0, -0.0, 1.0, float("inf"), -float("inf"), float("nan")])
+        special = st.sampled_from(
+            [0.0, -0.0, 1.0, 2.0**31, -(2.0**63), 1e30, float("inf"), -float("inf"), float("nan")]
+        )
         return st.floats(-1e4, 1e4, width=dtype.itemsize * 8) | special
     limits = np.iinfo(dtype)
     near = st.sampled_from([0, 1, 2, 31, 32, 63, 64, limits.max, limits.min, *([-1] if dtype.kind == "i" else [])])

@@ -19,6 +19,7 @@ _OPERATIONS: dict[str, Any] = {
     "difference": lambda a, b: a - b,
     "product": lambda a, b: a * b,
     "negative": lambda a, b: -a,
+    "from_nothing": lambda a, b: 0 - a,
     "magnitude": lambda a, b: abs(a),
     "magnitude_of_difference": lambda a, b: abs(a - b),
     "least": lambda a, b: dr.minimum(a - 1, b),
@@ -57,5 +58,41 @@ def test_integers_at_the_ends_of_their_type_wrap_as_the_reference_has_them(name:
     with np.errstate(all="ignore"):
         expected, _ = run(program, graph, "sync-push-dd")
     found, _ = run(program, graph, "sync-push-dd", engine=CudaEngine())
+    for field, wanted in expected.items():
+        np.testing.assert_array_equal(np.asarray(found[field]), wanted, err_msg=field)
+
+
+class Casts(dr.Program):
+    """Floats as integers, also those that are too great."""
+
+    a = dr.vertex_param(np.float64)
+    narrow = dr.field(np.int8, init=0)
+    short = dr.field(np.int16, init=0)
+    whole = dr.field(np.int32, init=0)
+    wide = dr.field(np.int64, init=0)
+    unsigned = dr.field(np.uint32, init=0)
+    single = dr.field(np.int32, init=0)
+    combine = dr.MAX
+    update_on = "all"
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return 1
+
+    def update(self, v: Any, message: Any) -> Any:
+        types = {"narrow": np.int8, "short": np.int16, "whole": np.int32, "wide": np.int64, "unsigned": np.uint32}
+        casts = {name: dr.cast(v.a, dtype) for name, dtype in types.items()}
+        return casts | {"single": dr.cast(dr.cast(v.a, np.float32), np.int32)}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return False
+
+
+def test_floats_stop_at_the_ends_of_an_integer_type() -> None:
+    powers = [sign * 2.0**bits for bits in (7, 15, 31, 32, 63, 64, 100) for sign in (1, -1)]
+    values = np.array([*powers, 0.0, 0.9, -0.9, 126.5, -128.5, 40000.5, 3e9, np.inf, -np.inf, np.nan])
+    program, graph = Casts(a=values), generators.path(len(values))
+    expected, _ = run(program, graph, "sync-push-dd")
+    found, _ = run(program, graph, "sync-push-dd", engine=CudaEngine())
+    assert expected["narrow"].tolist()[:4] == [127, -128, 127, -128]
     for field, wanted in expected.items():
         np.testing.assert_array_equal(np.asarray(found[field]), wanted, err_msg=field)

@@ -11,22 +11,26 @@ from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
 
 _EXAMPLES = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
-_PROGRAMS = int(os.environ.get("DROMOS_TEST_PROGRAMS", 0))
-_ON_CPU = max(4, _EXAMPLES // 5, _PROGRAMS)  # a program takes seconds to compile
-_ON_GPU = max(_EXAMPLES, _PROGRAMS)
+_PROGRAMS = os.environ.get("DROMOS_TEST_PROGRAMS", "")
+"""A number of programs, or the seeds from one to another: "500", "200:300"."""
 _ON_ALL_PATHS = 40
 """Of so many programs the CPU runs every legal path; of the others two that are drawn, and the planner's own."""
 
 
-@pytest.mark.parametrize("seed", range(_ON_CPU))
+def _seeds(otherwise: int) -> range:
+    first, _, last = _PROGRAMS.rpartition(":")
+    return range(int(first or 0), int(last)) if _PROGRAMS else range(otherwise)
+
+
+@pytest.mark.parametrize("seed", _seeds(max(4, _EXAMPLES // 5)))  # a program takes seconds to compile
 def test_on_the_cpu(seed: int) -> None:
     engines, paths = (CpuEngine(threads=1), CpuEngine(threads=3)), None if seed < _ON_ALL_PATHS else 2
     assert list(disagreements(random_program(seed), seed, *engines, paths=paths)) == []
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not _ON_GPU, reason="DROMOS_TEST_PROGRAMS=500 in the environment asks for 500 programs")
-@pytest.mark.parametrize("seed", range(max(1, _ON_GPU)))
+@pytest.mark.skipif(not (_EXAMPLES or _PROGRAMS), reason="DROMOS_TEST_PROGRAMS=500 in the environment asks for them")
+@pytest.mark.parametrize("seed", _seeds(max(1, _EXAMPLES)))
 def test_on_a_gpu(seed: int) -> None:
     from dromos.engines.cuda import CudaEngine
 

@@ -173,7 +173,7 @@ class _Draw:
     def program(self, name: str) -> type[dr.Program]:
         """A class with what was drawn."""
         members: dict[str, Any] = {field: dr.field(dtype, size=self.size) for field, dtype in self.fields.items()}
-        # sums of great and small numbers depend on their order, and casts of great ones on the processor
+        # sums of great and small numbers depend on their order
         members["_heavy"] = self.shape in ("improving", "keyed") or (
             self.shape == "vector" and self.combine is not dr.SUM
         )  # fmt: skip
@@ -304,8 +304,7 @@ class _Draw:
             if self.has_reduction:
                 at["total"] = program.total
             new = {name: formula(at) for name, formula in formulas.items()}
-            # a float below zero is no unsigned number, and what a cast makes of it is the processor's choice
-            narrow = [name for name in new if cast and self.fields[name] not in (dr.ID, bool, np.uint32)]
+            narrow = [name for name in new if cast and self.fields[name] not in (dr.ID, bool)]
             return new | {name: dr.cast(new[name], self.fields[name]) for name in narrow}
 
         return update

@@ -6,55 +6,130 @@ import argparse
 import itertools
 import platform
 import random
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 from dromos.parallel import num_threads
-from tests.stress.cases import Case, algorithm_cases, program_cases
-from tests.stress.colliding import SHAPES, graph_of
+from tests.stress.cases import Case, Kind, algorithm_cases, answer, program_cases
+from tests.stress.colliding import SHAPES, acyclic, graph_of
 from tests.stress.running import Tally, background_load, stress
 
 
-def _cases(arguments: argparse.Namespace) -> list[Case]:
-    found: list[Case] = []
+def _cases(arguments: argparse.Namespace, shapes: tuple[str, ...]) -> list[Case]:
+    """The cases of this process: those of every n-th algorithm or program, since what compiles is theirs alone."""
     only = tuple(arguments.only.split(",")) if arguments.only else ()
-    for shape in SHAPES:
+    found: list[Case] = []
+    for shape in shapes:
         directed = graph_of(shape, arguments.seed)
-        undirected = graph_of(shape, arguments.seed, directed=False)
-        found += program_cases(directed, shape, arguments.device, only)
-        found += algorithm_cases(directed, undirected, shape, arguments.device, only)
-    return found
+        graphs: dict[Kind, object] = {
+            "directed": directed,
+            "undirected": graph_of(shape, arguments.seed, directed=False),
+            "acyclic": acyclic(directed),
+        }
+        found += program_cases(directed, shape, only)
+        found += algorithm_cases(graphs, shape, only)  # type: ignore[arg-type]
+    number, of = map(int, arguments.shard.split("/"))
+    subjects = sorted({case.subject for case in found})
+    random.Random(arguments.seed).shuffle(subjects)  # those that compile long are neighbours in the alphabet
+    return [case for case in found if subjects.index(case.subject) % of == number]
+
+
+def _in_shards(arguments: argparse.Namespace, count: int, *more: str) -> Iterator[str]:
+    """The same command in ``count`` processes, one part of the cases each; the lines that they print."""
+    command = [sys.executable, "-m", "tests.stress", *sys.argv[1:], "--processes", "1", "--load", "0", *more]
+    parts = [
+        subprocess.Popen([*command, "--shard", f"{number}/{count}"], stdout=subprocess.PIPE, text=True)
+        for number in range(count)
+    ]
+    try:
+        for part in parts:
+            text, _ = part.communicate()
+            yield from text.splitlines()
+            if part.returncode not in (0, 1):
+                yield f"WRONG a process ended with {part.returncode}"
+    finally:
+        for part in parts:
+            part.kill()
+            part.wait()
+
+
+def _compile(arguments: argparse.Namespace) -> None:
+    """Run each case once, on one thread and a small number of graphs, so that all kernels are on disk."""
+    for case in _cases(arguments, SHAPES[:1]):
+        expected = answer(case, "cpu", 1)
+        if expected is not None:
+            answer(case, arguments.device, 2)
+
+
+def _stress(arguments: argparse.Namespace, seconds: float) -> Tally:
+    """Rounds over the cases of this process until the time is up."""
+    cores = arguments.threads or max(num_threads(), 2)
+    threads = (cores, 2 * cores) if arguments.device == "cpu" else (1,)
+    cases = _cases(arguments, SHAPES)
+    random.Random(arguments.seed).shuffle(cases)
+    began, total = time.monotonic(), Tally()
+    for number in itertools.count(1):
+        left = seconds - (time.monotonic() - began)
+        if left <= 0 or number > arguments.rounds > 0:
+            break
+        tally = stress(cases, threads, arguments.runs, left, arguments.device)
+        if number == 1:
+            total.cases, total.ended = tally.cases, tally.ended
+        total.runs += tally.runs
+        total.faults += tally.faults
+    return total
 
 
 def main() -> int:
     """Run, print, and tell by the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.stress", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="stop after so long [default: 600]")
+    parser.add_argument("--rounds", type=int, default=0, help="stop after so many rounds [default: when time is up]")
     parser.add_argument("--runs", type=int, default=20, help="runs of a case in a row [default: 20]")
     parser.add_argument("--seed", type=int, default=1, help="of the graphs and of the order of cases [default: 1]")
     parser.add_argument("--device", default="cpu", help="[default: cpu]")
+    parser.add_argument("--threads", type=int, default=0, help="threads, and twice as many [default: all cores]")
     parser.add_argument("--load", type=int, default=1, help="busy processes beside it [default: 1]")
     parser.add_argument("--only", default="", help="names of algorithms and programs, with commas [default: all]")
+    parser.add_argument("--compilers", type=int, default=0, help="processes that compile first [default: none]")
+    parser.add_argument("--processes", type=int, default=1, help="processes that share the cases [default: 1]")
+    parser.add_argument("--shard", default="0/1", help=argparse.SUPPRESS)
+    parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    cores = num_threads()
-    threads = (max(cores, 2), 2 * max(cores, 2))
-    cases = _cases(arguments)
-    random.Random(arguments.seed).shuffle(cases)
+    if arguments.compile_only:
+        _compile(arguments)
+        return 0
     began, total = time.monotonic(), Tally()
-    print(f"{platform.machine()}, {cores} cores, {threads[0]} and {threads[1]} threads, {len(cases)} cases at most")
+    if arguments.shard == "0/1":
+        cores = num_threads()
+        count = len(_cases(arguments, SHAPES))
+        print(f"{platform.machine()}, {cores} cores, device {arguments.device}, {count} cases at most")
+    if arguments.compilers:
+        for line in _in_shards(arguments, arguments.compilers, "--compilers", "0", "--compile-only"):
+            print(line)
+        print(f"compiled in {time.monotonic() - began:.0f} s by {arguments.compilers} processes", flush=True)
+    left = max(1.0, arguments.seconds - (time.monotonic() - began))
     with background_load(arguments.load):
-        for number in itertools.count(1):
-            left = arguments.seconds - (time.monotonic() - began)
-            if left <= 0:
-                break
-            tally = stress(cases, threads, arguments.runs, left)
-            total.cases, total.runs = max(total.cases, tally.cases), total.runs + tally.runs
-            total.faults += tally.faults
-            print(f"round {number}: {tally.cases} cases, {tally.runs} runs, {len(tally.faults)} with a wrong answer")
+        if arguments.processes == 1:
+            total = _stress(arguments, left)
+        else:
+            for line in _in_shards(arguments, arguments.processes, "--compilers", "0", "--seconds", str(left)):
+                words = line.split()
+                if line.startswith("WRONG"):
+                    total.faults.append(line.removeprefix("WRONG "))
+                elif words[-1:] in (["ended"], ["stopped"]):
+                    total.runs, total.cases = total.runs + int(words[0]), total.cases + int(words[3])
+                    total.ended &= words[-1] == "ended"
     for fault in total.faults:
         print(f"WRONG {fault}")
+    if arguments.shard != "0/1":
+        print(f"{total.runs} runs of {total.cases} cases, {'ended' if total.ended else 'stopped'}")
+        return 1 if total.faults else 0
+    whole = "all cases that are possible" if total.ended else "the cases for which there was time"
     print(
-        f"{total.runs} runs of {total.cases} cases in {time.monotonic() - began:.0f} s, seed {arguments.seed}: "
+        f"{total.runs} runs of {total.cases} cases ({whole}) in {time.monotonic() - began:.0f} s, seed {arguments.seed}: "
         f"{'no answer differed' if not total.faults else f'{len(total.faults)} cases gave a wrong answer'}"
     )
     return 1 if total.faults else 0

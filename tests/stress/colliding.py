@@ -11,7 +11,7 @@ import dromos.program as dr
 from dromos.dtypes import Array
 from dromos.graph import Graph, generators
 
-__all__ = ["SHAPES", "Pairs", "everyone_wants_everyone", "graph_of"]
+__all__ = ["SHAPES", "Pairs", "acyclic", "everyone_wants_everyone", "graph_of"]
 
 SHAPES = ("hubs", "chain", "equal", "uniform")
 
@@ -57,6 +57,14 @@ def graph_of(shape: str, seed: int, *, directed: bool = True, size: int = 2000) 
     draw = np.random.default_rng(seed)
     src, dst, weights = (np.concatenate(parts) for parts in zip(*_parts(shape, draw, size), strict=True))
     return Graph.from_edges(src, dst, weights.astype(np.float32), num_vertices=size, directed=directed)
+
+
+def acyclic(graph: Graph) -> Graph:
+    """The edges of a graph that lead from a lower id to a higher one."""
+    edges = graph.edges()
+    kept = edges.src < edges.dst
+    weights = None if edges.weight is None else edges.weight[kept]
+    return Graph.from_edges(edges.src[kept], edges.dst[kept], weights, num_vertices=graph.num_vertices)
 
 
 def _parts(shape: str, draw: Any, size: int) -> Iterator[tuple[Array, Array, Array]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.stress.cases import Case, is_possible
+from tests.stress.cases import Case, answer
 
 __all__ = ["Tally", "background_load", "stress"]
 
@@ -21,19 +21,24 @@ class Tally:
     cases: int = 0
     runs: int = 0
     faults: list[str] = field(default_factory=list)
+    ended: bool = True
+    """Whether all cases were run, and not only those for which there was time."""
 
 
-def stress(cases: Sequence[Case], threads: Sequence[int], runs: int, seconds: float = float("inf")) -> Tally:
-    """Run each case ``runs`` times on each number of threads, and hold it against one thread's answer.
+def stress(
+    cases: Sequence[Case], threads: Sequence[int], runs: int, seconds: float = float("inf"), device: str = "cpu"
+) -> Tally:
+    """Run each case ``runs`` times on each number of threads, and hold it against what one thread of the CPU answers.
 
     After ``seconds`` no other case is begun.
     """
     tally, end = Tally(), time.monotonic() + seconds
     for case in cases:
         if time.monotonic() > end:
+            tally.ended = False
             break
-        expected = is_possible(case)
-        if expected is None:
+        expected = answer(case, "cpu", 1)
+        if expected is None or (device != "cpu" and answer(case, device, 1) is None):
             continue
         tally.cases += 1
         for count in threads:
@@ -41,7 +46,7 @@ def stress(cases: Sequence[Case], threads: Sequence[int], runs: int, seconds: fl
             for _ in range(runs):
                 tally.runs += 1
                 try:
-                    fault = case.fault(case.run(count), expected)
+                    fault = case.fault(case.run(device, count), expected)
                 except Exception as error:  # a refused answer is a fault like any other
                     fault = f"{type(error).__name__}: {error}"
                 wrong, why = wrong + bool(fault), fault or why

@@ -22,8 +22,8 @@ def test_no_answer_of_many_threads_differs_from_one_threads(shape: str) -> None:
 def test_a_wrong_answer_is_told() -> None:
     (case, *_) = program_cases(graph_of("chain", seed=1, size=50), "chain", only=("SSSP",))
 
-    def run(threads: int):  # type: ignore[no-untyped-def]
-        fields = dict(case.run(1))
+    def run(device: str, threads: int):  # type: ignore[no-untyped-def]
+        fields = dict(case.run(device, 1))
         if threads > 1:
             fields["distance"] = fields["distance"] + 1
         return fields

@@ -51,14 +51,14 @@ _ON_ARRAYS: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 def convert(value: Any, dtype: np.dtype[Any]) -> Any:
-    """``value`` as a scalar of ``dtype``, as ``astype`` converts it.
+    """``value`` as a scalar of ``dtype``: integers wrap around, floats outside an integer type stop at its ends.
 
-    >>> convert(300, np.dtype(np.int8)), convert(0.5, np.dtype(np.bool_))
-    (np.int8(44), np.True_)
+    >>> convert(300, np.dtype(np.int8)), convert(0.5, np.dtype(np.bool_)), convert(-1e30, np.dtype(np.int8))
+    (np.int8(44), np.True_, np.int8(-128))
     """
     if isinstance(value, np.generic) and value.dtype == dtype:
         return value
-    return np.asarray(value).astype(dtype)[()]
+    return _as(np.asarray(value), dtype)[()]
 
 
 def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
@@ -117,4 +117,16 @@ def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr]
 
 
 def _as(array: Array, dtype: np.dtype[Any]) -> Array:
+    if array.dtype.kind == "f" and dtype.kind in "iu":
+        return _whole(array, dtype)
     return array if array.dtype == dtype else array.astype(dtype)
+
+
+def _whole(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Floats without their fractions. Outside of ``dtype`` NumPy leaves it to the processor; here they stop at its ends,
+    and NaN is 0, on every processor.
+    """
+    ends = np.iinfo(dtype)
+    below, above = array <= ends.min, array >= 2.0 ** (ends.bits - (dtype.kind == "i"))
+    whole = np.where(below | above | np.isnan(array), 0, array).astype(dtype)
+    return np.where(above, ends.max, np.where(below, ends.min, whole)).astype(dtype)

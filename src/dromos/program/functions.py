@@ -56,7 +56,10 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def cast(value: Any, dtype: DTypeLike | IdType) -> Any:
-    """``value`` converted to ``dtype`` as NumPy's ``astype`` does: floats lose their fraction, integers wrap around."""
+    """``value`` converted to ``dtype``: floats lose their fraction, and integers wrap around, as in NumPy.
+
+    A float outside of an integer type becomes the nearest number of that type, and NaN becomes 0, on every processor.
+    """
     return apply("cast", value, attr=("id" if isinstance(dtype, IdType) else np.dtype(dtype).name,))
 
 

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from dromos.program.evaluate import convert
 from dromos.program.expr import Expr, walk
 from dromos.program.types import Signature, Typing
 
 __all__ = ["Lowered", "cast", "literal", "lower"]
 
 _MAX_DEPTH: Final = 6  # deeper nesting goes to a local, for readers and for Python's parser
-_REPEATS: Final = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod"})  # these spell an argument twice
+_REPEATS: Final = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast"})  # an argument twice
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
@@ -43,7 +44,18 @@ def cast(text: str, dtype: np.dtype[Any], source: np.dtype[Any] | None = None) -
     """``text`` converted to ``dtype``; as it is if it is known to be of that type."""
     if source == dtype:
         return text
+    if source is not None and source.kind == "f" and dtype.kind in "iu":
+        return _whole(text, dtype)
     return f"({text} != 0)" if dtype.kind == "b" else f"np.{dtype.name}({_bare(text)})"
+
+
+def _whole(text: str, dtype: np.dtype[Any]) -> str:
+    """A float as an integer: it stops at the ends of the type, and NaN is 0, whatever the processor would do."""
+    ends = np.iinfo(dtype)
+    low, high = float(ends.min), 2.0 ** (ends.bits - (dtype.kind == "i"))
+    least, most, zero = (literal(value, dtype) for value in (ends.min, ends.max, 0))
+    inside = f"np.{dtype.name}({_bare(text)}) if {low!r} < {text} < {high!r}"
+    return f"({inside} else {most} if {text} >= {high!r} else {least} if {text} <= {low!r} else {zero})"
 
 
 def _bare(text: str) -> str:
@@ -204,7 +216,7 @@ class Lowered:
         """The text of a lowered node, converted to ``dtype``."""
         if node.op == "const":
             with np.errstate(all="ignore"):
-                return self.literal(np.asarray(node.value).astype(dtype)[()], dtype)
+                return self.literal(convert(node.value, dtype), dtype)
         if node.op == "weight" and self.typing.graph.weight is None:
             return self.literal(1, dtype)
         return self.cast(self._text[node], dtype, self.typing.of(node).dtype)

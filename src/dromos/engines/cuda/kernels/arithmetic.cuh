@@ -19,23 +19,37 @@ template <> struct Special<double> {
 #define INFINITE(T) Special<T>::infinite()
 #define NOT_A_NUMBER(T) Special<T>::nan()
 
-template <class To, class From> DEVICE To convert(From value) { return (To)value; }
+// A float outside of an integer type stops at its ends, and NaN is 0; integers wrap around.
+template <class T> struct IsFloat { static const bool value = (T)0.5 != (T)0 && (T)1.5 != (T)1; };
+template <class To, class From> DEVICE To convert(From value) {
+    if constexpr (IsFloat<From>::value && !IsFloat<To>::value) {
+        const int bits = 8 * sizeof(To) - (IsSigned<To>::value ? 1 : 0);
+        const To most = (To)(~0ULL >> (64 - bits)), least = IsSigned<To>::value ? (To)(-(i64)most - 1) : (To)0;
+        const From high = (From)(1ULL << (bits - 1)) * (From)2;
+        return value != value ? (To)0 : value >= high ? most : value <= (From)least ? least : (To)value;
+    } else {
+        return (To)value;
+    }
+}
 
 template <class T> DEVICE T wrap_add(T a, T b) { return (T)((typename Unsigned<T>::type)a + (typename Unsigned<T>::type)b); }
 template <class T> DEVICE T wrap_sub(T a, T b) { return (T)((typename Unsigned<T>::type)a - (typename Unsigned<T>::type)b); }
 template <class T> DEVICE T wrap_mul(T a, T b) { return (T)((typename Unsigned<T>::type)a * (typename Unsigned<T>::type)b); }
 template <class T> DEVICE T wrap_neg(T a) { return wrap_sub((T)0, a); }
+// Of 16 bits the compiler makes neg.s16 and abs.s16 where it can, which the assembler computes in 32: a comparison then
+// sees 32768 for -(-32768). So it is computed in 32 bits, and the result hides where it came from until it is cut to 16.
+DEVICE short cut(int value) {
+    asm("" : "+r"(value));
+    return (short)value;
+}
+DEVICE short wrap_sub(short a, short b) { return cut((int)a - (int)b); }
+DEVICE short wrap_mul(short a, short b) { return cut((int)a * (int)b); }
+DEVICE short wrap_neg(short a) { return cut(-(int)a); }
 
 template <class T> DEVICE T lesser(T a, T b) { return b < a ? b : a; }
 template <class T> DEVICE T greater(T a, T b) { return b > a ? b : a; }
 template <class T> DEVICE T absolute(T a) { return IsSigned<T>::value && a < (T)0 ? wrap_neg(a) : a; }
-// The compiler makes abs.s16 of that, and the assembler computes it in 32 bits: |-32768| is then 32768 in a comparison.
-// So the number of 32 bits hides that it was narrow, and what is left of it is cut to 16 bits after.
-DEVICE short absolute(short a) {
-    int wide = a;
-    asm("" : "+r"(wide));
-    return (short)absolute(wide);
-}
+DEVICE short absolute(short a) { return cut(absolute((int)a)); }
 DEVICE float absolute(float a) { return fabsf(a); }
 DEVICE double absolute(double a) { return fabs(a); }
 template <class T> DEVICE bool is_finite(T a) { return a - a == (T)0; }
