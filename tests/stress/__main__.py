@@ -6,6 +6,7 @@ import argparse
 import itertools
 import platform
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -98,6 +99,7 @@ def main() -> int:
     parser.add_argument("--shard", default="0/1", help=argparse.SUPPRESS)
     parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and with it the processes that were started
     if arguments.compile_only:
         _compile(arguments)
         return 0
@@ -127,10 +129,11 @@ def main() -> int:
     if arguments.shard != "0/1":
         print(f"{total.runs} runs of {total.cases} cases, {'ended' if total.ended else 'stopped'}")
         return 1 if total.faults else 0
+    verdict = f"{len(total.faults)} cases gave a wrong answer" if total.faults else "no answer differed"
     whole = "all cases that are possible" if total.ended else "the cases for which there was time"
     print(
-        f"{total.runs} runs of {total.cases} cases ({whole}) in {time.monotonic() - began:.0f} s, seed {arguments.seed}: "
-        f"{'no answer differed' if not total.faults else f'{len(total.faults)} cases gave a wrong answer'}"
+        f"{total.runs} runs of {total.cases} cases ({whole}) in {time.monotonic() - began:.0f} s, "
+        f"seed {arguments.seed}: {verdict}"
     )
     return 1 if total.faults else 0
 

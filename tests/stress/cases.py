@@ -86,7 +86,7 @@ ALGORITHMS: dict[str, tuple[Kind, Callable[..., Any]]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """``run(device, threads)`` gives the fields; ``fault(fields, expected)`` says what is wrong with them, or nothing."""
+    """``run(device, threads)`` gives the fields; ``fault(fields, expected)`` what is wrong with them, if anything."""
 
     name: str
     run: Callable[[str, int], Fields]

@@ -139,7 +139,7 @@ def belief_propagation(
         verifier=lambda result: verify(on, known, effect, echo, result["belief"], promised),
     )
     trouble = f"belief_propagation: beliefs still change by {tolerance:g} or more in sum"
-    return settled(result, on_limit, limit, trouble, "scale the coupling down, or raise max_iter")
+    return settled(result, on_limit, limit, trouble, "scale the coupling down, or raise max_iter=")
 
 
 def _echo(graph: Graph) -> Array:

@@ -103,7 +103,7 @@ def eigenvector(
         verifier=lambda result: verify(on, result["centrality"], tolerance=promised),
     )
     trouble = f"eigenvector: the entries still change by {tolerance:g} or more in sum"
-    return settled(result, on_limit, limit, trouble, "raise max_iter or tol")
+    return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=")
 
 
 def verify(graph: Graph, centrality: Array, *, tolerance: float) -> None:

@@ -106,7 +106,7 @@ def katz(
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )
     trouble = f"katz: the centralities still change by {tol:g} or more in sum"
-    return settled(result, on_limit, limit, trouble, "lower alpha, or raise max_iter or tol")
+    return settled(result, on_limit, limit, trouble, "lower alpha=, or raise max_iter= or tol=")
 
 
 def verify(graph: Graph, centrality: Array, alpha: float, beta: float, *, tolerance: float) -> None:

@@ -249,7 +249,7 @@ def _run(
         verifier=lambda result: verify(on, result["rank"], alpha, jumped, sunk, tolerance=promised),
     )
     trouble = f"{name}: the ranks still change by {tol:g} or more in sum"
-    return settled(result, on_limit, limit, trouble, "raise max_iter or tol, or lower alpha")
+    return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 
 def _shares(graph: Graph, given: Any, name: str) -> Array:

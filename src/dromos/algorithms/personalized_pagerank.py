@@ -136,7 +136,7 @@ def personalized_pagerank(
         verifier=lambda result: verify(on, ids, result["rank"], share, tolerance=promised),
     )
     trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in sum"
-    return settled(result, on_limit, limit, trouble, "raise max_iter or tol, or lower alpha")
+    return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 
 def verify(graph: Graph, sources: Array, rank: Array, alpha: float, *, tolerance: float) -> None:

@@ -11,6 +11,8 @@ from dromos.cli.console import err
 __all__ = ["in_options", "listen", "speak_as"]
 
 _KEYWORD: Final = re.compile(r"(?<![\w.])([a-z_]+)=('[^']*'|\"[^\"]*\"|[\w.+…-]*)")
+_BARE: Final = re.compile(r"(?<![\w.'\"-])[a-z]+(?:_[a-z]+)+(?![\w(='\"])")
+"""A name that is no word of English, such as ``max_iter``."""
 _RENAMED: Final = {"format": "from_format", "weighted": "no_weights"}  # where a command has another name for it
 
 _options: dict[str, Any] = {}
@@ -25,7 +27,13 @@ def speak_as(command: Any) -> None:
 
 def in_options(text: str) -> str:
     """``text`` with keyword arguments written as options, where the command that runs has them."""
-    return _KEYWORD.sub(_as_option, text)
+    return _BARE.sub(_named, _KEYWORD.sub(_as_option, text))
+
+
+def _named(match: re.Match[str]) -> str:
+    parameter = _options.get(match[0])
+    known = parameter is not None and parameter.opts[0].startswith("-")
+    return max(parameter.opts, key=len) if parameter is not None and known else match[0]
 
 
 def _as_option(match: re.Match[str]) -> str:

@@ -123,8 +123,9 @@ def _as(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _whole(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats without their fractions. Outside of ``dtype`` NumPy leaves it to the processor; here they stop at its ends,
-    and NaN is 0, on every processor.
+    """Floats without their fractions; those outside of ``dtype`` stop at its ends, and NaN is 0.
+
+    NumPy leaves these to the processor.
     """
     ends = np.iinfo(dtype)
     below, above = array <= ends.min, array >= 2.0 ** (ends.bits - (dtype.kind == "i"))
