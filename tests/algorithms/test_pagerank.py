@@ -84,6 +84,7 @@ def test_no_vertices_no_ranks():
         ({"dangling": [1.0, np.nan, 0.0]}, InvalidArgumentError, "not finite"),
         ({"dangling": "everywhere"}, InvalidArgumentError, "neither a mapping"),
         ({"dtype": np.int32}, InvalidArgumentError, "neither float64 nor float32"),
+        ({"dtype": "half a number"}, InvalidArgumentError, "dtype=half a number is neither float64 nor float32"),
         ({"weight": "cost"}, InvalidArgumentError, "only weight='weight' or None"),
     ],
 )

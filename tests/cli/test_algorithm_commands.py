@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import dromos as dr
 from dromos.cli import app
+from dromos.cli.advice import in_options, speak_as
 from dromos.cli.algorithms import COMMANDS
 from dromos.engines.cuda import why_unavailable
 
@@ -70,6 +72,29 @@ def test_a_fixed_number_of_iterations(call):
     done = call("pagerank", "g.drm", "--tol", 0, "--max-iter", 7, "--on-limit", "return", "--json", "--verify")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["iterations"] == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("pagerank", "g.drm", "--max-iter", 1, "--tol", 0), "raise --max-iter or --tol, or lower --alpha, or take"),
+        (("katz", "g.drm", "--max-iter", 1, "--tol", 0), "lower --alpha, or raise --max-iter or --tol, or take"),
+        (("hits", "g.drm", "--max-iter", 1, "--tol", 0), "as it is with --on-limit return"),
+        (("pagerank", "g.drm", "--dtype", "halves"), "--dtype halves is neither float64 nor float32"),
+        (("bfs", "g.drm", "--source", 0, "--depth-limit", -1), "--depth-limit -1"),
+        (("run", "names.csv", "g.drm"), "FILE.py:CLASS"),
+    ],
+)
+def test_errors_speak_of_options(call, words, advice):
+    done = call(*words)
+    assert done.exit_code != 0
+    assert advice in in_options(str(done.exception))
+
+
+def test_names_of_options_are_found_without_a_value():
+    speak_as(get_command(app).commands["pagerank"])  # type: ignore[attr-defined]
+    assert in_options("max_iter is 3, tol is not") == "--max-iter is 3, tol is not"
+    assert in_options("np.max_iter and 'max_iter' and max_iter()") == "np.max_iter and 'max_iter' and max_iter()"
 
 
 def test_answers_go_to_files_of_every_kind(call):

@@ -169,7 +169,7 @@ def pagerank(
     (10, '')
     """
     return _run(
-        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, np.dtype(dtype), on_limit,
+        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, _float_type(dtype), on_limit,
         how,
     )  # fmt: skip
 
@@ -204,6 +204,16 @@ def random_walk_with_restart(
     return _run(name, graph, alpha, jumps, max_iter, tol, None, weight, None, np.dtype(np.float64), on_limit, how)
 
 
+def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found not in (np.float64, np.float32):
+        raise InvalidArgumentError(f"dtype={dtype if found is None else found} is neither float64 nor float32")
+    return found
+
+
 def _run(
     name: str,
     graph: Graph,
@@ -219,8 +229,6 @@ def _run(
     how: Options,
 ) -> PageRankResult:
     session = Session(name, graph, **how)
-    if dtype not in (np.float64, np.float32):
-        raise InvalidArgumentError(f"dtype={dtype} is neither float64 nor float32")
     n, on = graph.num_vertices, weighted(graph, weight)
     weight_range(on, negative=False, infinite=False)
     limit = count_of(max_iter, "max_iter")

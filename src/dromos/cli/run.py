@@ -70,8 +70,8 @@ def load_program(text: str) -> type[Program]:
     if not file.is_file():
         raise FileError("there is no such file; write FILE.py:CLASS", path=file)
     spec = importlib.util.spec_from_file_location(f"dromos_user_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise FileError("is not Python; a program is named FILE.py:CLASS, and the graph comes after it", path=file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # so that errors find the source of its functions
     spec.loader.exec_module(module)
