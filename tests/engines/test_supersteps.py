@@ -103,3 +103,50 @@ def test_edges_are_written_for_those_who_sent(device, path):
     assert result.level.tolist() == expected.level.tolist()
     assert result["crossed"].tolist() == expected["crossed"].tolist()
     assert sorted(set(expected["crossed"].tolist())) == [0, 1, 2]
+
+
+class SilentFalls(p.SSSP):
+    """Distances that fall by less than 10 are told to nobody: who hears of what depends on the order."""
+
+    def active(self, old, new):
+        return old.distance - new.distance >= 10
+
+
+class NearestOwner(dr.Program):
+    """The nearest of two vertices, and what it owns: a payload that other messages change."""
+
+    distance = dr.field(np.float64)
+    owner = dr.field(dr.ID)
+    combine = dr.ARGMIN
+
+    def init(self, v):
+        own = v.id < 2
+        return {"distance": dr.where(own, 0.0, np.inf), "owner": dr.where(own, v.id, -1)}
+
+    def start(self, v):
+        return v.id < 2
+
+    def compute(self, u, edge, v):
+        return u.distance + edge.weight, u.owner
+
+    def update(self, v, message):
+        distance, owner = message
+        nearer = distance < v.distance
+        return {
+            "distance": dr.where(nearer, distance, v.distance),
+            "owner": dr.where(nearer, owner, v.owner),
+        }
+
+
+@on_every_device
+@pytest.mark.parametrize("kind", [SilentFalls, NearestOwner])
+def test_programs_whose_answer_depends_on_the_order_run_in_supersteps(device, kind):
+    edges = dr.generators.uniform(60, 240, directed=True, seed=4).edges()
+    weights = np.random.default_rng(4).integers(1, 30, len(edges.src)).astype(np.float32)
+    graph = dr.Graph.from_edges(edges.src, edges.dst, weights, num_vertices=60)
+    given = {"source": 0} if kind is SilentFalls else {}
+    result = dr.run(kind(**given), graph, device=device)
+    expected = dr.run(kind(**given), graph, device="reference", path="sync-push-dd")
+    assert all(path.startswith("sync") for path in result.trace.paths)
+    for name in expected:
+        assert result[name].tolist() == expected[name].tolist()

@@ -99,6 +99,9 @@ TABLE = np.arange(4)
         (lambda self, u, edge, v: divmod(u.x, 2)[0], UntraceableError, "a // b"),
         (lambda self, u, edge, v: divmod(2, u.x)[0], UntraceableError, "a // b"),
         (lambda self, u, edge, v: len(u.x), UntraceableError, "len"),
+        (lambda self, u, edge, v: [3, 1, 2][u.id], UntraceableError, "dr.vertex_param"),
+        (lambda self, u, edge, v: max(u.x, 2), UntraceableError, "dr.maximum"),
+        (lambda self, u, edge, v: np.sort(u.x), ProgramError, "np.sort cannot be traced"),
     ],
 )
 def test_python_inside_a_program(compute, error, message):
@@ -107,6 +110,14 @@ def test_python_inside_a_program(compute, error, message):
         dr.run(program(), PATH, device="reference")
     assert caught.value.file == __file__
     assert caught.value.line == compute.__code__.co_firstlineno
+
+
+def test_numpy_where_is_a_choice():
+    program = type("Chosen", (Told,), {"compute": lambda self, u, edge, v: np.where(u.x > 0, u.x, 2)})
+    assert (
+        repr(program.ir().message)
+        == "(where(gt(field(source, x, 0), const(int, 0)), field(source, x, 0), const(int, 2)),)"
+    )
 
 
 def test_a_fault_in_one_of_several_files_is_told_of_that_file(tmp_path):

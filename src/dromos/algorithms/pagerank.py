@@ -169,8 +169,8 @@ def pagerank(
     (10, '')
     """
     return _run(
-        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, _float_type(dtype), on_limit,
-        how,
+        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, _float_type(dtype),
+        on_limit, how,
     )  # fmt: skip
 
 

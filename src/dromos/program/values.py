@@ -17,7 +17,10 @@ from dromos.program.place import here
 
 __all__ = ["Operand", "Value", "Vector", "apply", "lift"]
 
-_BRANCH_MEND = "write dr.where(condition, a, b) for a choice, and & | ~ for and, or, not"
+_BRANCH_MEND = (
+    "write dr.where(condition, a, b) for a choice, dr.minimum and dr.maximum for min() and max(), "
+    "and & | ~ for and, or, not"
+)
 
 
 def _binary(op: str) -> Callable[[Any, Any], Any]:
@@ -75,6 +78,11 @@ class _Operators:
             raise ProgramError(f"np.{ufunc.__name__} cannot be traced; see dromos.program for what can", **here())
         return apply(op, *inputs)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        if function is np.where and len(args) == 3 and not options:
+            return apply("where", *args)
+        raise ProgramError(f"np.{function.__name__} cannot be traced; see dromos.program for what can", **here())
+
 
 _UFUNCS: Final[Mapping[str, str]] = {
     **{name: name for name in ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "arctan")},
@@ -115,7 +123,8 @@ class Value(_Operators):
 
     def __bool__(self) -> NoReturn:
         raise UntraceableError(
-            f"a symbol has no truth value while the program is traced (an if, and, or, not, while); {_BRANCH_MEND}",
+            "a symbol has no truth value while the program is traced (an if, and, or, not, while, min, max); "
+            f"{_BRANCH_MEND}",
             **here(),
         )
 
@@ -130,7 +139,11 @@ class Value(_Operators):
         self._refuse()
 
     def __index__(self) -> int:
-        self._refuse()
+        raise UntraceableError(
+            "a symbol is no index while the program is traced (of a list, in range()); declare values by vertex with "
+            "`table = dr.vertex_param(dtype)`, and write v.table for table[v.id]",
+            **here(),
+        )
 
     def __float__(self) -> float:
         self._refuse()
