@@ -195,3 +195,10 @@ def test_symmetry_is_found_in_rows_of_any_order(g, random):
     assert tangled.symmetric == (arcs == sorted((v, u, w) for u, v, w in arcs))
     assert tangled.has_parallel_edges == (len({arc[:2] for arc in arcs}) < len(arcs))
     assert arcs_of(tangled) == arcs
+
+
+def test_an_egonet_keeps_the_labels():
+    named = dr.Graph.from_edges(["a", "a", "b", "d"], ["b", "c", "c", "a"])
+    assert named.egonet("a").labels.to_numpy().tolist() == ["a", "b", "c"]
+    numbered = dr.Graph.from_edges([30, 10, 10], [10, 20, 40], labels=True)
+    assert sorted(numbered.egonet(10).labels.to_numpy().tolist()) == [10, 20, 40]

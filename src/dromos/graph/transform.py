@@ -202,7 +202,7 @@ def egonet(graph: Graph, vertex: int, radius: int) -> Graph:
         if frontier.size == 0:
             break
         seen |= reached
-    return subgraph(graph, np.flatnonzero(seen))
+    return subgraph(graph, seen)
 
 
 def cross_edges(graph: Graph, part: Array) -> Edges:
