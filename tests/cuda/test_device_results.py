@@ -43,6 +43,25 @@ def test_other_algorithms_leave_theirs_too(call: Any) -> None:
     np.testing.assert_allclose(result.to_host()[first], call(g, device="cpu")[first], rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g, **how: dr.bfs(g, 1, **how),
+        dr.core_numbers,
+        dr.triangles,
+        dr.label_propagation,
+        dr.connected_components,
+    ],
+)
+def test_keep_on_device_leaves_the_arrays_there(call: Any) -> None:
+    g = graph()
+    kept = call(g, device="cuda", keep_on_device=True)
+    first = next(iter(kept))
+    assert hasattr(kept[first], "__cuda_array_interface__")
+    np.testing.assert_array_equal(kept.to_host()[first], call(g, device="cpu")[first])
+    kept.verify()
+
+
 @pytest.mark.parametrize("shape", [0, 10, 5_000_001, (3, 2_000_003)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_arrays_of_all_sizes_are_copied_as_they_are(shape: Any, dtype: type) -> None:

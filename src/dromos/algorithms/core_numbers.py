@@ -17,7 +17,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import simple, sources_of_arcs
+from dromos.algorithms.arguments import simple, sources_of_arcs, symmetric
 from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -118,7 +118,7 @@ class Cores(dr.Program):
 def peeled_graph(graph: Graph) -> Graph:
     """The undirected graph that cores are defined on: an edge of a directed graph counts at both of its ends."""
     bare = simple(graph)
-    return bare.symmetrized(dedupe=False) if graph.directed else bare
+    return symmetric(bare, dedupe=False) if graph.directed else bare
 
 
 class CoreNumbersResult(Result):
@@ -141,12 +141,12 @@ def core_numbers(graph: Graph, **how: Unpack[Options]) -> CoreNumbersResult:
     """
     session = Session("core_numbers", graph, **how)
     on = peeled_graph(graph)
-    fields = session.native("cores", on)
+    fields = session.native("cores", on, keep_on_device=True)
     core = _peel(session, on) if fields is None else fields["core"]
     return session.result(
         CoreNumbersResult,
         {"core": core},
-        values={"degeneracy": int(core.max(initial=0))},
+        values={"degeneracy": int(core.max()) if len(core) else 0},
         verifier=lambda result: verify(on, result["core"]),
     )
 

@@ -19,7 +19,7 @@ from dromos.algorithms.arguments import count_of, sources_of_arcs
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module, on_host
 
 __all__ = ["LabelPropagationResult", "label_propagation", "verify"]
 
@@ -46,16 +46,16 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
     """
     session = Session("label_propagation", graph, **how)
     rounds = count_of(max_iter, "max_iter")
-    fields = session.require_native("cdlp", max_iter=rounds, directed=graph.directed)
+    fields = session.require_native("cdlp", keep_on_device=True, max_iter=rounds, directed=graph.directed)
     label, previous = fields["label"], fields["previous"]
-    in_use = np.zeros(graph.num_vertices, dtype=bool)
+    in_use = array_module(label).zeros(graph.num_vertices, dtype=bool)
     in_use[label] = True
     return session.result(
         LabelPropagationResult,
         {"label": label},
-        values={"count": int(np.count_nonzero(in_use))},
+        values={"count": int(in_use.sum())},
         vertex_fields={"label"},
-        verifier=lambda result: verify(graph, result["label"], previous, rounds),
+        verifier=lambda result: verify(graph, result["label"], on_host(previous), rounds),
     )
 
 

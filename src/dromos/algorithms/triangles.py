@@ -50,7 +50,7 @@ def triangles(graph: Graph, **how: Unpack[Options]) -> TrianglesResult:
     session = Session("triangles", graph, **how)
     require_undirected(graph, "triangles")
     on = simple(graph)
-    found = session.require_native("triangles", on)
+    found = session.require_native("triangles", on, keep_on_device=True)
     counts = found["triangles"]
     total = found["total"] if "total" in found else counts.sum() // 3  # a kernel that knows it saves a pass
     return session.result(

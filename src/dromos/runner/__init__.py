@@ -9,7 +9,7 @@ from dromos.graph import Graph
 from dromos.program import Program
 from dromos.program.types import IdType
 from dromos.runner.devices import DEVICES, engine_for
-from dromos.runner.result import Result, on_host
+from dromos.runner.result import Result, array_module, on_host
 from dromos.runner.result_kinds import NumberResult, ProgramResult
 from dromos.runner.session import DeviceOptions, Options, Outcome, Session
 from dromos.runner.trace import Trace, TraceRow
@@ -26,6 +26,7 @@ __all__ = [
     "Session",
     "Trace",
     "TraceRow",
+    "array_module",
     "compile",
     "engine_for",
     "on_host",

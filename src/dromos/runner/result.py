@@ -279,6 +279,15 @@ class Result(Mapping[str, Array]):
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
 
+def array_module(values: Any) -> Any:
+    """CuPy for an array that lies on a GPU, NumPy for any other."""
+    if hasattr(values, "__cuda_array_interface__"):
+        import cupy
+
+        return cupy
+    return np
+
+
 def on_host(values: Any) -> Array:
     """An array of the host: a GPU's is copied, any other is as it is."""
     copied: Array = values.get() if hasattr(values, "__cuda_array_interface__") else values

@@ -40,7 +40,8 @@ class DeviceOptions(TypedDict, total=False):
     ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs) or ``"reference"``.
     ``path``: ``"auto"`` or a fixed one such as ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``:
     told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
-    so many slices, as where a graph does not lie in one memory; whole unless given.
+    so many slices, as where a graph does not lie in one memory; whole unless given. ``keep_on_device``: leave the
+    arrays of the result on the GPU, as CuPy arrays that PyTorch and others take without a copy.
     """
 
     device: str | Engine
@@ -49,6 +50,7 @@ class DeviceOptions(TypedDict, total=False):
     progress: Progress | None
     slices: int | None
     parts: int | None
+    keep_on_device: bool
 
 
 class Options(DeviceOptions, total=False):
@@ -92,6 +94,7 @@ class Session:
         slices: int | None = None,
         parts: int | None = None,
         memory: int | str | None = None,
+        keep_on_device: bool = False,
         **unknown: Any,
     ) -> None:
         for keyword in unknown:
@@ -103,6 +106,8 @@ class Session:
             )
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
         self.engine = engine_for(device, threads, graph, slices=slices, parts=parts, memory=memory)
+        if keep_on_device and hasattr(self.engine, "keeping_results"):
+            self.engine = self.engine.keeping_results()
         if not getattr(self.engine, "streams", False):
             graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
@@ -37,6 +38,10 @@ class CudaEngine:
     def __init__(self, options: CudaOptions | Mapping[str, Any] | None = None) -> None:
         require_device()
         self.options = options if isinstance(options, CudaOptions) else CudaOptions(**(options or {}))
+
+    def keeping_results(self) -> CudaEngine:
+        """The same engine, but one that leaves results on the device."""
+        return CudaEngine(replace(self.options, on_device=True))
 
     def prepare(self, program: Program, graph: GraphLike) -> CudaExecution:
         """The program in its initial state; the graph is copied to the device by the first program that runs on it."""

@@ -19,6 +19,11 @@ class MappedEngine:
     def __init__(self, engine: Engine) -> None:
         self.engine, self.name = engine, engine.name
 
+    def keeping_results(self) -> MappedEngine:
+        """An engine that leaves results on the device, where there is one."""
+        keep = getattr(self.engine, "keeping_results", None)
+        return self if keep is None else MappedEngine(keep())
+
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
         """The program in its initial state."""
         return self.engine.prepare(program, _mapped(graph))
