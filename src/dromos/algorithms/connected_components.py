@@ -19,7 +19,7 @@ from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
-from dromos.runner import Options, Result, Session, on_host
+from dromos.runner import Options, Result, Session, array_module, on_host
 
 __all__ = ["Components", "ComponentsResult", "component_sizes", "connected_components", "verify"]
 
@@ -65,7 +65,7 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> ComponentsResu
     if fields is None:
         fields = session.run(Components(), symmetric(graph), keep_on_device=True).fields
     label = fields["label"]
-    count = _number(on_host(label))
+    count = _number(label)
     return session.result(
         ComponentsResult,
         {"label": label, "size": lambda: component_sizes(on_host(label))},
@@ -87,6 +87,9 @@ def component_sizes(label: Array) -> Array:
 
 def _number(label: Array) -> int:
     """How many vertices are labelled with their own id."""
+    module = array_module(label)
+    if module is not np:  # on a device
+        return int((label == module.arange(len(label), dtype=label.dtype)).sum())
     found: list[int] = []  # appending is safe from several threads
 
     def part(begin: int, end: int) -> None:

@@ -109,7 +109,7 @@ def load(text: str, name: str, *, defines: Sequence[str] = ()) -> Module:
     import cupy
 
     device = cupy.cuda.Device()
-    key = _key(text, f"sm_{device.compute_capability}", defines)
+    key = _key(text, f"sm_{device.compute_capability}", tuple(defines))
     with _lock:
         module = _modules.get((key, device.id))
         if module is None:
@@ -118,7 +118,8 @@ def load(text: str, name: str, *, defines: Sequence[str] = ()) -> Module:
     return module
 
 
-def _key(text: str, arch: str, defines: Sequence[str]) -> str:
+@cache
+def _key(text: str, arch: str, defines: tuple[str, ...]) -> str:
     from cupy_backends.cuda.libs import nvrtc
 
     parts = (text, *headers().values(), arch, *defines, *_OPTIONS, str(nvrtc.getVersion()))

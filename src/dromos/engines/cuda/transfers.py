@@ -7,6 +7,8 @@ that the device reads and writes directly.
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -21,6 +23,8 @@ __all__ = ["to_device", "to_host"]
 _CHUNK: Final = 2 << 20
 _LARGE: Final = 4 * _CHUNK
 _MOST_THREADS: Final = 8
+_MOST_PINNED: Final = 64 << 20  # of one result
+_ALL_PINNED: Final = 512 << 20  # of all results that are held
 
 
 def to_host(values: Any, out: Array | None = None) -> Array:
@@ -30,10 +34,48 @@ def to_host(values: Any, out: Array | None = None) -> Array:
     if values.nbytes < _LARGE or not values.flags.c_contiguous:
         copied: Array = values.get(out=out)
         return copied
+    if out is None:
+        pinned = _pinned_array(values.shape, values.dtype)
+        if pinned is not None:
+            values.get(out=pinned)
+            return pinned
     whole = np.empty(values.shape, values.dtype) if out is None else out
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
     _in_lanes(_Lane.fetch, int(values.data.ptr), whole.reshape(-1).view(np.uint8))
     return whole
+
+
+_held = 0  # bytes of results in pinned memory
+_held_lock = threading.RLock()  # an array may be collected in the middle of what is done here
+
+
+def _pinned_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
+    """An array that the device writes to directly; None where there are many of them, since they cannot be swapped out.
+
+    The first of a size takes as long as a copy without it; CuPy keeps the memory for the next ones.
+    """
+    global _held
+    import cupy
+
+    size = int(np.prod(shape)) * dtype.itemsize
+    with _held_lock:
+        if size > _MOST_PINNED or _held + size > _ALL_PINNED:
+            return None
+        _held += size
+    try:
+        memory = cupy.cuda.alloc_pinned_memory(size)
+    except cupy.cuda.runtime.CUDARuntimeError:  # the system has none left
+        _give_back(size)
+        return None
+    array: Array = np.frombuffer(memory, dtype, size // dtype.itemsize).reshape(shape)
+    weakref.finalize(array.base if isinstance(array.base, np.ndarray) else array, _give_back, size)
+    return array
+
+
+def _give_back(size: int) -> None:
+    global _held
+    with _held_lock:
+        _held -= size
 
 
 def to_device(values: Array) -> Any:
