@@ -106,6 +106,7 @@ class _Draw:
         self.has_edge_param = self.chance(0.15)
         self.direction = self.draw.choice(("in", "both")) if self.chance(0.2) and not self.has_edge_field else "out"
         self.has_reduction = self.chance(0.2 if common else 0.05)
+        self.reduced = self.draw.choice(("scalar", "vector", "keyed"))
         self.has_converged = self.chance(0.15 if common else 0.1)
 
     def chance(self, share: float) -> bool:
@@ -195,9 +196,13 @@ class _Draw:
         if self.has_reduction:
             field = self.draw.choice(self.names)
             one = (lambda value: value) if self.size is None else (lambda value: value[0])
-            members["total"] = dr.reduction(self.draw.choice((dr.SUM, dr.MIN, dr.MAX)))(
-                lambda self, v: one(getattr(v, field))
-            )
+            if self.reduced == "scalar":
+                function = lambda self, v: one(getattr(v, field))  # noqa: E731
+            else:
+                function = lambda self, v: (one(getattr(v, field)), v.id)  # noqa: E731
+            whole = self.fields[field] not in (np.float32, np.float64)  # of sums of floats any may be the greatest
+            monoids = (dr.ARGMIN, dr.ARGMAX) if self.reduced == "keyed" and whole else (dr.SUM, dr.MIN, dr.MAX)
+            members["total"] = dr.reduction(self.draw.choice(monoids))(function)
         if self.has_converged:
             members["converged"] = self.converged()
         if self.shape == "sending once":
@@ -302,7 +307,7 @@ class _Draw:
             at["message"] = message[argument] if self.combine in _KEYED else message
             at["parts"] = message
             if self.has_reduction:
-                at["total"] = program.total
+                at["total"] = self.total(program)
             new = {name: formula(at) for name, formula in formulas.items()}
             narrow = [name for name in new if cast and self.fields[name] not in (dr.ID, bool)]
             return new | {name: dr.cast(new[name], self.fields[name]) for name in narrow}
@@ -343,4 +348,8 @@ class _Draw:
             return lambda program: True
         if kind < 0.6 or not self.has_reduction:
             return lambda program: program.superstep + 1 >= last
-        return lambda program: (program.total < 2) & (program.superstep > 0)
+        return lambda program: (self.total(program) < 2) & (program.superstep > 0)
+
+    def total(self, program: Any) -> Any:
+        """The reduction, or its first component."""
+        return program.total if self.reduced == "scalar" else program.total[0]

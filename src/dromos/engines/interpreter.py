@@ -117,16 +117,18 @@ class Interpreter:
 
     def reduce(self, old: State, vertices: Iterable[int]) -> dict[str, Any]:
         """The reductions over some vertices, which were as in ``old``."""
-        values = {}
-        for spec in self.ir.reductions:
-            dtype = self.typed.reduction_type(spec.name)
-            total: Message = (spec.monoid.identity(dtype),)
+        values: dict[str, Any] = {}
+        for monoid, places in self.ir.joint_reductions:
+            specs = [self.ir.reductions[place] for place in places]
+            dtypes = [self.typed.reduction_type(spec.name) for spec in specs]
+            total: Message = tuple(monoid.identity(dtype) for dtype in dtypes)
             for v in vertices:
                 now = self.now(v)
-                value = self.value(spec.expr, {"vertex": now, "new": now, "old": Vertex(v, old, v)})
-                total = merge(spec.monoid, total, (convert(value, dtype),))
-            values[spec.name] = total[0]
-        return values
+                roles = {"vertex": now, "new": now, "old": Vertex(v, old, v)}
+                row = (convert(self.value(s.expr, roles), dtype) for s, dtype in zip(specs, dtypes, strict=True))
+                total = merge(monoid, total, tuple(row))
+            values |= {spec.name: value for spec, value in zip(specs, total, strict=True)}
+        return {spec.name: values[spec.name] for spec in self.ir.reductions}
 
     # ---- reading and writing ---------------------------------------------------------------------------------------
 

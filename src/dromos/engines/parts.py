@@ -28,7 +28,7 @@ from dromos.plan import Path
 from dromos.program import GraphTypes, Program, TypedProgram
 from dromos.program.monoid import Monoid
 
-__all__ = ["Copies", "Leaf", "Messages", "Part", "Partial", "Phase", "fold", "merge_partials"]
+__all__ = ["Copies", "Leaf", "Messages", "Part", "Partial", "Phase", "fold_reductions", "merge_partials"]
 
 Phase: TypeAlias = Literal["push", "pull", "edges"]
 """What copies are for: the targets of a push, the sources of a pull, or both ends of the edges that are written."""
@@ -201,6 +201,15 @@ class Leaf(Protocol):
         """A program on the vertices ``first..last``, for :meth:`Part.start` to begin."""
 
 
+_FOLDS: dict[str, Any] = {
+    "SUM": np.add,
+    "OR": np.bitwise_or,
+    "AND": np.bitwise_and,
+    **dict.fromkeys(("MIN", "ARGMIN"), np.fmin),
+    **dict.fromkeys(("MAX", "ARGMAX"), np.fmax),
+}
+
+
 def fold(monoid: Monoid, values: Array) -> Any:
     """All values as one, as a reduction merges them: a NaN never wins a minimum or maximum.
 
@@ -208,20 +217,46 @@ def fold(monoid: Monoid, values: Array) -> Any:
     >>> fold(MIN, np.array([2.0, np.nan])), fold(SUM, np.array([1, 2]))
     (np.float64(2.0), np.int64(3))
     """
-    operation: Any = {"SUM": np.add, "MIN": np.fmin, "MAX": np.fmax, "OR": np.bitwise_or, "AND": np.bitwise_and}[
-        monoid.name
-    ]
+    operation: Any = _FOLDS[monoid.name]
     with np.errstate(all="ignore"):
         return values.dtype.type(operation.reduce(values, initial=monoid.identity(values.dtype), dtype=values.dtype))
 
 
+def fold_reductions(typed: TypedProgram, columns: Sequence[Array]) -> tuple[Any, ...]:
+    """Each reduction over many values as one; of a keyed monoid the whole row that wins.
+
+    >>> import dromos.program as dr
+    >>> class Nearest(dr.Program):
+    ...     x = dr.field(np.float64, init=0.0)
+    ...     combine = dr.MIN
+    ...     @dr.reduction(dr.ARGMIN)
+    ...     def nearest(self, v): return v.x, v.id
+    ...     def compute(self, u, edge, v): return 0.0
+    ...     def update(self, v, message): return v.x
+    >>> columns = np.array([3.0, 1.0, np.nan, 1.0]), np.array([0, 7, 2, 5], np.int32)
+    >>> fold_reductions(Nearest.typed(dr.GraphTypes()), columns)
+    (np.float64(1.0), np.int32(5))
+    """
+    found: dict[int, Any] = {}
+    for monoid, places in typed.ir.joint_reductions:
+        rows: Any = slice(None)
+        for place in places:
+            found[place] = fold(monoid, columns[place][rows])
+            if monoid.keyed:  # the next component is of those that are the best so far
+                among = np.arange(len(columns[place]))[rows]
+                rows = among[columns[place][rows] == found[place]]
+    return tuple(found[place] for place in range(len(typed.ir.reductions)))
+
+
 def merge_partials(partials: Sequence[Partial], typed: TypedProgram) -> Partial:
     """The partial results of all parts as one; always in the same order, so that sums of floats come out the same."""
-    reductions = tuple(
-        fold(spec.monoid, np.array([partial.reductions[i] for partial in partials], typed.reduction_type(spec.name)))
-        for i, spec in enumerate(typed.ir.reductions)
-        if all(partial.reductions for partial in partials)
-    )
+    reductions: tuple[Any, ...] = ()
+    if all(partial.reductions for partial in partials):
+        columns = [
+            np.array([partial.reductions[i] for partial in partials], typed.reduction_type(spec.name))
+            for i, spec in enumerate(typed.ir.reductions)
+        ]
+        reductions = fold_reductions(typed, columns)
     return Partial(
         frontier=sum(partial.frontier for partial in partials),
         out_degree=sum(partial.out_degree for partial in partials),

@@ -27,6 +27,7 @@ __all__ = [
     "Global",
     "Param",
     "Reduction",
+    "component_name",
     "declared",
     "edge_field",
     "edge_param",
@@ -128,6 +129,11 @@ class Param(_Declared):
         return symbols("param", (self.name,), self.size)
 
 
+def component_name(name: str, index: int) -> str:
+    """What a component of a reduction is called."""
+    return f"{name}__{index}"
+
+
 class Reduction:
     """A value folded over all vertices; see :func:`reduction`."""
 
@@ -142,7 +148,10 @@ class Reduction:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None or not instance.is_traced:
             return self
-        return Value(Expr("reduction", attr=(self.name,)))
+        size = instance.reduction_sizes.get(self.name)
+        if size is None:
+            return Value(Expr("reduction", attr=(self.name,)))
+        return Vector([Expr("reduction", attr=(component_name(self.name, index),)) for index in range(size)])
 
 
 class Global:
@@ -228,7 +237,25 @@ def reduction(monoid: Monoid) -> Callable[[Callable[..., Any]], Any]:
     as ``self.name``: in ``converged`` for the superstep that just ended, elsewhere for the one before. Before the first
     superstep it is folded over the initial state, with ``old`` and ``new`` the same. The result of a run has its last
     value, ``result.name``. A program with reductions runs in supersteps: no path is asynchronous.
+
+    A vector, or a tuple of numbers, is folded component by component, and is read as a vector. With ARGMIN and ARGMAX
+    the tuple ``(key, value, ...)`` with the least or greatest key is kept whole: ``return v.distance, v.id`` tells the
+    vertex too. The result has a tuple.
+
+    >>> import dromos.program as dr
+    >>> class Far(dr.Program):
+    ...     x = dr.field(np.float64, init=0.0)
+    ...     combine = dr.MAX
+    ...     @dr.reduction(dr.ARGMAX)
+    ...     def farthest(self, v): return v.x, v.id
+    ...     def init(self, v): return dr.where(v.id == 1, 5.0, 0.0)
+    ...     def compute(self, u, edge, v): return 0.0
+    ...     def update(self, v, message): return v.x
+    >>> from dromos.graph import generators
+    >>> from dromos.runner import run
+    >>> run(Far(), generators.path(3), device="numpy").farthest
+    (5.0, 1)
     """
-    if monoid is ANY or monoid.keyed:
-        raise ProgramError(f"a reduction cannot use {monoid}; use MIN, MAX, SUM, OR or AND", **here())
+    if monoid is ANY:
+        raise ProgramError("a reduction cannot use ANY; use MIN, MAX, SUM, OR, AND, ARGMIN or ARGMAX", **here())
     return lambda function: Reduction(monoid, function)

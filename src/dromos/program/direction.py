@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dromos.program.expr import Expr, reads, substitute
-from dromos.program.ir import FUNCTIONS, ParamSpec, ProgramIR, ReductionSpec
+from dromos.program.ir import FUNCTIONS, ParamSpec, ProgramIR
 
 __all__ = ["WAYS", "Along", "hidden_params", "turned", "way_symbol"]
 
@@ -49,7 +49,7 @@ def turned(ir: ProgramIR) -> ProgramIR:
     for function in FUNCTIONS:
         value = getattr(ir, function)
         if function == "reductions":
-            changes[function] = tuple(ReductionSpec(r.name, r.monoid, substitute(r.expr, rewrite)) for r in value)
+            changes[function] = tuple(replace(r, expr=substitute(r.expr, rewrite)) for r in value)
         elif isinstance(value, Expr):
             changes[function] = substitute(value, rewrite)
         elif function == "message":

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from dromos.program.expr import Expr, render, walk
 from dromos.program.monoid import Monoid
@@ -55,11 +55,16 @@ class ParamSpec(FieldSpec):
 
 @dataclass(frozen=True)
 class ReductionSpec:
-    """A value folded over all vertices at the end of each superstep, visible from the next one."""
+    """A number folded over all vertices at the end of each superstep, visible from the next one.
+
+    A reduction of several components is several of these, one after the other, of one ``whole``. Those of a keyed
+    monoid are merged together: the whole row that wins is kept.
+    """
 
     name: str
     monoid: Monoid
     expr: Expr
+    whole: str
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,22 @@ class ProgramIR:
     def context_params(self) -> tuple[ParamSpec, ...]:
         """All other parameters: what kernels find in their context."""
         return tuple(spec for spec in self.params if not spec.per_edge)
+
+    @cached_property
+    def joint_reductions(self) -> tuple[tuple[Monoid, tuple[int, ...]], ...]:
+        """The places among :attr:`reductions` of those that are merged together: one, or all of a keyed monoid."""
+        joint: dict[str, list[int]] = {}
+        for place, spec in enumerate(self.reductions):
+            joint.setdefault(spec.whole if spec.monoid.keyed else spec.name, []).append(place)
+        return tuple((self.reductions[places[0]].monoid, tuple(places)) for places in joint.values())
+
+    def whole_reductions(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """By the names that the program gave them; those of several components as tuples."""
+        found: dict[str, Any] = {}
+        for spec in self.reductions:
+            single = spec.name == spec.whole
+            found[spec.whole] = values[spec.name] if single else (*found.get(spec.whole, ()), values[spec.name])
+        return found
 
     @property
     def written(self) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ class Program:
     num_arcs = Global("num_arcs", "How many arcs the graph has (int64).")
 
     is_traced = False
+    reduction_sizes: Mapping[str, int]  # while it is traced: of those that are vectors
     params: Mapping[str, Any]
 
     def __init__(self, **params: Any) -> None:

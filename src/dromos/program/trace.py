@@ -9,7 +9,17 @@ from functools import reduce
 from typing import Any, Final, cast
 
 from dromos.errors import ProgramError, ProgramTypeError
-from dromos.program.declare import REQUIRED, RESERVED, EdgeField, Field, Param, Reduction, declared, symbols
+from dromos.program.declare import (
+    REQUIRED,
+    RESERVED,
+    EdgeField,
+    Field,
+    Param,
+    Reduction,
+    component_name,
+    declared,
+    symbols,
+)
 from dromos.program.direction import WAYS, Along, turned, way_symbol
 from dromos.program.expr import TRUE, Expr, build, reads
 from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
@@ -106,6 +116,7 @@ class _Tracer:
         self.edge_given = {n: p for n, p in self.params.items() if p.per_edge}
         self.program = object.__new__(cls)
         self.program.is_traced = True
+        self.program.reduction_sizes = {}
         self.places: dict[str, Place] = {}
 
     def run(self) -> ProgramIR:
@@ -124,6 +135,8 @@ class _Tracer:
         vertex = self.vertex("vertex")
         bare = {role: Vertex(role, self.given) for role in ("source", "target", "vertex")}
 
+        old, new = self.vertex("old"), self.vertex("new")
+        reductions = self.reductions(vertex, old, new)
         init = self.initial("init", self.declared_fields, self.fields, bare["vertex"])
         edge_init = self.initial(
             "edge_init", self.declared_edges, self.edge_fields, bare["source"], Edge(self.edge_given), bare["target"]
@@ -137,7 +150,6 @@ class _Tracer:
         if not update:
             raise ProgramError("writes no field", **self.places["update"])
         sent = self.assign("sent", self.fields, self.call("sent", vertex, default={}))
-        old, new = self.vertex("old"), self.vertex("new")
         changed = _changed([self.fields[name] for name, _ in update])
         active = self.scalar("active", self.call("active", old, new, default=changed))
         start = self.scalar("start", self.call("start", vertex, default=True))
@@ -146,7 +158,7 @@ class _Tracer:
             fields=tuple(self.fields.values()),
             edge_fields=tuple(self.edge_fields.values()),
             params=tuple(self.params.values()),
-            reductions=self.reductions(vertex, old, new),
+            reductions=reductions,
             combine=combine,
             init=init,
             edge_init=edge_init,
@@ -248,8 +260,20 @@ class _Tracer:
                 raise ProgramError("must take (self, v) or (self, old, new)", **self.places[name])
             with tracing(self.name, name), explained(self.program, self.places[name]):
                 value = declaration.function(self.program, *((vertex,) if count == 2 else (old, new)))
-            found.append(ReductionSpec(name, declaration.monoid, self.scalar(name, value)))
+            found += self.components_of(name, declaration.monoid, value)
         return tuple(found)
+
+    def components_of(self, name: str, monoid: Monoid, value: Any) -> list[ReductionSpec]:
+        with tracing(self.name, name):
+            lifted = lift(value)
+        if isinstance(lifted, Value):
+            if monoid.keyed:
+                raise ProgramError(f"{monoid} needs (key, value, ...)", **self.places[name])
+            return [ReductionSpec(name, monoid, lifted.expr, name)]
+        self.program.reduction_sizes[name] = len(lifted)
+        names = [component_name(name, index) for index in range(len(lifted))]
+        self.places |= dict.fromkeys(names, self.places[name])
+        return [ReductionSpec(n, monoid, expr, name) for n, expr in zip(names, lifted.exprs, strict=True)]
 
     def update_on(self, combine: Monoid, active: Expr) -> UpdateOn:
         chosen: Any = self.cls.update_on or ("all" if active is TRUE and combine.has_identity else "received")

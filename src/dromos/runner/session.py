@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
     """Why it ended: ``"frontier empty"``, ``"converged"``, or empty if it was cut off at ``max_iter``."""
     supersteps: int
     reductions: Mapping[str, Any]
-    """The last value of each reduction, as Python numbers."""
+    """The last value of each reduction, as Python numbers or tuples of them."""
 
 
 class Session:
@@ -159,7 +159,8 @@ class Session:
         fields = execution.result()
         if not keep_on_device:
             fields = {name: on_host(values) for name, values in fields.items()}
-        reductions = {name: np.asarray(value).item() for name, value in execution.reductions.items()}
+        numbers = {name: np.asarray(value).item() for name, value in execution.reductions.items()}
+        reductions = program.ir().whole_reductions(numbers)
         return Outcome(fields, self.finished, execution.stats.superstep, reductions)
 
     def native(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dromos.codegen.cuda.functions import ADDRESSES, CHANGE, VERTEX, at, define, place_of, scalar, store
 from dromos.codegen.cuda.lower import C_NAMES, c_literal
-from dromos.codegen.cuda.messages import merged
+from dromos.codegen.cuda.messages import BETTER, merged
 from dromos.codegen.numba.functions import assigning, functions
 from dromos.program import Analysis, TypedProgram
 from dromos.program.patterns import guard
@@ -34,16 +34,14 @@ def reducing(typed: TypedProgram) -> list[str]:
     dtypes = [typed.reduction_type(r.name) for r in reductions]
     both = list(zip(reductions, dtypes, strict=True))
     start = ", ".join(c_literal(r.monoid.identity(dtype), dtype) for r, dtype in both) or "0"
-    both_merged = ", ".join(merged(r.monoid, dtype, f"a.r_{r.name}", f"b.r_{r.name}") for r, dtype in both) or "0"
-    folded = ", ".join(merged(r.monoid, d, f"R.r_{r.name}", f"reduce_{r.name}_at(O, S, K, v)") for r, d in both) or "0"
     moved = ", ".join(
         f"({C_NAMES[d]})__shfl_xor_sync(FULL, {f'(int)R.r_{r.name}' if d.itemsize < 4 else f'R.r_{r.name}'}, step)"
         for r, d in both
     )
     return [
         define("Reduced", "reduce_start", (), [f"return Reduced{{{start}}};"]),
-        define("Reduced", "reduce_fold", (("Reduced", "R"), *CHANGE), [f"return Reduced{{{folded}}};"]),
-        define("Reduced", "reduce_merge", (("Reduced", "a"), ("Reduced", "b")), [f"return Reduced{{{both_merged}}};"]),
+        define("Reduced", "reduce_fold", (("Reduced", "R"), *CHANGE), _folding(typed, "R", "reduce_{}_at(O, S, K, v)")),
+        define("Reduced", "reduce_merge", (("Reduced", "a"), ("Reduced", "b")), _folding(typed, "a", "b.r_{}")),
         define("Reduced", "exchange", (("Reduced", "R"), ("int", "step")), [f"return Reduced{{{moved or '0'}}};"]),
         define(
             "void",
@@ -52,6 +50,29 @@ def reducing(typed: TypedProgram) -> list[str]:
             [f"K.r_{r.name} = R.r_{r.name};" for r in reductions],
         ),
     ]
+
+
+def _folding(typed: TypedProgram, into: str, value: str) -> list[str]:
+    """Statements that return the reductions ``into`` with others folded in, of which ``value`` is the text by name."""
+    reductions = typed.ir.reductions
+    lines, parts = [], {}
+    for monoid, places in typed.ir.joint_reductions:
+        for i in places:
+            name = reductions[i].name
+            dtype = typed.reduction_type(name)
+            if monoid.keyed:
+                lines.append(f"const {C_NAMES[dtype]} x{i} = {value.format(name)};")
+                parts[i] = f"(wins{places[0]} ? x{i} : {into}.r_{name})"
+            else:
+                parts[i] = merged(monoid, dtype, f"{into}.r_{name}", value.format(name))
+        if monoid.keyed:
+            test = ""
+            for i in reversed(places):
+                best = f"{into}.r_{reductions[i].name}"
+                first = f"x{i} {BETTER[monoid.name]} {best}"
+                test = f"{first} || (x{i} == {best} && ({test}))" if test else first
+            lines.append(f"const bool wins{places[0]} = {test};")
+    return [*lines, f"return Reduced{{{', '.join(parts[i] for i in range(len(reductions))) or '0'}}};"]
 
 
 def claiming(typed: TypedProgram, analysis: Analysis) -> str:

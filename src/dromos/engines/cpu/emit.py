@@ -19,11 +19,10 @@ from dromos.codegen.cache import load
 from dromos.codegen.facts import program_facts
 from dromos.codegen.numba import argument_name, functions, look_up, render, returned
 from dromos.codegen.numba.lower import literal
-from dromos.dtypes import Array
 from dromos.engines.forms import is_offered_in_place
-from dromos.program import Analysis, GraphTypes, TypedProgram
+from dromos.program import Analysis, GraphTypes, ProgramIR, TypedProgram
 from dromos.program.expr import TRUE, Expr, reads
-from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
+from dromos.program.monoid import ANY, MAX, MIN, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
 
@@ -213,16 +212,37 @@ def _holding(typed: TypedProgram) -> list[str]:
         return look_up(Expr("field", attr=("new", name, index)), typed)
 
     calls = {f.name: f"{f.name}({', '.join(value(a.leaf) for a in f.arguments)})" for f in functions(typed)}
-    folds = [
-        f"({_OPERATORS[r.monoid.name].format(a=f'R[{i}]', b=f'x{i}')})" for i, r in enumerate(ir.reductions)
-    ]  # fmt: skip
-    folded = f"return ({', '.join(folds)},)" if folds else "return R"
-    values = [f"x{i} = {calls[f'reduce_{r.name}']}" for i, r in enumerate(ir.reductions)]
+    values = [calls[f"reduce_{r.name}"] for r in ir.reductions]
     return [
         _function("held", "S, v", f"return ({', '.join(now) or '0'},)"),
         _function("active_held", "H, S, K, v", f"return {calls['active']}"),
-        _function("reduce_fold_held", "R, H, S, K, v", *values, folded),
+        _function("reduce_fold_held", "R, H, S, K, v", *_folding(ir, values)),
     ]
+
+
+def _folding(ir: ProgramIR, values: list[str]) -> list[str]:
+    """Statements that fold a vertex's ``values`` into the reductions ``R``."""
+    if not values:
+        return ["return R"]
+    lines = [f"x{i} = {value}" for i, value in enumerate(values)]
+    folded: dict[int, str] = {}
+    for monoid, places in ir.joint_reductions:
+        if monoid.keyed:
+            lines.append(f"wins{places[0]} = {_wins(monoid, [(f'x{i}', f'R[{i}]') for i in places])}")
+            folded |= {i: f"(x{i} if wins{places[0]} else R[{i}])" for i in places}
+        else:
+            folded |= {i: f"({_OPERATORS[monoid.name].format(a=f'R[{i}]', b=f'x{i}')})" for i in places}
+    return [*lines, f"return ({', '.join(folded[i] for i in range(len(values)))},)"]
+
+
+def _wins(monoid: Monoid, pairs: list[tuple[str, str]]) -> str:
+    """Whether a row comes before another, by its first number and then the next ones; a NaN never does."""
+    symbol = "<" if monoid.name == "ARGMIN" else ">"
+    test = ""
+    for new, best in reversed(pairs):
+        first = f"{new} {symbol} {best}"
+        test = f"{first} or ({new} == {best} and ({test}))" if test else first
+    return test
 
 
 def _reducing(typed: TypedProgram) -> list[str]:
@@ -236,14 +256,10 @@ def _reducing(typed: TypedProgram) -> list[str]:
         ]
     dtypes = [typed.reduction_type(r.name) for r in ir.reductions]
     start = [literal(r.monoid.identity(dtype), dtype) for r, dtype in zip(ir.reductions, dtypes, strict=True)]
-    folds, merges = [], []
-    for i, reduction in enumerate(ir.reductions):
-        operator = _OPERATORS[reduction.monoid.name].format(a=f"R[{i}]", b=f"x{i}")
-        merges.append(f"x{i} = reduce_{reduction.name}_at(O, S, K, v)")
-        folds.append(f"({operator})")
+    values = [f"reduce_{r.name}_at(O, S, K, v)" for r in ir.reductions]
     return [
         _function("reduce_start", "", f"return ({', '.join(start)},)"),
-        _function("reduce_fold", "R, O, S, K, v", *merges, f"return ({', '.join(folds)},)"),
+        _function("reduce_fold", "R, O, S, K, v", *_folding(ir, values)),
         _function("reduce_keep", "R, sums, place", *(f"sums[{i}][place] = R[{i}]" for i in range(len(dtypes)))),
     ]
 
@@ -280,18 +296,6 @@ def _bucket(kind: str) -> list[str]:
 
 
 _LAST_BIN = 1 << 61
-
-
-def fold_reductions(typed: TypedProgram, sums: tuple[Array, ...]) -> list[Any]:
-    """The blocks' values of each reduction as one."""
-    folded = []
-    for reduction, values in zip(typed.ir.reductions, sums, strict=False):  # without any, a dummy
-        monoid = reduction.monoid
-        operation: Any = {"SUM": np.sum, "MIN": np.min, "MAX": np.max}.get(monoid.name)
-        if operation is None:
-            operation = np.bitwise_or.reduce if monoid.name == "OR" else np.bitwise_and.reduce
-        folded.append(values.dtype.type(operation(values)) if monoid is not SUM else values.sum(dtype=values.dtype))
-    return folded
 
 
 _USES = {"slices": ("supersteps",)}  # skeletons that a skeleton takes functions from

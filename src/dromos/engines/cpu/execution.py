@@ -13,13 +13,14 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.costs import planning
-from dromos.engines.cpu.emit import fold_reductions, kernel_module
+from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
 from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
+from dromos.engines.parts import fold_reductions
 from dromos.errors import FieldOverflowError
 from dromos.parallel import run_team
 from dromos.plan import Caps, Levels, Path, Stats, require_legal
@@ -74,7 +75,7 @@ class CpuExecution:
         # a place for each block of vertices and for each hub: what is folded where depends on the graph alone
         places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + 1
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
-        self._reductions: list[Any] = [self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions]
+        self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
         self.superstep = self._explored = 0
         self._claims: Claims | None = None
         self._ordering: Ordering | None = None

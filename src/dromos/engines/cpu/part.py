@@ -12,7 +12,7 @@ from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.claiming_part import ClaimingPart, can_claim
 from dromos.engines.cpu.costs import planning
-from dromos.engines.cpu.emit import fold_reductions, kernel_module
+from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.launching import (
     LINE,
     QUEUE,
@@ -25,6 +25,7 @@ from dromos.engines.cpu.launching import (
 )  # fmt: skip
 from dromos.engines.cpu.topology import HUB_LENGTH
 from dromos.engines.merging import listed
+from dromos.engines.parts import fold_reductions
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads
 from dromos.plan import Path
@@ -188,4 +189,4 @@ class CpuPart(ArrayPart):
         return np.sort(self._following[: int(counters[QUEUE * LINE])])
 
     def _folded(self) -> tuple[Any, ...]:
-        return tuple(fold_reductions(self.typed, self._sums)) if self.ir.reductions else ()
+        return fold_reductions(self.typed, self._sums) if self.ir.reductions else ()

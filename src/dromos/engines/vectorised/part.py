@@ -10,7 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
-from dromos.engines.parts import fold
+from dromos.engines.parts import fold_reductions
 from dromos.engines.vectorised.arcs import Arcs, arcs_of
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
@@ -189,10 +189,11 @@ class VectorisedPart(ArrayPart):
         roles = {"old": old, "new": new, "vertex": new}
         found = self._values([spec.expr for spec in self.ir.reductions], roles)
         count = len(new.ids)
-        return tuple(
-            fold(spec.monoid, np.broadcast_to(values, count).astype(self.typed.reduction_type(spec.name)))
+        columns = [
+            np.broadcast_to(values, count).astype(self.typed.reduction_type(spec.name))
             for spec, values in zip(self.ir.reductions, found, strict=True)
-        )
+        ]
+        return fold_reductions(self.typed, columns)
 
     # ---- edge fields -----------------------------------------------------------------------------------------------
 
