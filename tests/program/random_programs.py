@@ -26,6 +26,7 @@ Formula = Callable[[Symbols], Any]
 _TYPES = (np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32, np.float64, dr.ID, bool)
 _COMBINES = (dr.SUM, dr.MIN, dr.MAX, dr.ANY, dr.OR, dr.ARGMIN)
 _KEYED = (dr.ARGMIN, dr.ARGMAX)
+_PRODUCTS = ((dr.SUM, dr.MAX), (dr.MIN, dr.SUM), (dr.MAX, dr.MIN))
 _SHAPES = ("any", "any", "any", "any", "improving", "improving", "claiming", "sending once", "keyed", "vector")
 _ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
     operator.add, operator.sub, operator.mul, dr.minimum, dr.maximum,
@@ -102,6 +103,9 @@ class _Draw:
             "vector": draw.choice((dr.MIN, dr.MAX, dr.MIN, dr.SUM)),
         }[self.shape]
         common = self.shape == "any"
+        if common and self.chance(0.15):
+            self.combine = draw.choice(_PRODUCTS)
+        self.is_pair = self.combine in _KEYED or self.combine in _PRODUCTS
         self.has_edge_field = self.chance(0.15 if common else 0.05)
         self.has_edge_param = self.chance(0.15)
         self.direction = self.draw.choice(("in", "both")) if self.chance(0.2) and not self.has_edge_field else "out"
@@ -282,7 +286,7 @@ class _Draw:
             value = self.along(lambda at: 0.3 * at["u.f1"] / (at["u.out_degree"] * at["weight"]))
         else:
             value = self.along(self.number(self.arc_symbols(), self.draw.choice((0, 1, 2))))
-        if self.combine not in _KEYED:
+        if not self.is_pair:
             return value
         if self.shape == "keyed" and self.chance(0.4):
             return lambda program, u, edge, v: (value(program, u, edge, v), u.f1)
@@ -304,7 +308,7 @@ class _Draw:
         def update(program: Any, v: Any, message: Any) -> Any:
             at = {f"v.{name}": getattr(v, name) for name in self.names}
             at |= {"v.id": v.id, "superstep": program.superstep}
-            at["message"] = message[argument] if self.combine in _KEYED else message
+            at["message"] = message[argument] if self.is_pair else message
             at["parts"] = message
             if self.has_reduction:
                 at["total"] = self.total(program)

@@ -40,4 +40,4 @@ def is_ordered(typed: TypedProgram, analysis: Analysis) -> bool:
 
 def sums_floats(typed: TypedProgram) -> bool:
     """Whether messages are floats that are added up, so that the order in which they come shows in the last digits."""
-    return typed.ir.combine is SUM and any(dtype.kind == "f" for dtype in typed.accumulators)
+    return any(typed.ir.combine.part(i) is SUM and dtype.kind == "f" for i, dtype in enumerate(typed.accumulators))

@@ -47,6 +47,8 @@ def merge(monoid: Monoid, left: Message, right: Message) -> Message:
     >>> merge(ARGMIN, (2.0, 7), (1.0, 9))
     (1.0, 9)
     """
+    if monoid.parts:
+        return tuple(merge(monoid.part(i), (a,), (b,))[0] for i, (a, b) in enumerate(zip(left, right, strict=True)))
     if monoid is ANY:
         return left
     if monoid.keyed:
@@ -77,7 +79,7 @@ class Interpreter:
         self.ir = self.typed.ir
         self.superstep = 0
         self.reductions: dict[str, Any] = {}
-        self.identity = tuple(self.ir.combine.identity(dtype) for dtype in self.typed.accumulators)
+        self.identity = self.typed.identities
         self.state = allocate(self.typed, self.ir.fields, graph.num_vertices)
         self.edge_state = allocate(self.typed, self.ir.edge_fields, num_arcs)
 

@@ -42,7 +42,7 @@ class Accumulators:
 
     def __init__(self, typed: TypedProgram, num_vertices: int) -> None:
         self._monoid, self._ids = typed.ir.combine, typed.types.id
-        self._identity = tuple(self._monoid.identity(dtype) for dtype in typed.accumulators)
+        self._identity = typed.identities
         self.values = tuple(
             np.full(num_vertices, value, dtype) for value, dtype in zip(self._identity, typed.accumulators, strict=True)
         )
@@ -59,8 +59,8 @@ class Accumulators:
             elif self._monoid.keyed:
                 self._keep_best(ids, messages)
             else:
-                for into, values in zip(self.values, messages, strict=True):
-                    _UFUNCS[self._monoid.name].at(into, ids, values)
+                for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
+                    _UFUNCS[self._monoid.part(i).name].at(into, ids, values)
 
     def add_runs(self, ids: Array, messages: tuple[Array, ...]) -> None:
         """As :meth:`add`, where equal ids stand together: a run is merged at once."""
@@ -68,12 +68,11 @@ class Accumulators:
             self.add(ids, messages)
             return
         starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-        ufunc = _UFUNCS[self._monoid.name]
+        targets = ids[starts]
         with np.errstate(all="ignore"):
-            merged = tuple(ufunc.reduceat(values, starts) for values in messages)
-            targets = ids[starts]
-            for into, values in zip(self.values, merged, strict=True):
-                into[targets] = ufunc(into[targets], values)
+            for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
+                ufunc = _UFUNCS[self._monoid.part(i).name]
+                into[targets] = ufunc(into[targets], ufunc.reduceat(values, starts))
         self._mark(targets[~self.got[targets]])
 
     def _mark(self, fresh: Array) -> None:

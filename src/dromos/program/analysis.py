@@ -146,8 +146,9 @@ def _activity(typed: TypedProgram) -> Activity:
 
 
 def _skips_identity(ir: ProgramIR) -> bool:
+    messages = [Expr("message", attr=(i,)) for i in range(len(ir.message))]
     return all(
-        expr is own or ((x := folded(expr, own, ir.combine.operator)) is not None and x.op == "message")
+        expr is own or any(folded(expr, own, ir.combine.part(i).operator) is x for i, x in enumerate(messages))
         for name, exprs in ir.update
         for index, expr in enumerate(exprs)
         for own in (Expr("field", attr=("vertex", name, index)),)
@@ -178,13 +179,13 @@ def _notes(
     typed: TypedProgram, activity: Activity, priority: object, legal: Mapping[str, str | None]
 ) -> tuple[str, ...]:
     notes = []
-    if typed.ir.combine is SUM:
+    if any(typed.ir.combine.part(i) is SUM for i in range(len(typed.ir.message))):
         notes += [
             f"SUM merges {wide} for field {name!r} of type {typed.dtype(name)}: the sum is kept in {wide}, and storing "
             f"it is checked, so that an overflow is a FieldOverflowError; declare the field {wide} to drop the check"
             for function, name in typed.narrowing
             if function == "update"
-            for wide in {str(dtype) for dtype in typed.accumulators}
+            for wide in {str(d) for i, d in enumerate(typed.accumulators) if typed.ir.combine.part(i) is SUM}
         ]
     if typed.ir.priority is not None and priority is None:
         why = legal["async-push-dd"] or "it is not the field that messages improve"

@@ -117,9 +117,10 @@ def _why_not_async(typed: TypedProgram, monotone: str | None, delta: str | None,
                 "who is left with some of it depends on the order"
             )
         return _foreign_state(ir, delta)
-    if ir.combine is SUM:
+    if not ir.combine.idempotent:
         return (
-            "SUM is not idempotent, and this is not the delta form: update {f: v.f + message}, sent {f: 0}, "
+            f"{ir.combine} is not idempotent, and this is not the delta form: update {{f: v.f + message}}, "
+            "sent {f: 0}, "
             "messages linear in u.f"
         )
     if uniform and updates_idempotently(ir) and not ir.sent:

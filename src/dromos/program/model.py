@@ -43,7 +43,7 @@ class Program:
     Hops(source=3)
     """
 
-    combine: ClassVar[Monoid | str]
+    combine: ClassVar[Monoid | str | tuple[Monoid | str, ...]]
     priority: ClassVar[str | None] = None
     update_on: ClassVar[UpdateOn | None] = None
     kind: ClassVar[Kind | None] = None

@@ -18,13 +18,15 @@ class Monoid:
     """A way to merge messages.
 
     ``operator`` is the IR's operator that merges two values (None: no single operator does). ``keyed`` merges compare
-    the first component of a message, then the next ones, and keep the whole message that wins.
+    the first component of a message, then the next ones, and keep the whole message that wins. One with ``parts``
+    merges each component of a message by its own.
     """
 
     name: str
     operator: str | None
     idempotent: bool
     keyed: bool = False
+    parts: tuple[Monoid, ...] = ()
 
     def __repr__(self) -> str:
         return self.name
@@ -33,6 +35,10 @@ class Monoid:
     def has_identity(self) -> bool:
         """ANY has none: a vertex that got no message has nothing to vote for."""
         return self is not ANY
+
+    def part(self, index: int) -> Monoid:
+        """How the component ``index`` of a message is merged."""
+        return self.parts[index] if self.parts else self
 
     def accumulator(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The type in which messages of ``dtype`` are merged: sums of narrow integers widen to 64 bits.
@@ -92,10 +98,28 @@ def monoid_of(given: object, program: str) -> Monoid:
 
     >>> monoid_of("min", "SSSP")
     MIN
+    >>> monoid_of((SUM, OR), "Counting").part(1)
+    OR
     """
+    if isinstance(given, tuple | list):
+        return _product(tuple(monoid_of(part, program) for part in given), program)
     found = MONOIDS.get(given.upper()) if isinstance(given, str) else given
     if isinstance(found, Monoid) and MONOIDS.get(found.name) is found:
         return found
     raise ProgramError(
         f"combine = {given!r} is not a monoid that Dromos knows; use one of {', '.join(MONOIDS)}", program=program
     )
+
+
+def _product(parts: tuple[Monoid, ...], program: str) -> Monoid:
+    for part in parts:
+        if part.operator is None:
+            raise ProgramError(
+                f"combine = {parts!r}: {part} keeps whole messages, so it cannot merge one part of them; a tuple is of "
+                "MIN, MAX, SUM, OR and AND",
+                program=program,
+            )
+    if not parts:
+        raise ProgramError("combine = () merges nothing; name a monoid for each part of a message", program=program)
+    name = "+".join(part.name for part in parts)
+    return Monoid(name, None, idempotent=all(part.idempotent for part in parts), parts=parts)

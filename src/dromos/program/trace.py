@@ -145,6 +145,11 @@ class _Tracer:
         parts = message.exprs if isinstance(message, Vector) else (message.expr,)
         if combine.keyed and len(parts) < 2:
             raise ProgramError(f"{combine} needs a message (key, value, ...)", **self.places["compute"])
+        if combine.parts and len(parts) != len(combine.parts):
+            raise ProgramError(
+                f"gives a message of {len(parts)} parts, and combine merges {len(combine.parts)}",
+                **self.places["compute"],
+            )
         received = symbols("message", (), len(parts) if isinstance(message, Vector) else None)
         update = self.assign("update", self.fields, self.call("update", vertex, received))
         if not update:

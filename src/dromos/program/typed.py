@@ -57,7 +57,12 @@ class TypedProgram:
     @cached_property
     def accumulators(self) -> tuple[np.dtype[Any], ...]:
         """The types in which the components are merged, and that ``update`` sees."""
-        return tuple(self.ir.combine.accumulator(dtype) for dtype in self.message_types)
+        return tuple(self.ir.combine.part(i).accumulator(dtype) for i, dtype in enumerate(self.message_types))
+
+    @cached_property
+    def identities(self) -> tuple[Any, ...]:
+        """The message that changes nothing, in the types of :attr:`accumulators`."""
+        return tuple(self.ir.combine.part(i).identity(dtype) for i, dtype in enumerate(self.accumulators))
 
     @property
     def message_bytes(self) -> int:
@@ -109,8 +114,10 @@ class TypedProgram:
         if function in _PREDICATES and found.dtype.kind != "b":
             inverted = "; ~ makes a number of Python's own True and False: write not" if found.dtype.kind == "i" else ""
             raise ProgramTypeError(f"must give a truth value, not {found}{inverted}", **place)
-        if function == "message" and self.ir.combine in (OR, AND) and found.dtype.kind == "f":
-            raise ProgramTypeError(f"{self.ir.combine} merges truth values and integers, not {found}", **place)
+        if function == "message":
+            monoid = self.ir.combine.part(int(label.split(".")[1]))
+            if monoid in (OR, AND) and found.dtype.kind == "f":
+                raise ProgramTypeError(f"{monoid} merges truth values and integers, not {found}", **place)
         if function in _STORES:
             self._check_store(label.split(".")[1], expr, found, place)
 

@@ -35,7 +35,7 @@ def merged(monoid: Monoid, dtype: np.dtype[Any], a: str, b: str) -> str:
 def merging(typed: TypedProgram) -> list[str]:
     """How messages are merged: in registers, between lanes, and in memory that all threads share."""
     monoid, dtypes = typed.ir.combine, typed.accumulators
-    start = ", ".join(c_literal(monoid.identity(dtype), dtype) for dtype in dtypes)
+    start = ", ".join(c_literal(value, dtype) for value, dtype in zip(typed.identities, dtypes, strict=True))
     count = len(dtypes)
     exchange = ", ".join(
         f"({C_NAMES[d]})__shfl_xor_sync(lanes, {f'(int)m.m{i}' if d.itemsize < 4 else f'm.m{i}'}, step)"
@@ -84,7 +84,7 @@ def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
             *_each(len(dtypes), lambda i: f"if (b.m{i} != a.m{i}) return b.m{i} {better} a.m{i} ? b : a;"),
             "return a;",
         ]
-    parts = ", ".join(merged(monoid, dtype, f"a.m{i}", f"b.m{i}") for i, dtype in enumerate(dtypes))
+    parts = ", ".join(merged(monoid.part(i), dtype, f"a.m{i}", f"b.m{i}") for i, dtype in enumerate(dtypes))
     return [f"return Message{{{parts}}};"]
 
 
@@ -95,10 +95,10 @@ def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]
     if monoid is ANY or monoid.keyed:
         kept = "message" if monoid is ANY else "merge(take_newest(A, v), message)"
         return [f"under_lock(locks, v, [&] {{ put(A, v, {kept}); }});"]
-    operation = f"merge_{monoid.name.lower()}"
     lines = []
     for i, dtype in enumerate(dtypes):
+        own = monoid.part(i)
         value = f"({C_NAMES[shared_type(dtype)]})message.m{i}"
-        look = f"if (message.m{i} {BETTER[monoid.name]} newest(A.a{i} + v)) " if monoid in (MIN, MAX) else ""
-        lines.append(f"{look}{operation}(A.a{i} + v, {value});")
+        look = f"if (message.m{i} {BETTER[own.name]} newest(A.a{i} + v)) " if own in (MIN, MAX) else ""
+        lines.append(f"{look}merge_{own.name.lower()}(A.a{i} + v, {value});")
     return lines

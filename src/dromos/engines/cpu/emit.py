@@ -74,7 +74,7 @@ def _merging(typed: TypedProgram, analysis: Analysis) -> list[str]:
     monoid, dtypes = typed.ir.combine, typed.accumulators
     count = len(dtypes)
     at = [""] if count == 1 else [f"[{i}]" for i in range(count)]
-    start = [literal(monoid.identity(dtype), dtype) for dtype in dtypes]
+    start = [literal(identity, dtype) for identity, dtype in zip(typed.identities, dtypes, strict=True)]
     weight = "return load(weights, arc)" if typed.types.weight is not None else "return 1"
     taken = [f"load_relaxed(A[{i}], v)" if racing else f"A[{i}][np.uintp(v)]" for i in range(count)]
     stored = [
@@ -107,10 +107,10 @@ def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
         for i in range(len(dtypes)):
             lines += [f"if b[{i}] != a[{i}]:", f"    return b if b[{i}] {symbol} a[{i}] else a"]
         return [*lines, "return a"]
-    operator = _OPERATORS[monoid.name]
     if len(dtypes) == 1:
-        return [f"return {operator.format(a='a', b='b')}"]
-    return returned([f"({operator.format(a=f'a[{i}]', b=f'b[{i}]')})" for i in range(len(dtypes))])
+        return [f"return {_OPERATORS[monoid.part(0).name].format(a='a', b='b')}"]
+    operators = [_OPERATORS[monoid.part(i).name] for i in range(len(dtypes))]
+    return returned([f"({operator.format(a=f'a[{i}]', b=f'b[{i}]')})" for i, operator in enumerate(operators)])
 
 
 def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
@@ -121,12 +121,13 @@ def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]
         kept = "message" if monoid is ANY else "merge(take(A, v), message)"
         return ["lock(locks, v)", f"put(A, v, {kept})", "unlock(locks, v)"]
     parts = ["message"] if len(dtypes) == 1 else [f"message[{i}]" for i in range(len(dtypes))]
-    operation = _ATOMICS[monoid.name]
     lines = []
     for i, (part, dtype) in enumerate(zip(parts, dtypes, strict=True)):
+        own = monoid.part(i)
+        operation = _ATOMICS[own.name]
         value = f"np.uint8({part})" if dtype.kind == "b" else part
-        if monoid in (MIN, MAX):  # most messages improve nothing: look before the atomic
-            symbol = "<" if monoid is MIN else ">"
+        if own in (MIN, MAX):  # most messages improve nothing: look before the atomic
+            symbol = "<" if own is MIN else ">"
             lines += [f"if {part} {symbol} load_relaxed(A[{i}], v):", f"    {operation}(A[{i}], v, {value})"]
         else:
             lines.append(f"{operation}(A[{i}], v, {value})")

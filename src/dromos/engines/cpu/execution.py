@@ -278,10 +278,10 @@ class CpuExecution:
     def _merged(self) -> tuple[Array, ...]:
         """Where messages are merged: the identity everywhere between supersteps."""
         if self._accumulators is None:
-            monoid, n = self.ir.combine, self.graph.num_vertices
+            n, identities = self.graph.num_vertices, self.typed.identities
             self._accumulators = tuple(
-                np.full(n, monoid.identity(dtype), np.uint8 if dtype.kind == "b" else dtype)
-                for dtype in self.typed.accumulators
+                np.full(n, identity, np.uint8 if dtype.kind == "b" else dtype)
+                for identity, dtype in zip(identities, self.typed.accumulators, strict=True)
             )
         return self._accumulators
 

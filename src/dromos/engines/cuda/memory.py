@@ -86,10 +86,9 @@ class State:
         if self._merged is None:
             import cupy
 
-            monoid = self.typed.ir.combine
             self._merged = tuple(
-                cupy.full(self.num_vertices, monoid.identity(dtype), shared_type(dtype))
-                for dtype in self.typed.accumulators
+                cupy.full(self.num_vertices, identity, shared_type(dtype))
+                for identity, dtype in zip(self.typed.identities, self.typed.accumulators, strict=True)
             )
         return self._merged
 
