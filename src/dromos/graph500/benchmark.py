@@ -93,7 +93,7 @@ def run(
         scale, edge_factor, seed=seed, first=total * rank // size, last=total * (rank + 1) // size, threads=1
     )
     generated = _now(comm)
-    graph = RankGraph.from_edges(comm, src, dst, 1 << scale)
+    graph = RankGraph.from_edges(comm, src, dst, 1 << scale, deal=True, threads=1)
     built = _now(comm)
     del src, dst
     outcome = Outcome(scale, edge_factor, size, generated - begin, built - generated)
@@ -102,8 +102,9 @@ def run(
     for number, root in enumerate(keys.tolist()):
         begin = _now(comm)
         execution = _search(engine, graph, root)
+        told = _in_old_ids(graph, execution.parts[0].state["parent"][graph.first : graph.last])
         outcome.times.append(_now(comm) - begin)
-        parent = execution.result()["parent"]
+        parent = _in_new_ids(graph, told)
         begin = _now(comm)
         fault = find_fault(graph, root, parent) if validate else ""
         outcome.validation.append(_now(comm) - begin)
@@ -126,6 +127,27 @@ def search_keys(graph: RankGraph, count: int, seed: int) -> Array:
     if not linked.size:
         raise InvalidArgumentError("no vertex has an edge to another one; there is nothing to search")
     return np.random.default_rng(seed).permutation(linked)[:count]
+
+
+def _in_old_ids(graph: RankGraph, parent: Array) -> Array:
+    """The parents of the rank's own vertices, by the numbers that the edges came with."""
+    if graph.old_ids is None:
+        return parent
+    told: Array = np.where(parent < 0, parent, graph.old_ids[parent])
+    return told
+
+
+def _in_new_ids(graph: RankGraph, told: Array) -> Array:
+    """The parents of all vertices, by the graph's numbers, on every rank."""
+    counts = np.diff(graph.bounds)
+    whole = np.empty(graph.num_vertices, dtype=told.dtype)
+    graph.comm.Allgatherv(told, [whole, counts])
+    if graph.old_ids is None:
+        return whole
+    new_ids = np.empty_like(graph.old_ids)
+    new_ids[graph.old_ids] = np.arange(graph.num_vertices, dtype=new_ids.dtype)
+    found: Array = np.where(whole < 0, whole, new_ids[whole])
+    return found
 
 
 def _search(engine: ClusterEngine, graph: RankGraph, root: int) -> Any:

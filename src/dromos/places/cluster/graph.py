@@ -12,6 +12,7 @@ from dromos.dtypes import Array, id_dtype
 from dromos.errors import GraphDataError
 from dromos.graph import Graph
 from dromos.graph.slices import GraphSlice, equal_edge_bounds
+from dromos.parallel import run_team
 from dromos.plan.path import Direction
 from dromos.program import GraphTypes
 
@@ -28,10 +29,18 @@ class RankGraph:
     """
 
     def __init__(
-        self, comm: Any, bounds: Sequence[int], offsets: Array, targets: Array, weights: Array | None = None
+        self,
+        comm: Any,
+        bounds: Sequence[int],
+        offsets: Array,
+        targets: Array,
+        weights: Array | None = None,
+        old_ids: Array | None = None,
     ) -> None:
         self.comm, self.bounds, self.offsets = comm, list(bounds), offsets
         self.targets, self.weights = targets, weights
+        self.old_ids = old_ids
+        """What the vertices were called, where they were numbered anew."""
         rank = comm.Get_rank()
         self.first, self.last = self.bounds[rank], self.bounds[rank + 1]
 
@@ -67,32 +76,51 @@ class RankGraph:
 
     @classmethod
     def from_edges(
-        cls, comm: Any, src: Array, dst: Array, num_vertices: int, weights: Array | None = None
+        cls,
+        comm: Any,
+        src: Array,
+        dst: Array,
+        num_vertices: int,
+        weights: Array | None = None,
+        *,
+        deal: bool = False,
+        threads: int | None = None,
     ) -> RankGraph:
         """Every rank gives some of the edges, each edge once; the arcs go to the ranks that own their sources.
 
-        Edges are sent in rounds, so that memory holds the rank's edges, its arcs and one round.
+        Edges are sent in rounds, so that memory holds the rank's edges, its arcs and one round. ``deal``: vertices are
+        numbered anew by falling degree and dealt out in turn, so that all ranks have about the same vertices and arcs,
+        and hubs stand together; :attr:`old_ids` tells what they were called.
         """
         if len(src) != len(dst) or (weights is not None and len(weights) != len(src)):
             raise GraphDataError(f"{len(src):,} sources and {len(dst):,} targets do not make edges")
-        dtype = id_dtype(num_vertices)
-        degree = np.bincount(src, minlength=num_vertices) + np.bincount(dst[src != dst], minlength=num_vertices)
-        if len(degree) > num_vertices:
-            raise GraphDataError(f"an edge has an end outside 0..{num_vertices - 1}")
+        for ends in (src, dst):
+            if len(ends) and not (int(ends.min()) >= 0 and int(ends.max()) < num_vertices):
+                raise GraphDataError(f"an edge has an end outside 0..{num_vertices - 1}")
+        from dromos.places.cluster import graph_kernels as kernels
+
+        dtype, size, rank = id_dtype(num_vertices), comm.Get_size(), comm.Get_rank()
+        counted, degree = np.zeros(num_vertices, dtype=np.int64), np.empty(num_vertices, dtype=np.int64)
+        run_team(kernels.count_ends, src, dst, counted, threads=1)
+        comm.Allreduce(counted, degree)
+        old_ids, bounds = None, []
+        src, dst = src.astype(dtype, copy=False), dst.astype(dtype, copy=False)
+        if deal:
+            bounds = [(num_vertices * rank + size - 1) // size for rank in range(size + 1)]
+            new_ids, old_ids = _dealt(degree, bounds, dtype)
+            src, dst, degree = new_ids[src], new_ids[dst], degree[old_ids]
         offsets = np.zeros(num_vertices + 1, dtype=np.int64)
-        comm.Allreduce(degree.astype(np.int64), offsets[1:])
-        np.cumsum(offsets, out=offsets)
-        bounds = equal_edge_bounds(offsets, comm.Get_size()).tolist()
-        pieces = list(_routed(comm, bounds, src.astype(dtype), dst.astype(dtype), weights))
-        first, last = bounds[comm.Get_rank()], bounds[comm.Get_rank() + 1]
-        own_src = np.concatenate([piece[0] for piece in pieces])
-        own_dst = np.concatenate([piece[1] for piece in pieces])
-        own_weights = None if weights is None else np.concatenate([piece[2] for piece in pieces])
+        np.cumsum(degree, out=offsets[1:])
+        bounds = bounds or equal_edge_bounds(offsets, size).tolist()
+        pieces = list(_routed(comm, bounds, src, dst, weights))
+        first, last = bounds[rank], bounds[rank + 1]
+        own_src, own_dst = (_joined([piece[column] for piece in pieces]) for column in (0, 1))
+        own_weights = None if weights is None else _joined([piece[2] for piece in pieces])
         pieces.clear()
-        rows = Graph.from_edges(own_src, own_dst, own_weights, num_vertices=num_vertices)
+        rows = Graph.from_edges(own_src, own_dst, own_weights, num_vertices=num_vertices, threads=threads)
         assert int(rows.offsets[first]) == 0
         assert int(rows.offsets[last]) == int(offsets[last] - offsets[first])
-        return cls(comm, bounds, offsets, rows.targets, rows.weights)
+        return cls(comm, bounds, offsets, rows.targets, rows.weights, old_ids)
 
 
 class RankFeed:
@@ -116,25 +144,44 @@ class RankFeed:
             yield self._piece
 
 
+def _dealt(degree: Array, bounds: Sequence[int], dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """The new number of every vertex, by falling degree and in turn over the ranges, and the old one of each number."""
+    from dromos.places.cluster import graph_kernels as kernels
+
+    # the first ranges are the longer ones, so those that get a vertex in the last turn have room for it
+    lengths = np.diff(bounds)
+    starts = np.asarray(bounds[:-1])[np.argsort(-lengths, kind="stable")]
+    new_ids, old_ids = np.empty(len(degree), dtype), np.empty(len(degree), dtype)
+    places = np.zeros(int(degree.max(initial=0)) + 2, dtype=np.int64)
+    run_team(kernels.deal_by_degree, degree, places, starts, new_ids, old_ids, threads=1)
+    return new_ids, old_ids
+
+
 def _routed(
     comm: Any, bounds: Sequence[int], src: Array, dst: Array, weights: Array | None
 ) -> Iterator[tuple[Array, ...]]:
     """Both arcs of every edge, on the rank that owns the arc's source; one piece per round."""
+    from dromos.places.cluster import graph_kernels as kernels
+
     rounds = comm.allreduce(-(-len(src) // _SENT_AT_ONCE), op=_max())
-    inner = np.asarray(bounds[1:-1])
+    ends = np.asarray(bounds, dtype=np.int64)
+    none = np.empty(0, dtype=np.int8)
     for number in range(max(rounds, 1)):
         part = slice(number * _SENT_AT_ONCE, (number + 1) * _SENT_AT_ONCE)
-        here, there = src[part], dst[part]
-        other = here != there  # a self-loop is one arc
-        sources, targets = np.concatenate([here, there[other]]), np.concatenate([there, here[other]])
-        owner = np.searchsorted(inner, sources, side="right")
-        order = np.argsort(owner, kind="stable")
-        counts = np.bincount(owner, minlength=len(bounds) - 1)
-        columns = [sources[order], targets[order]]
-        if weights is not None:
-            own = weights[part]
-            columns.append(np.concatenate([own, own[other]])[order])
+        here, there, given = src[part], dst[part], none if weights is None else weights[part]
+        counts = np.zeros(len(bounds) - 1, dtype=np.int64)
+        run_team(kernels.count_arcs, here, there, ends, counts, threads=1)
+        total = int(counts.sum())
+        sources, targets = np.empty(total, src.dtype), np.empty(total, src.dtype)
+        arc_weights = np.empty(total if weights is not None else 0, given.dtype)
+        cursors = np.cumsum(counts) - counts
+        run_team(kernels.place_arcs, here, there, given, ends, cursors, sources, targets, arc_weights, threads=1)
+        columns = [sources, targets] if weights is None else [sources, targets, arc_weights]
         yield tuple(_swapped(comm, column, counts) for column in columns)
+
+
+def _joined(pieces: list[Array]) -> Array:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _swapped(comm: Any, column: Array, counts: Array) -> Array:

@@ -1,0 +1,75 @@
+"""Compiled kernels that deal vertices and arcs out to ranks; one thread each, since every core has a rank."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+from dromos.jit import inline, kernel
+
+
+@kernel
+def count_ends(thread, num_threads, src, dst, degree):
+    """Add every edge to the ``degree`` of both of its ends; a self-loop to one."""
+    for i in range(src.size):
+        degree[src[i]] += 1
+        if src[i] != dst[i]:
+            degree[dst[i]] += 1
+
+
+@kernel
+def deal_by_degree(thread, num_threads, degree, places, starts, new_ids, old_ids):
+    """Number vertices anew: the largest degree first, dealt out in turn to the ranges that begin at ``starts``.
+
+    ``places`` has an entry of 0 for each degree that there is, and one more.
+    """
+    ranges = starts.size
+    for v in range(degree.size):
+        places[degree[v]] += 1
+    before = 0
+    for d in range(places.size - 1, -1, -1):
+        count = places[d]
+        places[d] = before
+        before += count
+    for v in range(degree.size):
+        place = places[degree[v]]
+        places[degree[v]] = place + 1
+        new = starts[place % ranges] + place // ranges
+        new_ids[v] = new
+        old_ids[new] = v
+
+
+@inline
+def owner_of(v, bounds):
+    """The range ``bounds[r]..bounds[r + 1]`` that ``v`` lies in."""
+    ranges = bounds.size - 1
+    found = v * ranges // bounds[ranges]  # exact where all ranges are equal
+    while bounds[found] > v:
+        found -= 1
+    while bounds[found + 1] <= v:
+        found += 1
+    return found
+
+
+@kernel
+def count_arcs(thread, num_threads, src, dst, bounds, counts):
+    """``counts[r]``: how many of the arcs, both of every edge, start in range ``r``."""
+    for i in range(src.size):
+        counts[owner_of(src[i], bounds)] += 1
+        if src[i] != dst[i]:
+            counts[owner_of(dst[i], bounds)] += 1
+
+
+@kernel
+def place_arcs(thread, num_threads, src, dst, weights, bounds, cursors, sources, targets, arc_weights):
+    """Write both arcs of every edge from the cursor of the range on that their source lies in."""
+    weighted = weights.size > 0
+    for i in range(src.size):
+        for turn in range(1 if src[i] == dst[i] else 2):
+            source, target = (src[i], dst[i]) if turn == 0 else (dst[i], src[i])
+            owner = owner_of(source, bounds)
+            at = cursors[owner]
+            cursors[owner] = at + 1
+            sources[at] = source
+            targets[at] = target
+            if weighted:
+                arc_weights[at] = weights[i]
