@@ -1,6 +1,7 @@
 """Graphs larger than memory: time, bytes read and memory against the same algorithm in memory and against the disk.
 
-A kron graph (R-MAT, edge factor 16, undirected, simple) is written to a store in ``benchmarks/graphs`` once. Each call
+A kron graph (R-MAT, edge factor 16, undirected, simple) is written to a store in ``benchmarks/graphs`` once, in the
+order of its input and in that of ``dromos convert --order degree``. Each call
 runs in a process of its own, after a first one that compiles, and the best of two counts. *In memory* is the CPU
 engine on the same graph, read into memory; *sliced* is the same engine over slices there, which is what the stream
 drives: their ratio is what slices cost, the rest is the disk. *Disk* is the time that the bytes read take at the rate
@@ -12,6 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,38 +36,45 @@ CALLS: dict[str, Callable[..., dr.Result]] = {
     ),
 }
 
-KEY = ("graph", "algorithm", "memory")
+KEY = ("graph", "order", "algorithm", "memory")
+ORDERS = ("input", "degree")
 
 
 def run(scale: int = 20, quick: bool = False) -> Iterator[dict[str, Any]]:
     """One row per algorithm and budget, at ``scale`` and two above."""
     budgets = {14: ("16M",)} if quick else {scale: ("64M", "1G"), scale + 2: ("256M",)}
-    for size, memories in budgets.items():
-        file = _store(size)
+    for (size, memories), order in product(budgets.items(), ORDERS):
+        file = _store(size, order)
         rate = _disk_rate(file)
         for name in CALLS:
             inside = _fresh(_in_memory, name, file)
             for memory in memories:
-                say(f"kron{size}, {name} in {memory}")
+                say(f"kron{size} in the order of {order}, {name} in {memory}")
                 seconds, read, grown, cpu = _fresh(_streamed, name, file, memory)
                 yield {
-                    "graph": f"kron{size}", "algorithm": name, "memory": memory, "ours_s": seconds, "cpu_s": cpu,
+                    "graph": f"kron{size}", "order": order, "algorithm": name, "memory": memory,
+                    "ours_s": seconds, "cpu_s": cpu,
                     "read_mb": read / 1e6, "disk_s": read / rate, "disk_gb_s": rate / 1e9,
                     "in_memory_s": inside[0], "sliced_s": inside[1], "grown_mb": grown / 1e6,
                     "file_mb": file.stat().st_size / 1e6,
                 }  # fmt: skip
 
 
-def _store(scale: int) -> Path:
-    file = _FOLDER / f"kron{scale}.drm"
+def _store(scale: int, order: str) -> Path:
+    file = _FOLDER / (f"kron{scale}.drm" if order == "input" else f"kron{scale}-{order}.drm")
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        dr.write(dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True), file)
+        graph = dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True)
+        dr.write(graph.relabel_by_degree(named=True).graph if order == "degree" else graph, file)
     return file
 
 
-def _source(graph: dr.Graph) -> int:
-    return int(np.flatnonzero(graph.out_degree)[1000])
+def _source(graph: dr.Graph) -> Any:
+    """The same vertex in every order, by its label."""
+    if graph.labels is None:
+        return int(np.flatnonzero(graph.out_degree)[1000])
+    names = np.asarray(graph.labels.values_of(np.flatnonzero(graph.out_degree)))
+    return int(np.sort(names)[1000])
 
 
 def _streamed(name: str, file: Path, memory: str) -> tuple[float, int, int, float]:

@@ -83,6 +83,17 @@ def test_every_generator_writes_a_file(dromos: Run, tmp_path: Path, words: tuple
     assert dr.read(tmp_path / "out.drm").num_vertices == vertices
 
 
+def test_convert_orders_by_degree(dromos: Run, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("0 3\n1 3\n2 3\n2 1\n")
+    assert dromos("convert", "in.txt", "out.drm", "--symmetrize", "--order", "degree").returncode == 0
+    graph = dr.read(tmp_path / "out.drm")
+    assert [graph.vertex_id(label) for label in (3, 1, 2, 0)] == [0, 1, 2, 3]
+    assert dr.bfs(graph, 0, device="reference").level[graph.vertex_id(2)] == 2
+    assert "neither input nor degree" in dromos("convert", "in.txt", "out.drm", "--order", "size").stderr
+    refused = dromos("convert", "in.txt", "out.drm", "--order", "degree", "--memory", "1G")
+    assert "leave --memory out" in refused.stderr
+
+
 def test_convert_options(dromos: Run, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("0 1 5\n1 0 3\n1 1 9\n2 0 4\n")
     done = dromos(

@@ -38,6 +38,12 @@ def convert(
     ] = "first",
     no_weights: Annotated[bool, typer.Option("--no-weights", help="Leave the weights out.")] = False,
     transpose: Annotated[bool, typer.Option("--transpose", help="Keep the transpose in the store too.")] = False,
+    order: Annotated[
+        str,
+        typer.Option(
+            help="Order of the vertices: input, or degree (largest first; streams read less). Labels keep their names."
+        ),
+    ] = "input",
     memory: Annotated[
         str | None,
         typer.Option(help="Work within this much memory, such as 2G (edge lists and tables to a .drm store)."),
@@ -60,6 +66,10 @@ def convert(
         raise UnsupportedFormatError(error.message.replace("format=", "--to"), path=error.path) from None
     if transpose and target_format.name != "drm":
         raise InvalidArgumentError("--transpose is kept in a .drm store only")
+    if order not in ("input", "degree"):
+        raise InvalidArgumentError(f"--order {order} is neither input nor degree")
+    if order != "input" and memory is not None:
+        raise InvalidArgumentError("--order degree needs the graph in memory: leave --memory out")
     options: dict[str, Any] = {
         "symmetrize": symmetrize or None,
         "dedupe": dedupe,
@@ -81,6 +91,8 @@ def convert(
     else:
         with work(f"reading {source.name}") as progress:
             graph = formats.read(source, format=from_format, progress=progress, **options)
+        if order == "degree":
+            graph = graph.relabel_by_degree(named=True).graph
         with work(f"writing {target.name}") as progress:
             formats.write(graph, target, format=to_format, allow_loss=allow_loss, progress=progress, **extra)
     if err.is_terminal:

@@ -7,7 +7,7 @@ from dromos.program.expr import TRUE, reads
 from dromos.program.monoid import ANY, MIN, SUM
 from dromos.program.passing import tells_of_improvements
 
-__all__ = ["is_offered", "is_offered_in_place", "is_ordered", "sums_floats"]
+__all__ = ["is_claimed", "is_offered", "is_offered_in_place", "is_ordered", "sums_floats"]
 
 
 def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
@@ -20,6 +20,11 @@ def is_offered_in_place(ir: ProgramIR, analysis: Analysis) -> bool:
     """Whether an offer may be renewed while others gather: one field moves one way, by messages of one word."""
     early = not reads(ir.message, "superstep", "reduction")
     return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and early
+
+
+def is_claimed(typed: TypedProgram, analysis: Analysis) -> bool:
+    """Whether each vertex takes one message, told by one field that is no vector."""
+    return analysis.claimed is not None and typed.ir.field(analysis.claimed).size is None
 
 
 def is_ordered(typed: TypedProgram, analysis: Analysis) -> bool:

@@ -468,14 +468,16 @@ class Graph:
         """
         return transform.subgraph(self, vertices)
 
-    def relabel_by_degree(self, *, descending: bool = True) -> Relabelled:
+    def relabel_by_degree(self, *, descending: bool = True, named: bool = False) -> Relabelled:
         """The same graph with ids ordered by out-degree, and the permutation to put results back.
+
+        ``named``: the old ids become the labels of a graph that has none, so that vertices are still called by them.
 
         >>> r = Graph.from_edges([2, 2, 1], [0, 1, 0]).relabel_by_degree()
         >>> r.graph.out_degree.tolist(), r.restore(r.graph.out_degree).tolist()
         ([2, 1, 0], [0, 1, 2])
         """
-        return transform.relabel_by_degree(self, descending=descending)
+        return transform.relabel_by_degree(self, descending=descending, named=named)
 
     def egonet(self, vertex: Any, radius: int = 1) -> Graph:
         """The subgraph of all vertices that ``vertex`` reaches in at most ``radius`` steps.

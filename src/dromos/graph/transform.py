@@ -172,7 +172,7 @@ def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) 
     return type(graph)._make(offsets, targets, values, labels=names, flags=flags)
 
 
-def relabel_by_degree(graph: Graph, *, descending: bool) -> Relabelled:
+def relabel_by_degree(graph: Graph, *, descending: bool, named: bool = False) -> Relabelled:
     """See :meth:`Graph.relabel_by_degree`; vertices of equal degree keep their order."""
     degree, n = graph.out_degree, graph.num_vertices
     largest = int(degree.max(initial=0))
@@ -182,7 +182,9 @@ def relabel_by_degree(graph: Graph, *, descending: bool) -> Relabelled:
     old_ids = build.build_csr(rank, ids, None, max(n, largest + 1), dst_ascending=True).targets
     new_ids = np.empty(n, dtype=graph.targets.dtype)
     new_ids[old_ids] = ids
-    names = None if graph.labels is None else Labels.from_values(graph.labels.values_of(old_ids))
+    names = Labels.from_values(old_ids) if named else None
+    if graph.labels is not None:
+        names = Labels.from_values(graph.labels.values_of(old_ids))
     return Relabelled(_induced(graph, old_ids, new_ids, names), new_ids, old_ids)
 
 

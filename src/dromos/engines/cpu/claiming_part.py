@@ -32,23 +32,16 @@ from dromos.engines.cpu.topology import HUB_LENGTH
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
-from dromos.program import FieldSpec, GraphTypes, Program, analyse
+from dromos.program import FieldSpec, GraphTypes, Program
 
-__all__ = ["ClaimingPart", "can_claim"]
+__all__ = ["ClaimingPart"]
 
 # The layout that the skeleton writes; the tests hold both sides to it.
 CLAIMED, OUT_DEGREES, OPEN_STARTS = range(3)
 
 
-def can_claim(program: Program, types: GraphTypes) -> bool:
-    """Whether a program lets each vertex take one message, told by one field that is no vector."""
-    typed = program.typed(types)
-    claimed = analyse(typed).claimed
-    return claimed is not None and typed.ir.field(claimed).size is None
-
-
 class ClaimingPart(ArrayPart):
-    """See :class:`dromos.engines.parts.Part`; only where :func:`can_claim` says so and there are no open starts.
+    """See :class:`dromos.engines.parts.Part`; only where :func:`is_claimed` says so and there are no open starts.
 
     ``_wanting`` has a bit for each vertex of the graph: it still wants a message or, of another part, it may and was
     not told one. A message is told once: the owner takes it, or has no use for any.
@@ -73,6 +66,7 @@ class ClaimingPart(ArrayPart):
         self._away = reused_empty(others, types.id)
         self._sorted_away: Array | None = None
         self._told_messages = tuple(as_bytes(reused_empty(others, dtype)) for dtype in self.typed.accumulators)
+        self._no_values = tuple(np.empty(0, dtype) for dtype in self.typed.accumulators)
         self._size = self._out = 0  # of the frontier: vertices and out-degrees
         self._listed: Array | None = None  # the frontier as a list, if there is one; in any order
         self._ascends = False
@@ -255,6 +249,8 @@ class ClaimingPart(ArrayPart):
 
     def outbox(self, first: int, last: int) -> Messages:
         """See :class:`dromos.engines.parts.Part`."""
+        if not self._gone:
+            return Messages(first, last, self._away[:0], self._no_values)
         if self._sorted_away is None:
             self._sorted_away = np.sort(self._away[: self._gone])
         begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))

@@ -10,7 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
-from dromos.engines.cpu.claiming_part import ClaimingPart, can_claim
+from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.launching import (
@@ -24,12 +24,13 @@ from dromos.engines.cpu.launching import (
     slice_arrays,
 )  # fmt: skip
 from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.engines.forms import is_claimed
 from dromos.engines.merging import listed
 from dromos.engines.parts import fold_reductions
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads
 from dromos.plan import Path
-from dromos.program import GraphTypes, Program
+from dromos.program import GraphTypes, Program, analyse
 
 __all__ = ["CpuLeaf", "CpuPart"]
 
@@ -47,7 +48,8 @@ class CpuLeaf:
 
     def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> ArrayPart:
         """See :class:`dromos.engines.parts.Leaf`."""
-        if can_claim(program, types):
+        typed = program.typed(types)
+        if is_claimed(typed, analyse(typed)):
             part = ClaimingPart(program, shape, types, first, last, self.threads)
             if not part.has_open_starts:
                 return part

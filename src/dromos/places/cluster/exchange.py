@@ -10,7 +10,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.parts import Copies, Part, Partial, Phase, merge_partials
-from dromos.places.cluster.packing import pack_copies, pack_messages, unpack_copies, unpack_messages
+from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.program import TypedProgram
 
 __all__ = ["MpiExchange"]
@@ -62,7 +62,7 @@ class MpiExchange:
                 boxes[rank], values = pack_messages(messages), messages.values
         first, last = self._bounds[self._rank], self._bounds[self._rank + 1]
         for data in self._to_each(boxes):
-            if data is not None:
+            if data is not None and num_rows(data):
                 part.inbox(unpack_messages(data, first, last, self._ids, values))
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:

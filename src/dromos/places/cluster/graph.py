@@ -100,7 +100,9 @@ class RankGraph:
         from dromos.places.cluster import graph_kernels as kernels
 
         dtype, size, rank = id_dtype(num_vertices), comm.Get_size(), comm.Get_rank()
-        counted, degree = np.zeros(num_vertices, dtype=np.int64), np.empty(num_vertices, dtype=np.int64)
+        total = comm.allreduce(len(src))
+        narrow = np.dtype(np.int32 if 2 * total < 1 << 31 else np.int64)
+        counted, degree = np.zeros(num_vertices, dtype=narrow), np.empty(num_vertices, dtype=narrow)
         run_team(kernels.count_ends, src, dst, counted, threads=1)
         comm.Allreduce(counted, degree)
         old_ids, bounds = None, []

@@ -13,10 +13,15 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.parts import Copies, Messages
 
-__all__ = ["pack_copies", "pack_messages", "unpack_copies", "unpack_messages"]
+__all__ = ["num_rows", "pack_copies", "pack_messages", "unpack_copies", "unpack_messages"]
 
 _HEADER = 16  # bytes: two words, the form and the number of rows
 _LISTED, _BITMAP, _ALL = range(3)
+
+
+def num_rows(data: Array) -> int:
+    """How many rows were packed."""
+    return int(data[:_HEADER].view(np.int64)[1])
 
 
 def pack_messages(messages: Messages) -> Array:

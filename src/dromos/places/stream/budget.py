@@ -23,6 +23,8 @@ _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # sorted, the frontier, the next one, who wants a message). NumPy: temporary arrays in 8 bytes.
 _MARKS: Final = {"cpu": 4, "numpy": 72, "reference": 400}
 _LISTS: Final = {"cpu": 5}
+_CLAIM_MARKS: Final = 1  # four bitmaps
+_CLAIM_LISTS: Final = 3  # the frontier, the next one, who wants a message
 _FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
 
 
@@ -41,15 +43,21 @@ class MemoryPlan:
         return ", ".join(f"{name} {human_bytes(size)}" for name, size in parts.items())
 
 
-def state_bytes(program: Program, types: GraphTypes, leaf: str, num_vertices: int, num_arcs: int) -> int:
-    """What a leaf engine takes for the fields of a program, the merged messages, the frontier and what is between."""
+def state_bytes(
+    program: Program, types: GraphTypes, leaf: str, num_vertices: int, num_arcs: int, *, claims: bool
+) -> int:
+    """What a leaf engine takes for the fields of a program, the merged messages, the frontier and what is between.
+
+    ``claims``: vertices are written in place, as :class:`dromos.engines.cpu.claiming_part.ClaimingPart` does.
+    """
     typed = program.typed(types)
     written = analyse(typed).written_fields
-    row = 0
-    for spec in typed.ir.fields:
-        size = typed.dtype(spec.name).itemsize * (spec.size or 1)
-        row += size * (2 if spec.name in written else 1)
-    row += typed.message_bytes + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
+    sizes = {spec.name: typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.fields}
+    if claims:
+        row = sum(sizes.values()) + _CLAIM_MARKS + types.id.itemsize * _CLAIM_LISTS
+    else:
+        row = sum(size * (2 if name in written else 1) for name, size in sizes.items())
+        row += typed.message_bytes + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
     if reads(typed.ir.exprs(), "in_degree"):
         row += 4
     arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.direction import along, refuse_direction
+from dromos.engines.forms import is_claimed
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.store.origin import Origin, origin_of
@@ -14,11 +16,11 @@ from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.stored import StoredGraph, open_store
-from dromos.places.stream.budget import plan_memory, state_bytes
+from dromos.places.stream.budget import MemoryPlan, plan_memory, state_bytes
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
 from dromos.plan.path import Direction
-from dromos.program import Program
+from dromos.program import Program, analyse
 from dromos.program.expr import reads
 from dromos.sizes import available_memory
 
@@ -76,18 +78,23 @@ class StreamEngine:
             if prefix not in by_prefix:
                 by_prefix[prefix] = stored.paged_rows(prefix, weights=weighted, page_bytes=self.page_bytes)
             rows[direction] = by_prefix[prefix]  # type: ignore[index]
-        needed = state_bytes(program, types, self.leaf.name, stored.num_vertices, stored.num_arcs)
         memory = available_memory() // 2 if self.memory is None else self.memory
-        plan = plan_memory(
-            memory, needed, stored.offset_bytes * len(by_prefix), list(by_prefix.values()), leaf=self.leaf.name
-        )
+
+        def plan(*, claims: bool) -> MemoryPlan:
+            n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name
+            needed = state_bytes(program, types, name, n, arcs, claims=claims)
+            return plan_memory(memory, needed, stored.offset_bytes * len(by_prefix), [*by_prefix.values()], leaf=name)
+
+        planned = plan(claims=self.leaf.name == "cpu" and is_claimed(typed, analyse(typed)))
+        part = self.leaf.part(program, stored, types, 0, stored.num_vertices)
+        if not isinstance(part, ClaimingPart):  # a claimed program may start from a vertex that is not claimed
+            planned = plan(claims=False)
         offsets: dict[Direction, Array] = {
             direction: stored.row_offsets(prefixes[direction] or "") for direction in rows
         }
-        pager = Pager(self.opener(stored.origin), plan.room)
+        pager = Pager(self.opener(stored.origin), planned.room)
         try:
-            part = self.leaf.part(program, stored, types, 0, stored.num_vertices)
-            return StreamExecution(program, stored, types, part, PageFeed(pager, rows, offsets), plan)
+            return StreamExecution(program, stored, types, part, PageFeed(pager, rows, offsets), planned)
         except BaseException:
             pager.close()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,11 +12,12 @@ from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.slices import slice_of
+from dromos.parallel import run_team
 from dromos.plan.path import Direction
 
 __all__ = ["PageFeed", "pages_of"]
 
-_BLOCK = 1 << 18  # vertices that are looked at together: temporary arrays grow with this, not with the graph
+_BLOCK = 1 << 14  # vertices that NumPy looks at together: temporary arrays grow with this, not with the graph
 
 
 class PageFeed:
@@ -59,12 +61,17 @@ class PageFeed:
 
 
 def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:
-    """A mask of the pages that hold arcs of ``vertices``.
+    """A mask of the pages that hold arcs of ``vertices``, which ascend; a page is a power of two of arcs.
 
     >>> pages_of(np.array([1, 2]), np.array([0, 2, 2, 9]), page_arcs=2, num_pages=5).tolist()
     [False, True, True, True, True]
     """
     marked = np.zeros(num_pages, dtype=bool)
+    if len(vertices) > _BLOCK and "numba" in sys.modules:  # a leaf without compiled code loads no compiler
+        from dromos.places.stream import feed_kernels as kernels
+
+        run_team(kernels.mark_pages, vertices, offsets, page_arcs.bit_length() - 1, marked.view(np.uint8))
+        return marked
     for low in range(0, len(vertices), _BLOCK):
         ids = vertices[low : low + _BLOCK]
         begin, end = offsets[ids], offsets[ids + 1]
@@ -72,19 +79,12 @@ def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) ->
         if not some.all():
             begin, end = begin[some], end[some]
         first, last = begin // page_arcs, (end - 1) // page_arcs
-        marked[_once(first)] = True
-        marked[_once(last)] = True
+        marked[first] = True
+        marked[last] = True
         long = np.flatnonzero(last > first + 1)
         for begins, ends in zip(first[long].tolist(), last[long].tolist(), strict=True):
             marked[begins:ends] = True
     return marked
-
-
-def _once(pages: Array) -> Array:
-    """Ascending page numbers without those that stand there again."""
-    if not len(pages):
-        return pages
-    return pages[np.flatnonzero(np.append(True, pages[1:] != pages[:-1]))]
 
 
 def _mask(numbers: Array, size: int) -> Array:

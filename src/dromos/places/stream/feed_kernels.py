@@ -1,0 +1,23 @@
+"""Compiled kernels of the stream's feed."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.jit import kernel
+
+
+@kernel
+def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
+    """Set ``marked`` to 1 for the pages of ``1 << shift`` arcs that hold arcs of ``vertices``, which ascend."""
+    last_marked = np.int64(-1)
+    for i in range(vertices.size * thread // num_threads, vertices.size * (thread + 1) // num_threads):
+        v = np.int64(vertices[i])
+        begin, end = np.int64(offsets[v]), np.int64(offsets[v + 1])
+        if end > begin:
+            first, last = begin >> shift, (end - 1) >> shift
+            for page in range(max(first, last_marked + 1), last + 1):
+                marked[page] = 1
+            last_marked = max(last_marked, last)
