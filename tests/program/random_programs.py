@@ -108,6 +108,7 @@ class _Draw:
         self.is_pair = self.combine in _KEYED or self.combine in _PRODUCTS
         self.has_edge_field = self.chance(0.15 if common else 0.05)
         self.has_edge_param = self.chance(0.15)
+        self.looks_up = self.chance(0.12) and self.shape in ("any", "improving", "claiming")
         self.direction = self.draw.choice(("in", "both")) if self.chance(0.2) and not self.has_edge_field else "out"
         self.has_reduction = self.chance(0.2 if common else 0.05)
         self.reduced = self.draw.choice(("scalar", "vector", "keyed"))
@@ -160,6 +161,9 @@ class _Draw:
             return lambda at: dr.where(at["v.f0"] < 0, found(at), at[mine])
         if self.shape == "sending once":
             return lambda at: at[mine] + at["message"]
+        if self.looks_up and self.chance(0.6):
+            near = self.draw.choice((dr.minimum, dr.maximum))
+            return lambda at: near(at["before"], at["message"])
         if kind < 0.3:
             choose = self.draw.choice((dr.minimum, dr.maximum))
             return lambda at: choose(at[mine], at["message"])
@@ -170,7 +174,8 @@ class _Draw:
             return lambda at: dr.where(at[mine] < 0, first(at), at[mine])
         if kind < 0.75:
             return lambda at: at[mine]
-        more = ("total",) if self.has_reduction else ()
+        more: tuple[str, ...] = ("total",) if self.has_reduction else ()
+        more += ("before", "before") if self.looks_up else ()
         return self.number((*(f"v.{n}" for n in self.names), "message", "message", "superstep", "v.id", *more), 2)
 
     # ---- the program -----------------------------------------------------------------------------------------------
@@ -226,6 +231,7 @@ class _Draw:
         symbols = [f"u.{name}" for name in self.names] * 2 + ["weight", "u.id", "superstep", "u.out_degree"]
         symbols += [f"v.{name}" for name in self.names] if self.chance(0.2) else []
         symbols += ["g"] if self.has_edge_field else []
+        symbols += ["before"] * 3 if self.looks_up else []
         symbols += ["forward"] if self.direction == "both" else []
         symbols += ["h", "h"] if self.has_edge_param else []
         return tuple(symbols)
@@ -237,6 +243,7 @@ class _Draw:
             at: dict[str, Any] = {"weight": edge.weight, "superstep": program.superstep}
             at |= {"u.id": u.id, "v.id": v.id, "u.out_degree": u.out_degree}
             at |= {f"{side}.{n}": getattr(end, n) for n in self.names for side, end in (("u", u), ("v", v))}
+            at |= {"before": program.at(u.id - 1).f0} if self.looks_up else {}
             at |= {"forward": dr.cast(edge.forward, np.int8)} if self.direction == "both" else {}
             at |= {"g": edge.g} if self.has_edge_field else {}
             return formula(at | ({"h": edge.h} if self.has_edge_param else {}))
@@ -310,6 +317,7 @@ class _Draw:
             at |= {"v.id": v.id, "superstep": program.superstep}
             at["message"] = message[argument] if self.is_pair else message
             at["parts"] = message
+            at |= {"before": program.at(v.id - 1).f0} if self.looks_up else {}
             if self.has_reduction:
                 at["total"] = self.total(program)
             new = {name: formula(at) for name, formula in formulas.items()}

@@ -49,6 +49,7 @@ class ArrayPart(ABC):
         self._messages = 0  # sent since the last superstep ended
         self._before: Mapping[str, Array] = {}  # with edge fields: all fields as they were when messages were made
         self._senders: Array | None = None
+        self.tables: dict[str, Array] = {}  # what the last superstep left, while vertices change
         self._given_by_arc: dict[Direction, dict[str, Array]] = {}
 
     @property
@@ -110,6 +111,7 @@ class ArrayPart(ABC):
 
     def settle(self) -> Partial:
         """See :class:`dromos.engines.parts.Part`."""
+        self.tables = {name: self.state[name].copy() for name in self.ir.tables}
         if self.ir.edge_fields:
             self._before, self._senders = self._written_copies(), self.frontier
         try:
@@ -134,6 +136,7 @@ class ArrayPart(ABC):
         """See :class:`dromos.engines.parts.Part`."""
         self.reductions = reductions
         self.superstep += self._begun
+        self.tables = {}
         self._begun = True
 
     def _partial(self, reductions: tuple[Any, ...]) -> Partial:
@@ -178,6 +181,9 @@ class ArrayPart(ABC):
 
     def copies(self, phase: Phase) -> Copies | None:
         """See :class:`dromos.engines.parts.Part`."""
+        if phase == "lookup":
+            rows = {name: self.state[name][self.first : self.last] for name in self.ir.tables}
+            return Copies(self.first, self.last, None, rows)
         names = self._told(phase)
         if phase == "pull":
             if self.always and not names:
@@ -239,6 +245,10 @@ class ArrayPart(ABC):
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         self.merged.add(*messages.unpacked())
+
+    def table(self, name: str) -> Array:
+        """A field of all vertices as the last superstep left it."""
+        return self.tables.get(name, self.state[name])
 
     # ---- symbols that belong to no vertex --------------------------------------------------------------------------
 

@@ -79,6 +79,7 @@ class Interpreter:
         self.ir = self.typed.ir
         self.superstep = 0
         self.reductions: dict[str, Any] = {}
+        self.tables: Mapping[str, Array] = {}  # fields as the last superstep left them, while this one changes them
         self.identity = self.typed.identities
         self.state = allocate(self.typed, self.ir.fields, graph.num_vertices)
         self.edge_state = allocate(self.typed, self.ir.edge_fields, num_arcs)
@@ -181,6 +182,11 @@ class Interpreter:
                     return _component(self.edge_state[node.attr[0]][edge.arc], node.attr[1])
                 case "edge_param" if edge is not None:
                     return _component(self.program.params[node.attr[0]][edge.number], node.attr[1])
+                case "table":
+                    name = node.attr[1]
+                    if node.attr[0] == "vertex_param":
+                        return self.program.params[name]
+                    return self.tables.get(name, self.state[name])
                 case "param":
                     return _component(self.program.params[node.attr[0]], node.attr[1])
                 case "reduction":

@@ -30,8 +30,9 @@ from dromos.program.monoid import Monoid
 
 __all__ = ["Copies", "Leaf", "Messages", "Part", "Partial", "Phase", "fold_reductions", "merge_partials"]
 
-Phase: TypeAlias = Literal["push", "pull", "edges"]
-"""What copies are for: the targets of a push, the sources of a pull, or both ends of the edges that are written."""
+Phase: TypeAlias = Literal["push", "pull", "edges", "lookup"]
+"""What copies are for: the targets of a push, the sources of a pull, both ends of the edges that are written, or any
+vertex that is read by its id."""
 
 
 @dataclass(frozen=True, eq=False)

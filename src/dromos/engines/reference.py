@@ -103,6 +103,7 @@ class ReferenceExecution:
         require_legal(path, self.analysis, self.ir.name)
         begin = time.perf_counter()
         old = {name: array.copy() for name, array in self._meaning.state.items()}
+        self._meaning.tables = old
         if path.sync == "sync":
             messages, after = self._sync(path, old)
         else:

@@ -47,6 +47,7 @@ class ReferencePart(ArrayPart):
     def finish(self, reductions: tuple[Any, ...]) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         super().finish(reductions)
+        self._meaning.tables = {}
         names = [spec.name for spec in self.ir.reductions]
         self._meaning.reductions = dict(zip(names, reductions, strict=True))
         self._meaning.superstep = self.superstep
@@ -86,6 +87,7 @@ class ReferencePart(ArrayPart):
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
         meaning, mail, active = self._meaning, self._mail, self._active()
         old = {name: array.copy() for name, array in self.state.items()}
+        meaning.tables = self.tables
         for u in active:
             meaning.write(self.state, u, "sent", {"vertex": Vertex(u, old, u)})
         everyone = self.ir.update_on == "all"

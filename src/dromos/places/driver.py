@@ -82,6 +82,8 @@ class PlacedExecution:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
         clock = Stopwatch()
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
+        if self.ir.tables:
+            self.exchange.refresh(self.parts, "lookup")
         self.exchange.refresh(self.parts, path.direction)
         for part, feed in zip(self.parts, self.feeds, strict=True):
             for piece in feed.fetch(self._needed(part, feed, path.direction), path.direction):

@@ -17,7 +17,7 @@ from dromos.program.typed import TypedProgram
 __all__ = ["Activity", "Analysis", "analyse"]
 
 Activity: TypeAlias = Literal["always", "changed", "other"]
-_UNIFORM = ("field", "vertex_param", "id", "out_degree", "in_degree", "weight", "edge_field", "edge_param")
+_UNIFORM = ("field", "vertex_param", "id", "out_degree", "in_degree", "weight", "edge_field", "edge_param", "table")
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         and not checked
         and ir.converged is FALSE
         and not ir.edge_params
+        and not ir.tables
         else None,
         activity=activity,
         update_skips_identity=_skips_identity(ir),

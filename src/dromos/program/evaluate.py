@@ -78,6 +78,11 @@ def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
             operands, (result, _) = typing.signature(node)
             if node.op == "const":
                 values[node] = convert(node.value, result)
+            elif node.op == "table":
+                values[node] = leaf(node)
+            elif node.op == "at":
+                table, place, count = (values[arg] for arg in node.args)
+                values[node] = convert(_row(table, int(place), int(count), *node.attr), result)
             elif not node.args:
                 values[node] = convert(leaf(node), result)
             elif node.op == "cast":
@@ -105,8 +110,14 @@ def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr]
             operands, (result, _) = typing.signature(node)
             if node.op == "const":
                 value: Any = node.value
+            elif node.op == "table":
+                values[node] = leaf(node)
+                continue
             elif not node.args:
                 value = leaf(node)
+            elif node.op == "at":
+                table, places, count = (values[arg] for arg in node.args)
+                value = _rows(table, places, count, *node.attr)
             elif node.op == "cast":
                 value = values[node.args[0]]
             else:
@@ -114,6 +125,23 @@ def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr]
                 value = _ON_ARRAYS[node.op](*args)
             values[node] = _as(np.asarray(value), result)
     return [values[root] for root in roots]
+
+
+def _row(table: Array, place: int, count: int, component: int, size: int | None) -> Any:
+    """A vertex's value by its id; 0 for an id that no vertex has."""
+    if not 0 <= place < count:
+        return 0
+    return table[place] if size is None else table[place, component]
+
+
+def _rows(table: Array, places: Array, count: Array, component: int, size: int | None) -> Array:
+    """As :func:`_row`, of many vertices."""
+    places = np.asarray(places).astype(np.int64)
+    inside = (places >= 0) & (places < count)
+    column = table if size is None else table[:, component]
+    if len(column) == 0:
+        return np.zeros(places.shape, column.dtype)
+    return np.where(inside, column[np.where(inside, places, 0)], column.dtype.type(0))
 
 
 def _as(array: Array, dtype: np.dtype[Any]) -> Array:

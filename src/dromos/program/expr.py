@@ -32,6 +32,7 @@ OPERATORS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("lshift", "rshift"), "shift"),
     "where": "choice",
     "cast": "cast",
+    "at": "lookup",  # (table, id, num_vertices); the attribute is (component, size of a vector or None)
 }
 
 # Leaf -> what its attribute holds. A role is one of source, target (of an edge), vertex, old, new.
@@ -45,6 +46,7 @@ LEAVES: Final[Mapping[str, str]] = {
     "weight": "()",
     "edge_field": "(name, index)",
     "edge_param": "(name, index)",
+    "table": "(field or vertex_param, name)",
     "message": "(index,)",
     "param": "(name, index)",
     "reduction": "(name,)",

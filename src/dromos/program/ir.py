@@ -124,6 +124,17 @@ class ProgramIR:
             found[spec.whole] = values[spec.name] if single else (*found.get(spec.whole, ()), values[spec.name])
         return found
 
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """The fields that are read by a vertex's id: engines keep what the last superstep left in them."""
+        named = {node.attr[1] for node in walk(self.exprs()) if node.op == "table" and node.attr[0] == "field"}
+        return tuple(spec.name for spec in self.fields if spec.name in named)
+
+    @cached_property
+    def reads_by_id(self) -> bool:
+        """Whether a vertex's values are read by its id, so that vertices have to lie in the given order."""
+        return any(node.op == "table" for node in walk(self.exprs()))
+
     @property
     def written(self) -> tuple[str, ...]:
         """The fields that a superstep may change, in order."""

@@ -110,6 +110,8 @@ def _why_not_async(typed: TypedProgram, monotone: str | None, delta: str | None,
         if found := reads(ir.exprs(function), "superstep", "reduction"):
             what = "the superstep number" if found[0].op == "superstep" else f"the reduction {found[0].attr[0]!r}"
             return f"{_written(function)} reads {what}, which only supersteps define"
+    if ir.tables:
+        return f"self.at() reads {ir.tables[0]!r} as the last superstep left it, which only supersteps define"
     if delta is not None:
         if not tells_of_residual(ir, delta):
             return (

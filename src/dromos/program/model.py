@@ -12,9 +12,9 @@ import numpy as np
 from dromos.errors import InvalidArgumentError
 from dromos.program.declare import REQUIRED, Global, Param, declared
 from dromos.program.direction import Along
-from dromos.program.ir import Kind, ProgramIR, UpdateOn
+from dromos.program.ir import FieldSpec, Kind, ProgramIR, UpdateOn
 from dromos.program.monoid import Monoid
-from dromos.program.trace import trace
+from dromos.program.trace import OtherVertex, trace
 from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes, IdType
 
@@ -54,7 +54,9 @@ class Program:
     num_arcs = Global("num_arcs", "How many arcs the graph has (int64).")
 
     is_traced = False
-    reduction_sizes: Mapping[str, int]  # while it is traced: of those that are vectors
+    # while it is traced:
+    reduction_sizes: Mapping[str, int]  # of those that are vectors
+    readable: Mapping[str, FieldSpec]  # what any vertex can be asked for by its id
     params: Mapping[str, Any]
 
     def __init__(self, **params: Any) -> None:
@@ -67,6 +69,27 @@ class Program:
         if missing := [name for name, value in values.items() if value is REQUIRED]:
             raise InvalidArgumentError(f"{type(self).__name__} needs {', '.join(f'{name}=...' for name in missing)}")
         self.params = MappingProxyType({name: self._convert(known[name], values[name]) for name in known})
+
+    def at(self, vertex: Any) -> Any:
+        """Another vertex, by its id: ``self.at(v.parent).label`` is its field as the last superstep left it.
+
+        Its fields and ``vertex_param`` values can be read in ``compute``, ``sends``, ``wants``, ``sent``, ``update``,
+        ``active`` and ``edge_update``. For an id that no vertex has they are 0. Such a program runs in supersteps.
+
+        >>> import dromos as dr
+        >>> class Roots(dr.Program):
+        ...     parent = dr.field(dr.ID)
+        ...     combine = dr.MIN
+        ...     update_on = "all"
+        ...     def init(self, v): return dr.maximum(v.id - 1, 0)
+        ...     def compute(self, u, edge, v): return 0
+        ...     def update(self, v, message): return self.at(v.parent).parent
+        >>> dr.run(Roots(), dr.generators.path(9), device="numpy", max_iter=2).parent.tolist()
+        [0, 0, 0, 0, 0, 1, 2, 3, 4]
+        """
+        if not self.is_traced:
+            raise InvalidArgumentError("self.at() is for the functions of a program; result.field[id] reads a result")
+        return OtherVertex(vertex, self.readable)
 
     @classmethod
     def _declared_params(cls) -> Mapping[str, Param]:

@@ -30,7 +30,7 @@ from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes, IdType
 from dromos.program.values import Value, Vector, lift
 
-__all__ = ["trace"]
+__all__ = ["OtherVertex", "trace"]
 
 # Function -> the names of its arguments after self. Errors show these.
 ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -63,6 +63,26 @@ class Vertex:
             raise ProgramError(f"a vertex has no {name!r} here; it has {known}", **here())
         op = "vertex_param" if isinstance(spec, ParamSpec) else "field"
         return symbols(op, (self._role, name), spec.size)
+
+
+class OtherVertex:
+    """A vertex that is named by its id: its fields as the last superstep left them, and its given values."""
+
+    def __init__(self, vertex: Any, specs: Mapping[str, FieldSpec]) -> None:
+        place = lift(vertex)
+        if isinstance(place, Vector):
+            raise ProgramTypeError("self.at() takes one id, not a vector of them", **here())
+        self._place, self._specs = place.expr, specs
+
+    def __getattr__(self, name: str) -> Value | Vector:
+        spec = self._specs.get(name)
+        if spec is None:
+            raise ProgramError(f"self.at() has no {name!r}; it has {', '.join(self._specs)}", **here())
+        table = Expr("table", attr=("vertex_param" if isinstance(spec, ParamSpec) else "field", name))
+        found = [
+            Expr("at", (table, self._place, Expr("num_vertices")), (index, spec.size)) for index in range(spec.width)
+        ]
+        return Value(found[0]) if spec.size is None else Vector(found)
 
 
 class Edge:
@@ -117,6 +137,7 @@ class _Tracer:
         self.program = object.__new__(cls)
         self.program.is_traced = True
         self.program.reduction_sizes = {}
+        self.program.readable = {**self.fields, **self.given}
         self.places: dict[str, Place] = {}
 
     def run(self) -> ProgramIR:
@@ -319,7 +340,17 @@ class _Tracer:
         for function in ("init", "edge_init", "start"):
             if found := reads(ir.exprs(function), "reduction"):
                 raise ProgramError(f"reads self.{found[0].attr[0]} before any superstep", **self.places[function])
+        for function in ("init", "edge_init", "start", "converged"):
+            if found := reads(ir.exprs(function), "table"):
+                raise ProgramError(
+                    f"reads {found[0].attr[1]!r} of another vertex; self.at() is for functions of a superstep",
+                    **self.places[function],
+                )
         for spec in ir.reductions:
+            if found := reads([spec.expr], "table"):
+                raise ProgramError(
+                    f"a reduction cannot read {found[0].attr[1]!r} of another vertex", **self.places[spec.name]
+                )
             if found := reads([spec.expr], "reduction"):
                 raise ProgramError(f"a reduction cannot read another, {found[0].attr[0]!r}", **self.places[spec.name])
 

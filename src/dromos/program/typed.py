@@ -97,11 +97,13 @@ class TypedProgram:
                 return Type(self.accumulators[node.attr[0]])
             case "reduction":
                 return Type(self.reduction_type(node.attr[0]))
+            case "table" if node.attr[0] == "field":
+                return Type(self.dtype(node.attr[1]))
             case "field":
                 return Type(self.dtype(node.attr[1]))
             case "edge_field":
                 return Type(self.dtype(node.attr[0]))
-        name = node.attr[1] if node.op == "vertex_param" else node.attr[0]
+        name = node.attr[1] if node.op in ("vertex_param", "table") else node.attr[0]
         spec = next(spec for spec in self.ir.params if spec.name == name)
         return Type(self.types.resolve(spec.dtype))
 

@@ -140,6 +140,13 @@ def _choice(op: str, types: Sequence[Type]) -> Signature:
     return Signature((BOOL, common.dtype, common.dtype), common)
 
 
+def _lookup(op: str, types: Sequence[Type]) -> Signature:
+    table, place, count = types
+    if place.dtype.kind not in "iu":
+        raise ProgramTypeError(f"self.at() takes the id of a vertex, an integer, not {place}")
+    return Signature((table.dtype, INT64, count.dtype), Type(table.dtype))
+
+
 _RULES: Final[Mapping[str, Callable[[str, Sequence[Type]], Signature]]] = {
     "arithmetic": _arithmetic,
     "rounding": _arithmetic,
@@ -149,6 +156,7 @@ _RULES: Final[Mapping[str, Callable[[str, Sequence[Type]], Signature]]] = {
     "bits": _bits,
     "shift": _shift,
     "choice": _choice,
+    "lookup": _lookup,
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dromos.codegen.cuda.lower import C_NAMES, lower
-from dromos.codegen.numba.functions import Function, argument_name
+from dromos.codegen.numba.functions import Argument, Function, argument_name
 from dromos.program import TypedProgram
 from dromos.program.expr import Expr
 
@@ -48,12 +48,17 @@ def scalar(function: Function, typed: TypedProgram) -> str:
     result = _result_type(function)
     bundle = result == "Message" or len(results) > 1
     returned = [f"return {result}{{{', '.join(results)}}};"] if bundle else [f"return {r};" for r in results]
-    arguments = [(C_NAMES[a.dtype], a.name) for a in function.arguments]
+    arguments = [(_argument_type(a), a.name) for a in function.arguments]
     text = define(result, function.name, arguments, [*statements, *returned])
     if bundle and result != "Message":
         inside = "".join(f" {C_NAMES[dtype]} r{i};" for i, dtype in enumerate(function.results))
         text = f"struct {result} {{{inside} }};\n{text}"
     return text
+
+
+def _argument_type(argument: Argument) -> str:
+    c_type = C_NAMES[argument.dtype]
+    return f"const {c_type}*" if argument.leaf.op == "table" else c_type
 
 
 def _addresses(function: Function) -> tuple[tuple[str, str], ...]:
@@ -123,6 +128,8 @@ def look_up(leaf: Expr, typed: TypedProgram) -> str:
             if leaf.op == "vertex_param":
                 return f"constant(K.p_{name} + {place_of(_vertex(role), spec.size, index)})"
             return f"K.p_{name}" + (f"[{index}]" if spec.size is not None else "")
+        case "table":
+            return f"K.{'at' if leaf.attr[0] == 'field' else 'p'}_{leaf.attr[1]}"
         case "reduction":
             return f"K.r_{leaf.attr[0]}"
         case "id":

@@ -124,15 +124,24 @@ _LOWERING: Final[Mapping[str, Emit]] = {
 }
 
 
+def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
+    """A vertex's value by its id; 0 for an id that no vertex has."""
+    component, size = node.attr
+    place = a[1] if size is None else f"{a[1]} * {size} + {component}"
+    return f"(0 <= {a[1]} && {a[1]} < {a[2]} ? {a[0]}[{place}] : {c_literal(0, s.result.dtype)})"
+
+
 class _CudaLowered(Lowered):
     """The same walk over expressions, written in C++."""
 
-    repeating = frozenset({"isnan"})
+    repeating = frozenset({"isnan", "at"})
 
     def assign(self, local: str, node: Expr, text: str) -> str:
         return f"const {C_NAMES[self.typing.of(node).dtype]} {local} = {text};"
 
     def apply(self, node: Expr, signature: Signature, arguments: Sequence[str]) -> str:
+        if node.op == "at":
+            return _row(node, signature, arguments)
         return _LOWERING[node.op](signature, arguments)
 
     def literal(self, value: Any, dtype: np.dtype[Any]) -> str:

@@ -107,4 +107,5 @@ def context_members(typed: TypedProgram) -> tuple[Member, ...]:
         pointer(f"const {ids}", "ids"),
         *params,
         *reductions,
+        *(pointer(f"const {C_NAMES[typed.dtype(name)]}", f"at_{name}") for name in typed.ir.tables),
     )

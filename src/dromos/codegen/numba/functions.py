@@ -29,7 +29,7 @@ _KINDS: Final = (
     "edge_param",
     "message",
 )
-_ORDER: Final = (*_KINDS, "param", "reduction", "superstep", "num_vertices", "num_arcs")
+_ORDER: Final = (*_KINDS, "table", "param", "reduction", "superstep", "num_vertices", "num_arcs")
 _ROLES: Final = {"source": 0, "old": 0, "vertex": 1, "target": 1, "new": 1}
 _PREFIX: Final = {"source": "u", "target": "v", "vertex": "v", "old": "old", "new": "new"}
 
@@ -142,6 +142,8 @@ def argument_name(leaf: Expr, typed: TypedProgram) -> str:
             return f"edge_{leaf.attr[0]}{_suffix(leaf.attr[0], leaf.attr[1], typed)}"
         case "param":
             return f"p_{leaf.attr[0]}{_suffix(leaf.attr[0], leaf.attr[1], typed)}"
+        case "table":
+            return f"at_{leaf.attr[1]}"
         case "reduction":
             return f"r_{leaf.attr[0]}"
         case "message":

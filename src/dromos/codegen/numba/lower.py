@@ -21,7 +21,7 @@ from dromos.program.types import Signature, Typing
 __all__ = ["Lowered", "cast", "literal", "lower"]
 
 _MAX_DEPTH: Final = 6  # deeper nesting goes to a local, for readers and for Python's parser
-_REPEATS: Final = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast"})  # an argument twice
+_REPEATS: Final = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast", "at"})  # an argument twice
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
@@ -171,6 +171,13 @@ LOWERING: Final[Mapping[str, Emit]] = {
 }
 
 
+def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
+    """A vertex's value by its id; 0 for an id that no vertex has."""
+    component, size = node.attr
+    entry = f"{a[0]}[np.uintp({a[1]})" + ("]" if size is None else f", {component}]")
+    return f"({entry} if 0 <= {a[1]} and {a[1]} < {a[2]} else {literal(0, s.result.dtype)})"
+
+
 class Lowered:
     """Statements that compute shared parts, and the text of each result.
 
@@ -227,6 +234,8 @@ class Lowered:
 
     def apply(self, node: Expr, signature: Signature, arguments: Sequence[str]) -> str:
         """The text of an operator."""
+        if node.op == "at":
+            return _row(node, signature, arguments)
         return LOWERING[node.op](signature, arguments)
 
     def literal(self, value: Any, dtype: np.dtype[Any]) -> str:

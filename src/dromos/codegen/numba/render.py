@@ -18,7 +18,8 @@ from dromos.program import Expr, TypedProgram
 __all__ = ["CONTEXT", "look_up", "render", "returned"]
 
 CONTEXT: Final = ("superstep", "num_vertices", "num_arcs", "out_degree", "in_degree")
-"""What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared.
+"""What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared,
+then the fields that are read by id.
 
 For ``out_degree`` that is the graph's offsets, which are at hand anyway; for ``in_degree`` an array of the degrees."""
 
@@ -91,7 +92,17 @@ def _tuple(names: Iterable[str]) -> str:
 
 
 def _context(typed: TypedProgram) -> list[str]:
-    return [*CONTEXT, *(spec.name for spec in typed.ir.context_params), *(spec.name for spec in typed.ir.reductions)]
+    return [
+        *CONTEXT,
+        *(spec.name for spec in typed.ir.context_params),
+        *(spec.name for spec in typed.ir.reductions),
+        *map(_table, typed.ir.tables),
+    ]
+
+
+def _table(name: str) -> str:
+    """What a field that is read by id is called in the context: no name of a user's has a space."""
+    return f"last {name}"
 
 
 def _define(name: str, arguments: Sequence[str], body: Sequence[str]) -> str:
@@ -181,6 +192,9 @@ def look_up(leaf: Expr, typed: TypedProgram, shared: bool = False) -> str:
             name, index = leaf.attr
             spec = next(spec for spec in typed.ir.params if spec.name == name)
             return f"K[{context.index(name)}]" + (f"[{index}]" if spec.size is not None else "")
+        case "table":
+            name = leaf.attr[1]
+            return f"K[{context.index(_table(name) if leaf.attr[0] == 'field' else name)}]"
         case "reduction":
             return f"K[{context.index(leaf.attr[0])}]"
         case "id":

@@ -65,6 +65,7 @@ class CpuExecution:
         }
         self._old: tuple[Array, ...] | None = None  # the state before a superstep; made when needed
         self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
+        self._tables = {name: np.zeros_like(self._state[name]) for name in self.ir.tables}
         self._in_edge_params: tuple[Array, ...] | None = None
         self._accumulators: tuple[Array, ...] | None = None
         self._offers: Offers | None = None
@@ -104,6 +105,8 @@ class CpuExecution:
         """A superstep on ``path``, or as many as ``horizon`` allows where they can run in one call."""
         require_legal(path, self.analysis, self.ir.name)
         clock = Stopwatch()
+        for name, table in self._tables.items():
+            np.copyto(table, self._state[name])
         supersteps, in_queue, levels = 1, True, None
         if self._claims is not None and path.axes in _CLAIMING:
             claims = self._claims
@@ -267,6 +270,7 @@ class CpuExecution:
             self.graph.in_degree if "in_degree" in self._degrees else NO_VALUES,
             *(self.program.params[spec.name] for spec in self.ir.context_params),
             *self._reductions,
+            *self._tables.values(),
         )
 
     def counters(self) -> Array:

@@ -65,6 +65,7 @@ class Launcher:
             read_only(part.shape.in_degree) if "in_degree" in self._degrees else NO_VALUES,
             *(part.program.params[spec.name] for spec in part.ir.context_params),
             *part.reductions,
+            *(part.table(name) for name in part.ir.tables),
         )
 
     def counters(self, *, queue: int = 0, touched: int = 0) -> Array:

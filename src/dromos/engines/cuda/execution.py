@@ -46,8 +46,9 @@ class CudaExecution:
         self.analysis = analyse(self.typed)
         weights = bool(reads(self.ir.exprs(), "weight"))
         need = Need(options.memory, state_bytes(program, self.typed, graph), weights, options.share)
-        by_edge = self.ir.edge_fields or self.ir.edge_params  # these are in the order of the given arcs
-        renumber = options.renumber and not by_edge
+        # by edge, values are in the order of the given arcs; by id, in that of the given vertices
+        in_given_order = self.ir.edge_fields or self.ir.edge_params or self.ir.reads_by_id
+        renumber = options.renumber and not in_given_order
         self.on_device: DeviceGraph = device_graph(graph, renumber=renumber, need=need)
         self.memory = State(self.typed, self.on_device)
         self.buffers = Buffers(self.typed, self.on_device)
@@ -130,7 +131,10 @@ class CudaExecution:
         step["policy"] = policy
         parts, messages = [], 0
         while True:
-            control = self._launch(kernel, "run", 1 if self.options.fusion == "none" else left)
+            for name, table in self._tables.items():
+                table[...] = self.memory.fields[name]
+            one = self.options.fusion == "none" or bool(self._tables)
+            control = self._launch(kernel, "run", 1 if one else left)
             ran = int(control["supersteps"])
             self._superstep += ran
             left -= ran
@@ -198,6 +202,9 @@ class CudaExecution:
         context["num_vertices"], context["num_arcs"] = self.graph.num_vertices, self.graph.num_arcs
         context["out_offsets"], context["in_offsets"] = address(graph.out.offsets), address(graph.into.offsets)
         context["ids"] = address(graph.ids)
+        self._tables = {name: cupy.zeros_like(self.memory.fields[name]) for name in self.ir.tables}
+        for name, table in self._tables.items():
+            context[f"at_{name}"] = address(table)
         self._params = []  # what the record points to must stay
         for spec in self.ir.context_params:
             value = self.program.params[spec.name]

@@ -244,6 +244,9 @@ class VectorisedPart(ArrayPart):
                     return _component(self.edge_state[node.attr[0]], arcs.places, node.attr[1])
                 case "edge_param" if arcs is not None:
                     return _component(arcs.given[node.attr[0]], _EVERY, node.attr[1])
+                case "table":
+                    name = node.attr[1]
+                    return self.program.params[name] if node.attr[0] == "vertex_param" else self.table(name)
             if node.role is None:
                 return self.global_value(node)
             vertices = roles[node.attr[0]]

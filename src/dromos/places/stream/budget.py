@@ -56,7 +56,7 @@ def state_bytes(
     if claims:
         row = sum(sizes.values()) + _CLAIM_MARKS + types.id.itemsize * _CLAIM_LISTS
     else:
-        row = sum(size * (2 if name in written else 1) for name, size in sizes.items())
+        row = sum(size * (1 + (name in written) + (name in typed.ir.tables)) for name, size in sizes.items())
         row += typed.message_bytes + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
     if reads(typed.ir.exprs(), "in_degree"):
         row += 4
