@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-deep stress lint bench docs test-gpu bench-gpu sanitize-gpu clean
+.PHONY: help demo test test-deep stress random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+	random-programs-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
@@ -11,10 +12,12 @@ help:
 	@echo "make test-networkx  all of NetworkX's own tests, on the backend"
 	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
 	@echo "make stress     many threads against one, on every parallel path, for ten minutes (STRESS=\"--seconds 60\")"
+	@echo "make random-programs  500 programs drawn at random on the CPU, against the reference engine (PROGRAMS=500)"
 	@echo "make lint       ruff, mypy --strict, import layers"
 	@echo "make bench      measure against peers; results go to benchmarks/results/"
 	@echo "make docs       build the documentation into site/"
 	@echo "make test-gpu   the tests that need a CUDA device"
+	@echo "make stress-gpu, make random-programs-gpu  the same on a CUDA device"
 	@echo "make bench-gpu  the measurements that need a CUDA device"
 	@echo "make sanitize-gpu  compute-sanitizer over every algorithm and path on small graphs"
 
@@ -65,6 +68,13 @@ test-deep: $(VENV)/.installed-dev
 stress: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.stress $(STRESS)
 
+# "200:300" asks for the seeds from one to another.
+PROGRAMS ?= 500
+RANDOM_PROGRAMS = DROMOS_TEST_PROGRAMS=$(PROGRAMS)
+
+random-programs: $(VENV)/.installed-dev
+	$(RANDOM_PROGRAMS) $(BIN)/python -m pytest -q -n auto -k test_on_the_cpu tests/engines/test_random_programs.py
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -94,6 +104,18 @@ test-gpu: $(GPU_RESULTS)
 	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k cuda tests/algorithms tests/engines $(LOGGED)
 	$(ON_GPU) DROMOS_TEST_DEVICES=cuda DROMOS_TEST_EXAMPLES=200 \
 		$(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k cuda tests/many $(LOGGED)
+
+# Every case once over, five runs in a row.
+stress-gpu: SHELL := /bin/bash -o pipefail
+stress-gpu: $(GPU_RESULTS)
+	@$(STAMP)
+	$(ON_GPU) $(PYTHON) -m tests.stress --device cuda --processes $(GPU_TEST_WORKERS) --rounds 1 --runs 5 --load 0 $(STRESS) $(LOGGED)
+
+random-programs-gpu: SHELL := /bin/bash -o pipefail
+random-programs-gpu: $(GPU_RESULTS)
+	@$(STAMP)
+	$(ON_GPU) $(RANDOM_PROGRAMS) $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k test_on_a_gpu \
+		tests/engines/test_random_programs.py $(LOGGED)
 
 bench-gpu:
 	$(ON_GPU) $(PYTHON) -m benchmarks --gpu

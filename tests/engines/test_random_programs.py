@@ -1,4 +1,7 @@
-"""Programs drawn at random on the engines that compile: every legal path against the reference engine."""
+"""Programs drawn at random on the engines that compile, against the reference engine.
+
+``make random-programs`` and ``make random-programs-gpu`` run 500 of them; ``DROMOS_TEST_PATHS=all`` each on every path.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _EXAMPLES = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
 _PROGRAMS = os.environ.get("DROMOS_TEST_PROGRAMS", "")
 """A number of programs, or the seeds from one to another: "500", "200:300"."""
 _ON_ALL_PATHS = 40
-"""Of so many programs the CPU runs every legal path; of the others two that are drawn, and the planner's own."""
+"""So many programs run on every legal path; the others on two that are drawn, and on the planner's own."""
 
 
 def _seeds(otherwise: int) -> range:
@@ -22,10 +25,14 @@ def _seeds(otherwise: int) -> range:
     return range(int(first or 0), int(last)) if _PROGRAMS else range(otherwise)
 
 
+def _paths(seed: int) -> int | None:
+    return None if seed < _ON_ALL_PATHS or os.environ.get("DROMOS_TEST_PATHS") == "all" else 2
+
+
 @pytest.mark.parametrize("seed", _seeds(max(4, _EXAMPLES // 5)))  # a program takes seconds to compile
 def test_on_the_cpu(seed: int) -> None:
-    engines, paths = (CpuEngine(threads=1), CpuEngine(threads=3)), None if seed < _ON_ALL_PATHS else 2
-    assert list(disagreements(random_program(seed), seed, *engines, paths=paths)) == []
+    engines = CpuEngine(threads=1), CpuEngine(threads=3)
+    assert list(disagreements(random_program(seed), seed, *engines, paths=_paths(seed))) == []
 
 
 @pytest.mark.gpu
@@ -34,4 +41,4 @@ def test_on_the_cpu(seed: int) -> None:
 def test_on_a_gpu(seed: int) -> None:
     from dromos.engines.cuda import CudaEngine
 
-    assert list(disagreements(random_program(seed), seed, CudaEngine())) == []
+    assert list(disagreements(random_program(seed), seed, CudaEngine(), paths=_paths(seed))) == []

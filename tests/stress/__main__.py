@@ -57,11 +57,9 @@ def _in_shards(arguments: argparse.Namespace, count: int, *more: str) -> Iterato
 
 
 def _compile(arguments: argparse.Namespace) -> None:
-    """Run each case once, on one thread and a small number of graphs, so that all kernels are on disk."""
+    """Run each case of one shape once, so that all kernels are on disk."""
     for case in _cases(arguments, SHAPES[:1]):
-        expected = answer(case, "cpu", 1)
-        if expected is not None:
-            answer(case, arguments.device, 2)
+        answer(case, arguments.device, 2)
 
 
 def _stress(arguments: argparse.Namespace, seconds: float) -> Tally:

@@ -24,7 +24,7 @@ from dromos.program import Program, analyse
 from tests.program import programs
 from tests.stress.colliding import Pairs
 
-__all__ = ["ALGORITHMS", "Case", "Kind", "algorithm_cases", "answer", "program_cases"]
+__all__ = ["ALGORITHMS", "Case", "Fields", "Kind", "algorithm_cases", "answer", "program_cases"]
 
 Fields = Mapping[str, Array]
 Kind = Literal["directed", "undirected", "acyclic"]
@@ -97,6 +97,12 @@ class Case:
         """The algorithm or program: what is compiled once for all of its cases."""
         return self.name.partition(" ")[0]
 
+    @property
+    def question(self) -> str:
+        """The subject and the graph, without the path: all paths have one answer."""
+        subject, _, shape = self.name.split(" ")
+        return f"{subject} {shape}"
+
 
 def program_cases(graph: Graph, what: str, only: tuple[str, ...] = ()) -> Iterator[Case]:
     """Every program of the tests on every legal path."""
@@ -112,10 +118,15 @@ def program_cases(graph: Graph, what: str, only: tuple[str, ...] = ()) -> Iterat
 
 def _running(program: Program, graph: Graph, path: str) -> Callable[[str, int], Fields]:
     def run(device: str, threads: int) -> Fields:
-        result = dr.run(program, graph, path=path, device=device, threads=threads)
+        result = dr.run(program, graph, path=_path_on(device, path), device=device, threads=threads)
         return {name: np.asarray(result[name]) for name in result}
 
     return run
+
+
+def _path_on(device: str, path: str) -> str:
+    """NumPy's engine compiles nothing, and has its own way to every answer."""
+    return "auto" if device == "numpy" else path
 
 
 def _program_fault(program: Program) -> Callable[[Fields, Fields], str]:
@@ -140,7 +151,7 @@ def algorithm_cases(graphs: Mapping[Kind, Graph], what: str, only: tuple[str, ..
 
 def _calling(call: Callable[..., Any], graph: Graph, path: str) -> Callable[[str, int], Fields]:
     def run(device: str, threads: int) -> Fields:
-        result = call(graph, path=path, device=device, threads=threads)
+        result = call(graph, path=_path_on(device, path), device=device, threads=threads)
         if "parent" in list(result):  # a choice among equals, which only the verifier can judge
             result.verify()
         return {name: np.asarray(result[name]) for name in result if name != "parent"}
