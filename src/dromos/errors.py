@@ -2,6 +2,7 @@
 
     DromosError
     ├── InvalidArgumentError   (ValueError)   an argument has a wrong value, type or shape
+    │   ├── ArcsOnDiskError                   something needs the arcs of a graph in memory that stay on disk
     │   ├── UnknownVertexError (LookupError)  a vertex id or label that the graph does not have
     │   └── UnknownArgumentError (TypeError)  a keyword that a function does not take; suggests one that it does
     ├── GraphDataError         (ValueError)   edges, weights or labels that do not make a graph
@@ -31,6 +32,7 @@ from typing import Any
 
 __all__ = [
     "AlgorithmError",
+    "ArcsOnDiskError",
     "ConvergenceError",
     "CorruptFileError",
     "DeviceError",
@@ -65,6 +67,10 @@ class DromosWarning(UserWarning):
 
 class InvalidArgumentError(DromosError, ValueError):
     """An argument has a wrong value, type or shape."""
+
+
+class ArcsOnDiskError(InvalidArgumentError):
+    """Something needs the arcs of a graph in memory that stay on disk (:func:`dromos.open`)."""
 
 
 class UnknownVertexError(InvalidArgumentError, LookupError):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from dromos.places.cluster import ClusterEngine, RankGraph, world
 from dromos.program import analyse
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import iterate
-from tests.program.programs import BFS, SSSP, examples
+from tests.program.programs import BFS, SSSP, PageRank, examples
 from tests.program.running import run
 
 
@@ -69,6 +72,33 @@ def algorithms(device: str) -> int:
     return len(calls)
 
 
+def stored(device: str) -> int:
+    """Graphs on disk, of which each rank reads its own rows."""
+    comm, count = world(), 0
+    folder = Path(comm.bcast(tempfile.mkdtemp() if comm.Get_rank() == 0 else None))
+    for number, graph in enumerate(graphs()):
+        file = folder / f"{number}.drm"
+        if comm.Get_rank() == 0:
+            dr.write(graph, file, transpose=number % 2 == 0)
+        comm.Barrier()
+        on_disk = dr.open(file)
+        engine = engine_for(device)
+        for program in (example for example in examples(graph.num_vertices) if type(example) in (BFS, SSSP, PageRank)):
+            expected, _ = run(program, graph, "sync-push-dd")
+            for path in (None, *map(str, engine.prepare(program, on_disk).caps.paths)):
+                found, _ = run(program, on_disk, path, engine=engine)
+                for name in set(expected) - {"parent"}:
+                    same(f"{program} on {path}, {on_disk}: {name}", found[name], expected[name])
+                count += 1
+        if graph.num_vertices > 1:
+            level = dr.bfs(on_disk, 1, device=device).level
+            same(f"bfs of {on_disk}", level, dr.bfs(graph, 1, device="reference").level)
+    comm.Barrier()
+    if comm.Get_rank() == 0:
+        shutil.rmtree(folder)
+    return count
+
+
 def distributed() -> int:
     """A graph that no rank has as a whole."""
     comm = world()
@@ -94,7 +124,7 @@ def distributed() -> int:
 
 def main() -> None:
     device = sys.argv[1]
-    count = programs(device) + algorithms(device) + distributed()
+    count = programs(device) + algorithms(device) + stored(device) + distributed()
     if world().Get_rank() == 0:
         print(f"{count} runs agree")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dromos.cli.console import err, out, print_json, work
 from dromos.cli.sizes import parse_size
-from dromos.errors import InvalidArgumentError
+from dromos.errors import ArcsOnDiskError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from dromos.runner import Result
@@ -50,6 +50,11 @@ def deliver(
         check_report_path(report)
     if top is not None and top < 1:
         raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
+
+    def read_whole() -> Any:
+        with work(f"reading {file.name}") as progress:
+            return read(file, format=format, threads=threads, progress=progress)
+
     if device == "auto" and launched():
         device = "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
@@ -57,12 +62,18 @@ def deliver(
         if check:
             raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")
         graph, how["memory"] = open_on_disk(file), parse_size(memory)
+    elif device.partition(":")[0] == "mpi" and not check and is_undirected_store(file, format):
+        graph = open_on_disk(file)  # each rank reads its own rows
     else:
-        with work(f"reading {file.name}") as progress:
-            graph = read(file, format=format, threads=threads, progress=progress)
+        graph = read_whole()
     with work(name) as progress:
         how["progress"] = progress if err.is_terminal else None
-        result = call(graph, how)
+        try:
+            result = call(graph, how)
+        except ArcsOnDiskError:
+            if memory is not None:
+                raise
+            result = call(read_whole(), how)
     if check:
         with work("verifying"):
             result.verify()
@@ -83,6 +94,13 @@ def deliver(
         _show(result, check, top)
     elif err.is_terminal:
         err.print(repr(result), markup=False)
+
+
+def is_undirected_store(file: Path, format: str | None) -> bool:
+    """Whether ``file`` is a store whose rows serve both directions."""
+    from dromos.graph.store import open_store
+
+    return format in (None, "drm") and file.suffix == ".drm" and bool(open_store(file).symmetric)
 
 
 def open_on_disk(file: Path) -> Any:

@@ -98,6 +98,8 @@ def engine_for(
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
     """
+    if isinstance(device, str) and device.partition(":")[0] == CLUSTER and memory is None and slices is parts is None:
+        return _cluster(device, threads)
     if memory is not None or getattr(graph, "on_disk", False):
         if device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda"):
             return _cuda_within(graph, slices, parts, memory)
@@ -106,8 +108,6 @@ def engine_for(
         return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts)
     if not isinstance(device, str):
         return device
-    if device.partition(":")[0] == CLUSTER:
-        return _cluster(device, threads)
     name = _named(device, threads, graph)
     if device == "auto" and name == "cpu" and graph is not None and _is_larger_than_memory(graph):
         return _streamed("auto", threads, None, None, None, otherwise=DEVICES["cpu"](threads))

@@ -108,7 +108,7 @@ class Session:
         self.engine = engine_for(device, threads, graph, slices=slices, parts=parts, memory=memory)
         if keep_on_device and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
-        if not getattr(self.engine, "streams", False):
+        if not (getattr(self.engine, "streams", False) or getattr(self.engine, "reads_stores", False)):
             graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         self._rows: list[TraceRow | FusedRow] = []

@@ -72,10 +72,11 @@ class StoredGraph(Graph):
     tell their types and lengths, and refuse to be used.
     """
 
-    __slots__ = ("_checksums", "_loaded", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
+    __slots__ = ("_between", "_checksums", "_loaded", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
 
     on_disk = True
     _checksums: Array
+    _between: dict[tuple[str, bool], GraphSlice]
     _loaded: Graph | None
     _prefix: str
     _read_labels: list[Labels | None]
@@ -100,7 +101,7 @@ class StoredGraph(Graph):
         self._read_labels = [] if labels is None else labels
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
-        self._loaded, self._derived = None, {}
+        self._loaded, self._derived, self._between = None, {}, {}
         self._check, self._shared = None, False  # whoever reads offsets or pages checks them
         self.source_file = origin.path
         return self
@@ -259,6 +260,37 @@ class StoredGraph(Graph):
                 yield slice_of(rows, offsets, wanted, window)
         finally:
             pager.close()
+
+    @property
+    def out_prefix(self) -> str:
+        """The name that the sections of the out-rows begin with."""
+        return self._prefix
+
+    def rows_between(self, first: int, last: int, prefix: str, *, weights: bool) -> GraphSlice:
+        """The rows ``first..last`` in memory, with their checksums compared; the last ones asked for are kept."""
+        kept = self._between.get((prefix, weights))
+        if kept is None or (kept.start, kept.stop) != (first, last):
+            self._between.pop((prefix, weights), None)  # its memory goes first
+            kept = self._between[prefix, weights] = self._read_between(first, last, prefix, weights)
+        return kept
+
+    def _read_between(self, first: int, last: int, prefix: str, weights: bool) -> GraphSlice:
+        rows, offsets = self.paged_rows(prefix, weights=weights), self.row_offsets(prefix)
+        begin, end = int(offsets[first]), int(offsets[last])
+        wanted = np.zeros(rows.num_pages, dtype=bool)
+        wanted[begin // rows.page_arcs : -(-end // rows.page_arcs)] = end > begin
+        columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
+        own = [np.empty(end - begin, dtype=column.dtype) for column in columns]
+        pager = Pager(StoreFile(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
+        try:
+            for window in pager.windows(rows, wanted):
+                low = max(begin, window.first * rows.page_arcs)
+                high = min(end, window.last * rows.page_arcs)
+                for column, values in zip(columns, own, strict=True):
+                    values[low - begin : high - begin] = column[low:high]
+        finally:
+            pager.close()
+        return GraphSlice(first, last, offsets[first : last + 1], own[0], own[1] if len(own) > 1 else None)
 
     def check_unchanged(self) -> None:
         """Raise a :class:`~dromos.errors.FileError` if the file was changed since it was opened."""

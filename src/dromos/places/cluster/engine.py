@@ -14,12 +14,15 @@ from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.slices import equal_edge_bounds
+from dromos.graph.store.stored import StoredGraph
 from dromos.places.cluster.exchange import MpiExchange
 from dromos.places.cluster.graph import RankFeed, RankGraph
+from dromos.places.cluster.stored import StoredFeed
 from dromos.places.cluster.world import world
 from dromos.places.driver import PlacedExecution
-from dromos.places.feed import MemoryFeed
+from dromos.places.feed import Feed, MemoryFeed
 from dromos.program import Program
+from dromos.program.expr import reads
 
 __all__ = ["ClusterEngine"]
 
@@ -27,8 +30,12 @@ __all__ = ["ClusterEngine"]
 class ClusterEngine:
     """Runs programs over the ranks of an MPI job, one part per rank, on ``leaf``; see ``docs/cluster.md``.
 
+    Of a graph on disk (:func:`dromos.open`) a rank reads its own rows only.
+
     Every rank makes the same calls with the same program and graph. Results are whole on every rank.
     """
+
+    reads_stores = True
 
     def __init__(self, leaf: Leaf, comm: Any = None) -> None:
         self.leaf, self.comm = leaf, world() if comm is None else comm
@@ -55,8 +62,16 @@ class ClusterEngine:
             types, bounds = graph_types(graph), equal_edge_bounds(graph.offsets, self.comm.Get_size()).tolist()
         first, last = bounds[rank], bounds[rank + 1]
         part = self.leaf.part(program, graph, types, first, last)
-        feed = RankFeed(graph) if isinstance(graph, RankGraph) else MemoryFeed(graph, first, last, 1)
+        feed = self._feed(program, graph, first, last)
         return PlacedExecution(program, graph, types, [part], [feed], MpiExchange(self.comm, bounds, types.id))
+
+    def _feed(self, program: Program, graph: GraphLike | RankGraph, first: int, last: int) -> Feed:
+        if isinstance(graph, RankGraph):
+            return RankFeed(graph)
+        if isinstance(graph, StoredGraph):
+            weights = bool(reads(program.typed(graph_types(graph)).ir.exprs(), "weight"))
+            return StoredFeed(graph, first, last, weights=weights)
+        return MemoryFeed(graph, first, last, 1)
 
     def native(self, name: str) -> NativeKernel | None:
         """None: the hand-written kernels take whole graphs, so programs do their work here."""

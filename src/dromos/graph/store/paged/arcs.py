@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dromos.errors import InvalidArgumentError
+from dromos.errors import ArcsOnDiskError
 
 __all__ = ["ArcsOnDisk"]
 
@@ -38,7 +38,7 @@ class ArcsOnDisk:
         return self.size
 
     def _refuse(self, *args: Any, **options: Any) -> NoReturn:
-        raise InvalidArgumentError(
+        raise ArcsOnDiskError(
             f"the arcs of {self._path} stay on disk, and this needs them in memory; take dr.read(path), or "
             "graph.load(), instead of dr.open(path) (on the command line: leave --memory out)"
         )
