@@ -117,7 +117,7 @@ def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
     assert dr.bfs(mapped, 5, memory="64M", **NUMPY).device == "numpy, streamed"
 
 
-@pytest.mark.parametrize("call", [dr.triangles, dr.clustering, dr.label_propagation])
+@pytest.mark.parametrize("call", [dr.coloring, dr.louvain, dr.truss_numbers])
 def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], tmp_path: Path) -> None:
     file = stored(weighted(directed=False).with_weights(None), tmp_path)
     with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)"):

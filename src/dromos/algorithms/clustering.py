@@ -18,6 +18,7 @@ import numpy as np
 
 from dromos.algorithms.arguments import simple, weight_range
 from dromos.algorithms.arguments import weighted as with_weight
+from dromos.algorithms.triangles import triangle_counts
 from dromos.algorithms.triangles import verify as verify_triangles
 from dromos.algorithms.verifying import matrix, nowhere
 from dromos.dtypes import Array
@@ -50,14 +51,13 @@ def clustering(graph: Graph, weight: str | None = None, **how: Unpack[Options]) 
     session = Session("clustering", graph, **how)
     if graph.directed or with_weight(graph, weight).weights is not None:
         return _by_walks(session, graph, weight)
-    on = simple(graph)
-    counts = session.require_native("triangles", on)["triangles"]
-    share = counts / np.maximum(_pairs(on), 1)
+    found = triangle_counts(session, graph)
+    share = found["triangles"] / np.maximum(_pairs(found["degree"]), 1)
     return session.result(
         ClusteringResult,
         {"clustering": share},
         values={"average": float(share.mean()) if len(share) else 0.0},
-        verifier=lambda result: verify(on, result["clustering"]),
+        verifier=lambda result: verify(simple(graph), result["clustering"]),
     )
 
 
@@ -92,16 +92,17 @@ def _merged(graph: Graph) -> Graph:
     )  # fmt: skip
 
 
-def _pairs(graph: Graph) -> Array:
-    degree = graph.out_degree.astype(np.int64)
-    return degree * (degree - 1) // 2
+def _pairs(degree: Array) -> Array:
+    wide = degree.astype(np.int64)
+    return wide * (wide - 1) // 2
 
 
 def verify(graph: Graph, share: Array) -> None:
     """Shares lie in 0..1, and times the pairs of neighbours they are whole numbers of triangles."""
     nowhere((share < 0) | (share > 1), "the coefficient of vertex {} is outside 0..1")
-    counts = np.rint(share * _pairs(graph)).astype(np.int64)
-    nowhere(np.abs(counts - share * _pairs(graph)) > 1e-6, "the coefficient of vertex {} is no share of its pairs")
+    pairs = _pairs(graph.out_degree)
+    counts = np.rint(share * pairs).astype(np.int64)
+    nowhere(np.abs(counts - share * pairs) > 1e-6, "the coefficient of vertex {} is no share of its pairs")
     verify_triangles(graph, counts)
 
 

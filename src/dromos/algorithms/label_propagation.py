@@ -5,8 +5,8 @@ starts with its own id; in each of ``max_iter`` rounds all take, at once, the la
 neighbours, the least of those. In a directed graph a neighbour counts for each edge in either direction; parallel
 edges count each, a self-loop counts the vertex's own label. A vertex without neighbours keeps its label.
 
-An engine's own kernel counts; see ``dromos/engines/native/cdlp.py``. Raghavan, Albert and Kumara, 2007; Iosup et al.,
-"LDBC Graphalytics", VLDB 2016.
+An engine's own kernel counts; see ``dromos/engines/native/cdlp.py``. Over slices and graphs on disk it is an operator,
+``dromos/places/operators/mode``. Raghavan, Albert and Kumara, 2007; Iosup et al., "LDBC Graphalytics", VLDB 2016.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import simple
-from dromos.algorithms.triangles import require_undirected
+from dromos.algorithms.triangles import require_undirected, triangle_counts
 from dromos.algorithms.triangles import verify as verify_triangles
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -45,16 +45,15 @@ def transitivity(graph: Graph, **how: Unpack[Options]) -> TransitivityResult:
     """
     session = Session("transitivity", graph, **how)
     require_undirected(graph, "transitivity")
-    on = simple(graph)
-    counts = session.require_native("triangles", on)["triangles"]
-    degree = on.out_degree.astype(np.int64)
+    found = triangle_counts(session, graph)
+    counts, degree = found["triangles"], found["degree"].astype(np.int64)
     pairs = degree * (degree - 1) // 2
     share = float(counts.sum() / pairs.sum()) if pairs.any() else 0.0
     return session.result(
         TransitivityResult,
         {"triangles": counts, "pairs": pairs},
         values={"transitivity": share},
-        verifier=lambda result: verify(on, result["triangles"], result["pairs"], share),
+        verifier=lambda result: verify(simple(graph), result["triangles"], result["pairs"], share),
     )
 
 

@@ -3,12 +3,14 @@
 Returns ``triangles`` (how many triangles each vertex is in) and their number in the graph, ``total``. Self-loops are
 left out and parallel edges count once, as in NetworkX; a directed graph is refused, as there.
 
-An engine's own kernel intersects neighbourhoods; see ``dromos/engines/native/triangles.py``.
+An engine's own kernel intersects neighbourhoods; see ``dromos/engines/native/triangles.py``. Over slices and graphs on
+disk it is an operator, ``dromos/places/operators/intersection``.
 """
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["TrianglesResult", "require_undirected", "triangles", "verify"]
+__all__ = ["TrianglesResult", "require_undirected", "triangle_counts", "triangles", "verify"]
 
 
 def require_undirected(graph: Graph, name: str) -> None:
@@ -49,16 +51,23 @@ def triangles(graph: Graph, **how: Unpack[Options]) -> TrianglesResult:
     """
     session = Session("triangles", graph, **how)
     require_undirected(graph, "triangles")
-    on = simple(graph)
-    found = session.require_native("triangles", on, keep_on_device=True)
+    found = triangle_counts(session, graph, keep_on_device=True)
     counts = found["triangles"]
     total = found["total"] if "total" in found else counts.sum() // 3  # a kernel that knows it saves a pass
     return session.result(
         TrianglesResult,
         {"triangles": counts},
         values={"total": int(total)},
-        verifier=lambda result: verify(on, result["triangles"]),
+        verifier=lambda result: verify(simple(graph), result["triangles"]),
     )
+
+
+def triangle_counts(session: Session, graph: Graph, *, keep_on_device: bool = False) -> Mapping[str, Any]:
+    """``triangles`` and ``degree`` of each vertex of the simple graph, and ``total`` where the kernel knows it."""
+    if session.operator("triangles") is not None:  # rows come in slices, and are made simple as they come
+        return session.require_native("triangles", graph)
+    on = simple(graph)
+    return {"degree": on.out_degree, **session.require_native("triangles", on, keep_on_device=keep_on_device)}
 
 
 def verify(graph: Graph, counts: Array) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.direction import along
@@ -13,6 +14,7 @@ from dromos.graph.slices import equal_edge_bounds
 from dromos.places.driver import PlacedExecution
 from dromos.places.exchange import CopyExchange
 from dromos.places.feed import MemoryFeed
+from dromos.places.operators import OPERATORS, Blocks
 from dromos.program import Program
 
 __all__ = ["PlacedEngine"]
@@ -69,3 +71,22 @@ class PlacedEngine:
     def native(self, name: str) -> NativeKernel | None:
         """None, unless given: hand-written kernels take whole graphs, so programs do their work here."""
         return self._kernels.get(name)
+
+    def operator(self, name: str) -> NativeKernel | None:
+        """What no program can say, over slices; None where there is no such operator, or a kernel for whole graphs."""
+        if name not in OPERATORS or name in self._kernels:
+            return None
+
+        def run(graph: GraphLike, *, directed: bool = False, **options: Any) -> Mapping[str, Any]:
+            bounds = equal_edge_bounds(graph.offsets, self.parts).tolist()
+            blocks = Blocks(
+                graph,
+                [MemoryFeed(graph, first, last, self.slices) for first, last in pairwise(bounds)],
+                graph.targets.dtype,
+                size=-(-graph.num_arcs // (self.slices * self.parts)),
+                directions=("push", "pull") if directed else ("push",),
+                threads=getattr(self.leaf, "threads", None),
+            )
+            return OPERATORS[name](blocks, self.leaf.name, **options)
+
+        return run

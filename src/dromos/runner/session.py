@@ -189,9 +189,19 @@ class Session:
         self._rows.append(TraceRow(kernel, 0, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
         return fields
 
+    def operator(self, kernel: str) -> NativeKernel | None:
+        """The engine's form of ``kernel`` over slices; None where it takes whole graphs."""
+        find = getattr(self.engine, "operator", None)
+        found: NativeKernel | None = None if find is None else find(kernel)
+        return found
+
     def require_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`native`, for what no program can say."""
+        """As :meth:`native`, for what no program can say; over slices by the engine's operator."""
         self.refuse_path()
+        operator = self.operator(kernel)
+        if operator is not None:
+            options.pop("keep_on_device", None)  # slices go by in the host's memory
+            return self._call(kernel, operator, graph, False, options)
         self.graph.require_in_memory()
         if getattr(self.engine, "streams", False):  # a mapped graph that is larger than memory: the system pages it
             self.engine = engine_for("cpu", self.threads)

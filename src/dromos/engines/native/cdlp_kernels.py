@@ -30,7 +30,7 @@ def _gather(offsets, targets, v, label, space, at):
 
 
 @inline
-def _of_few(space, begin, end):
+def mode_of_few(space, begin, end):
     """The most frequent label of a few, the least of those."""
     best, most = load(space, begin), np.int64(0)
     for i in range(begin, end):
@@ -43,7 +43,7 @@ def _of_few(space, begin, end):
 
 
 @inline
-def _of_many(space, begin, end, table, counts, base):
+def mode_of_many(space, begin, end, table, counts, base):
     """The same of many; the places of the labels in the table take the place of the labels in ``space``."""
     bits = np.uint64(2)
     while np.int64(1) << np.int64(bits) < 2 * (end - begin):
@@ -97,9 +97,9 @@ def relabel(
             before = load(label, v)
             name = before
             if end - mine > FEW:
-                name = _of_many(space, mine, end, table, counts, base)
+                name = mode_of_many(space, mine, end, table, counts, base)
             elif end > mine:
-                name = _of_few(space, mine, end)
+                name = mode_of_few(space, mine, end)
             store(after, v, name)
             changed += np.int64(name != before)
     store(changes, thread * LINE, changed)

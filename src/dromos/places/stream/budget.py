@@ -15,7 +15,7 @@ from dromos.graph.summary import human_bytes
 from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 
-__all__ = ["MemoryPlan", "plan_memory", "state_bytes"]
+__all__ = ["MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "state_bytes"]
 
 _MOST_BUFFERS: Final = 64 << 20
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
@@ -26,6 +26,13 @@ _LISTS: Final = {"cpu": 5}
 _CLAIM_MARKS: Final = 1  # four bitmaps
 _CLAIM_LISTS: Final = 3  # the frontier, the next one, who wants a message
 _FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
+
+# Operators: per vertex counts or two labels, degrees and sums of them; per arc of a block NumPy's temporary arrays, and
+# per arc that is held its id, twice while parts are joined.
+_OPERATOR_VERTEX: Final = 40
+_BLOCK_ARC: Final = 80
+_HELD_ARC: Final = 16
+_LEAST_BLOCK: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,27 @@ def state_bytes(
     arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
     given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
     return num_vertices * row + num_arcs * arcs + given
+
+
+@dataclass(frozen=True)
+class OperatorRoom:
+    """What an operator takes of a run's memory: all of it, and how many arcs its blocks and what it holds may have."""
+
+    bytes: int
+    block_arcs: int
+    held_arcs: int
+
+
+def operator_room(memory: int, num_vertices: int, longest_row: int, leaf: str) -> OperatorRoom:
+    """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
+
+    >>> operator_room(1 << 30, 1000, 10, "cpu").held_arcs >> 20
+    16
+    """
+    block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
+    held = max(memory // 4, _LEAST_BLOCK)
+    vertices = num_vertices * (_OPERATOR_VERTEX + _MARKS[leaf])
+    return OperatorRoom(vertices + block + held, block // _BLOCK_ARC, held // _HELD_ARC)
 
 
 def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu") -> MemoryPlan:

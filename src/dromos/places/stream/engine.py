@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
@@ -16,7 +18,8 @@ from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.stored import StoredGraph, open_store
-from dromos.places.stream.budget import MemoryPlan, plan_memory, state_bytes
+from dromos.places.operators import OPERATORS, Blocks
+from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, state_bytes
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
 from dromos.plan.path import Direction
@@ -102,6 +105,39 @@ class StreamEngine:
     def native(self, name: str) -> NativeKernel | None:
         """None: the hand-written kernels take whole graphs, so programs do their work here."""
         return None
+
+    def operator(self, name: str) -> NativeKernel | None:
+        """What no program can say, over pages; None where there is no such operator."""
+        return partial(self._operate, name) if name in OPERATORS else None
+
+    def _operate(self, name: str, graph: GraphLike, *, directed: bool = False, **options: Any) -> Mapping[str, Any]:
+        stored = stored_form(graph)
+        if stored is None:
+            raise InvalidArgumentError(
+                "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
+            )
+        if directed and stored.in_prefix is None:
+            raise InvalidArgumentError(f"this needs the in-edges, and {stored.why_no_transpose}")
+        directions: tuple[Direction, ...] = ("push", "pull") if directed else ("push",)
+        prefixes = {"push": stored._prefix, "pull": stored.in_prefix or ""}
+        rows = {way: stored.paged_rows(prefixes[way], weights=False, page_bytes=self.page_bytes) for way in directions}
+        memory = available_memory() // 2 if self.memory is None else self.memory
+        degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
+        longest = sum(int(degree.max(initial=0)) for degree in degrees)
+        room = operator_room(memory, stored.num_vertices, longest, self.leaf.name)
+        offset_bytes = stored.offset_bytes * len(directions)
+        plan = plan_memory(memory, room.bytes, offset_bytes, list(rows.values()), leaf=self.leaf.name)
+        pager = Pager(self.opener(stored.origin), plan.room)
+        try:
+            offsets: dict[Direction, Array] = {way: stored.row_offsets(prefixes[way]) for way in directions}
+            blocks = Blocks(
+                stored, [PageFeed(pager, rows, offsets)], graph_types(stored).id,
+                size=room.block_arcs, held=room.held_arcs, directions=directions,
+                threads=getattr(self.leaf, "threads", None),
+            )  # fmt: skip
+            return OPERATORS[name](blocks, self.leaf.name, **options)
+        finally:
+            pager.close()
 
 
 def stored_form(graph: GraphLike) -> StoredGraph | None:

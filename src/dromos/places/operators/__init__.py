@@ -1,0 +1,25 @@
+"""What no program can say, over slices: one folder per operator, with its contract, its plain form and its CPU form.
+
+A program merges two messages at a time into one of fixed size. The most frequent of many labels (:mod:`.mode`) and the
+common neighbours of two vertices (:mod:`.intersection`) are no such merge: they need whole rows. So an operator gathers
+the whole rows of a block of vertices from whatever slices hold them (:mod:`.blocks`), a block or two at a time. Memory
+grows with the vertices, plus the blocks and slices in hand.
+
+``OPERATORS`` has the drivers under the names that algorithms ask engines for; the form that computes is the leaf's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from dromos.places.operators.blocks import Blocks
+from dromos.places.operators.intersection import count_triangles
+from dromos.places.operators.mode import propagate_labels
+
+__all__ = ["OPERATORS", "Blocks"]
+
+OPERATORS: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {
+    "cdlp": propagate_labels,
+    "triangles": count_triangles,
+}

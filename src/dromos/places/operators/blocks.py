@@ -1,0 +1,100 @@
+"""Whole rows of ranges of vertices, gathered from slices that may begin and end within rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.errors import InvalidArgumentError
+from dromos.places.feed import Feed
+from dromos.plan.path import Direction
+
+__all__ = ["Blocks", "Rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of the vertices ``first..last``, in the order of the ids; targets of a row are in no order."""
+
+    first: int
+    last: int
+    offsets: Array
+    targets: Array
+
+    @property
+    def sources(self) -> Array:
+        """The source of every arc."""
+        return np.repeat(np.arange(self.first, self.last), np.diff(self.offsets))
+
+
+class Blocks:
+    """A graph's rows in blocks of about ``size`` arcs, each of at least one vertex, out of the feeds of its parts.
+
+    >>> import dromos as dr
+    >>> from dromos.places.feed import MemoryFeed
+    >>> graph = dr.Graph.from_edges([0, 0, 0, 2], [1, 2, 3, 0])
+    >>> blocks = Blocks(graph, [MemoryFeed(graph, 0, 4, 3)], graph.targets.dtype, size=3)
+    >>> [(rows.first, rows.last, rows.targets.tolist()) for rows in blocks.rows()]
+    [(0, 2, [1, 2, 3]), (2, 4, [0])]
+    """
+
+    def __init__(
+        self,
+        shape: GraphShape,
+        feeds: Sequence[Feed],
+        dtype: np.dtype[np.generic],
+        *,
+        size: int,
+        held: int | None = None,
+        threads: int | None = None,
+        directions: tuple[Direction, ...] = ("push",),
+        why_not: str = "",
+    ) -> None:
+        """``held``: arcs that an operator may keep beside a block; ``why_not``: why a direction is not there."""
+        missing = [way for way in directions if not all(way in feed.directions for feed in feeds)]
+        if missing:
+            raise InvalidArgumentError(f"this needs the in-edges, and {why_not or 'they are not there'}")
+        self.shape, self.feeds, self.dtype, self.threads = shape, feeds, dtype, threads
+        self.size, self.held, self.directions = max(size, 1), max(size if held is None else held, 1), directions
+        self.degree: Array = np.zeros(shape.num_vertices, np.int64)
+        """How many arcs each vertex has, over all directions."""
+        for way in directions:
+            self.degree += shape.out_degree if way == "push" else shape.in_degree
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """The ranges of vertices of all blocks."""
+        ends, found, first = np.cumsum(self.degree), [], 0
+        while first < len(ends):
+            before = int(ends[first - 1]) if first else 0
+            last = max(int(np.searchsorted(ends, before + self.size, side="right")), first + 1)
+            found.append((first, last))
+            first = last
+        return found
+
+    def rows(self) -> Iterator[Rows]:
+        """All blocks, one after the other."""
+        for first, last in self.bounds():
+            yield self.gather(first, last)
+
+    def gather(self, first: int, last: int) -> Rows:
+        """The whole rows of the vertices ``first..last``, over all directions."""
+        offsets = np.concatenate([[0], np.cumsum(self.degree[first:last])])
+        targets, filled = np.empty(int(offsets[-1]), self.dtype), offsets[:-1].copy()
+        wanted = np.arange(first, last)
+        for direction in self.directions:
+            for feed in self.feeds:
+                for piece in feed.fetch(feed.holding(wanted, direction), direction):
+                    low, high = max(first, piece.start), min(last, piece.stop)
+                    if low >= high:
+                        continue
+                    cuts = piece.offsets[low - piece.start : high - piece.start + 1].astype(np.int64)
+                    inside = cuts - int(piece.offsets[0])
+                    lengths, at = np.diff(cuts), filled[low - first : high - first]
+                    spots = np.repeat(at - (cuts[:-1] - cuts[0]), lengths) + np.arange(cuts[-1] - cuts[0])
+                    targets[spots] = piece.targets[inside[0] : inside[-1]]
+                    at += lengths
+        return Rows(first, last, offsets, targets)

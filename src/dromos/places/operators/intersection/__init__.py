@@ -1,0 +1,97 @@
+"""The intersection of rows: common neighbours of the ends of edges, which close triangles.
+
+The contract: ``intersect(left, right, counts)`` takes two blocks of rows that are sets. For each row x of ``left``,
+each of its members y that is a row of ``right``, and each member z of both rows it adds one to ``counts`` at x, y and
+z; it gives how many such z there were. ``plain`` says what it means, ``cpu`` marks a row of ``left`` and looks the
+members of rows of ``right`` up, on all threads.
+
+Triangles are counted over a graph whose edges lead from the vertex of lower degree to the other (ids break ties): each
+triangle is then one x, y, z, and no row is longer than the square root of twice the edges. Oriented rows are held while
+there is room for them, and all blocks go by; where the graph is larger than that, as often as it takes.
+Memory: counts and degrees, one byte per vertex and thread, one block, and what is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.places.operators.blocks import Blocks, Rows
+
+__all__ = ["Intersect", "count_triangles", "intersect_of"]
+
+Intersect: TypeAlias = Callable[[Rows, Rows, Array], int]
+"""Two blocks, and the counts to add to: how many members rows had in common."""
+
+_FORMS = {"cpu": "cpu", "numpy": "plain", "reference": "plain"}
+
+
+def intersect_of(leaf: str, num_vertices: int, threads: int | None = None) -> Intersect:
+    """The form of a leaf engine, for a graph of so many vertices."""
+    form: Any = import_module(f"dromos.places.operators.intersection.{_FORMS[leaf]}")
+    found: Intersect = form.intersect(num_vertices, threads)
+    return found
+
+
+def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
+    """Triangles through each vertex of an undirected graph, and in all of it; and how many other neighbours it has.
+
+    Self-loops are left out, and parallel edges count once.
+    """
+    n = blocks.shape.num_vertices
+    counts, total = np.zeros(n, np.int64), 0
+    intersect = intersect_of(leaf, n, blocks.threads)
+    orient = _Orientation(blocks)
+    for held in _held(blocks, orient):
+        for rows in blocks.rows():
+            total += intersect(orient(rows), held, counts)
+    return {"triangles": counts, "total": total, "degree": orient.degree}
+
+
+class _Orientation:
+    """Rows with those members only that have a higher degree (or an equal one and a higher id), each once."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._rank, self._n = blocks.degree, blocks.shape.num_vertices
+        self.degree = blocks.degree.copy()
+        """How many other neighbours a vertex has; of a block from when it was seen on."""
+        flags = getattr(blocks.shape, "known_flags", None)
+        self._simple = flags is not None and flags.parallel_edges is False and flags.self_loops is False
+
+    def __call__(self, rows: Rows) -> Rows:
+        sources, targets = rows.sources, rows.targets
+        if not self._simple:
+            other = sources != targets
+            pairs = np.sort(sources[other] * self._n + targets[other], kind="stable")  # most are in order already
+            pairs = pairs[np.flatnonzero(np.diff(pairs, prepend=-1))]
+            sources, targets = pairs // self._n, (pairs % self._n).astype(targets.dtype)
+            self.degree[rows.first : rows.last] = np.bincount(sources - rows.first, minlength=rows.last - rows.first)
+        here, there = self._rank[sources], self._rank[targets]
+        up = (there > here) | ((there == here) & (targets > sources))
+        lengths = np.bincount(sources[up] - rows.first, minlength=rows.last - rows.first)
+        return Rows(rows.first, rows.last, np.concatenate([[0], np.cumsum(lengths)]), targets[up])
+
+
+def _held(blocks: Blocks, orient: _Orientation) -> Iterator[Rows]:
+    """Oriented rows of one range of vertices after the other, each as large as there is room for."""
+    kept: list[Rows] = []
+    size = 0
+    for rows in blocks.rows():
+        part = orient(rows)
+        if kept and size + len(part.targets) > blocks.held:
+            yield _joined(kept)
+            kept, size = [], 0
+        kept.append(part)
+        size += len(part.targets)
+    if kept:
+        yield _joined(kept)
+
+
+def _joined(kept: list[Rows]) -> Rows:
+    lengths = np.concatenate([np.diff(rows.offsets) for rows in kept])
+    targets = np.concatenate([rows.targets for rows in kept])
+    return Rows(kept[0].first, kept[-1].last, np.concatenate([[0], np.cumsum(lengths)]), targets)
