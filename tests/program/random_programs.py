@@ -189,6 +189,8 @@ class _Draw:
         )  # fmt: skip
         members["direction"] = self.direction
         members |= {"combine": self.combine, "init": self.init(), "compute": self.compute(), "update": self.update()}
+        if self.shape == "any" and self.chance(0.25):
+            members |= {"phases": ("a", "b"), "compute_b": self.compute(), "update_b": self.update()}
         if self.chance(0.6):
             members["start"] = lambda self, v: v.id == 0
         if self.chance(0.2 if self.shape == "any" else 0.05):

@@ -40,7 +40,20 @@ __all__ = [
 
 MAX_VECTOR: Final = 64
 RESERVED: Final = frozenset(
-    {"at", "id", "in_degree", "ir", "num_arcs", "num_vertices", "out_degree", "params", "superstep", "typed", "weight"}
+    {
+        "at",
+        "id",
+        "in_phase",
+        "in_degree",
+        "ir",
+        "num_arcs",
+        "num_vertices",
+        "out_degree",
+        "params",
+        "superstep",
+        "typed",
+        "weight",
+    }
 )
 """Names that every vertex, edge or program has already."""
 

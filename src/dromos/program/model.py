@@ -9,14 +9,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dromos.errors import InvalidArgumentError
+from dromos.errors import InvalidArgumentError, ProgramError
 from dromos.program.declare import REQUIRED, Global, Param, declared
 from dromos.program.direction import Along
 from dromos.program.ir import FieldSpec, Kind, ProgramIR, UpdateOn
 from dromos.program.monoid import Monoid
+from dromos.program.phases import is_phase, phase_names
 from dromos.program.trace import OtherVertex, trace
 from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes, IdType
+from dromos.program.values import Value
 
 __all__ = ["Program"]
 
@@ -48,6 +50,7 @@ class Program:
     update_on: ClassVar[UpdateOn | None] = None
     kind: ClassVar[Kind | None] = None
     direction: ClassVar[Along] = "out"
+    phases: ClassVar[tuple[str, ...] | None] = None
 
     superstep = Global("superstep", "The number of the superstep being run, from 0 (int32).")
     num_vertices = Global("num_vertices", "How many vertices the graph has (int64).")
@@ -69,6 +72,13 @@ class Program:
         if missing := [name for name, value in values.items() if value is REQUIRED]:
             raise InvalidArgumentError(f"{type(self).__name__} needs {', '.join(f'{name}=...' for name in missing)}")
         self.params = MappingProxyType({name: self._convert(known[name], values[name]) for name in known})
+
+    def in_phase(self, name: str) -> Any:
+        """Whether the superstep belongs to the phase ``name``, one of the program's ``phases``; a truth value."""
+        phases = phase_names(type(self))
+        if name not in phases:
+            raise ProgramError(f"there is no phase {name!r}; phases = {phases!r}", program=type(self).__name__)
+        return Value(is_phase(phases, phases.index(name)))
 
     def at(self, vertex: Any) -> Any:
         """Another vertex, by its id: ``self.at(v.parent).label`` is its field as the last superstep left it.

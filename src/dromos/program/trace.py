@@ -24,6 +24,7 @@ from dromos.program.direction import WAYS, Along, turned, way_symbol
 from dromos.program.expr import TRUE, Expr, build, reads
 from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
 from dromos.program.monoid import MIN, Monoid, monoid_of
+from dromos.program.phases import choose, phase_names
 from dromos.program.place import Place, here, place_of, tracing
 from dromos.program.trouble import explained
 from dromos.program.typed import TypedProgram
@@ -139,6 +140,7 @@ class _Tracer:
         self.program.reduction_sizes = {}
         self.program.readable = {**self.fields, **self.given}
         self.places: dict[str, Place] = {}
+        self.phases = phase_names(cls)
 
     def run(self) -> ProgramIR:
         if taken := RESERVED & {*self.fields, *self.edge_fields, *self.params, *dict(declared(self.cls, Reduction))}:
@@ -162,8 +164,7 @@ class _Tracer:
         edge_init = self.initial(
             "edge_init", self.declared_edges, self.edge_fields, bare["source"], Edge(self.edge_given), bare["target"]
         )
-        message = lift(self.call("compute", u, edge, v))
-        parts = message.exprs if isinstance(message, Vector) else (message.expr,)
+        parts, is_row = self.message(u, edge, v)
         if combine.keyed and len(parts) < 2:
             raise ProgramError(f"{combine} needs a message (key, value, ...)", **self.places["compute"])
         if combine.parts and len(parts) != len(combine.parts):
@@ -171,13 +172,13 @@ class _Tracer:
                 f"gives a message of {len(parts)} parts, and combine merges {len(combine.parts)}",
                 **self.places["compute"],
             )
-        received = symbols("message", (), len(parts) if isinstance(message, Vector) else None)
-        update = self.assign("update", self.fields, self.call("update", vertex, received))
+        received = symbols("message", (), len(parts) if is_row else None)
+        update = self.assigned("update", self.fields, vertex, received)
         if not update:
             raise ProgramError("writes no field", **self.places["update"])
-        sent = self.assign("sent", self.fields, self.call("sent", vertex, default={}))
+        sent = self.assigned("sent", self.fields, vertex, default={})
         changed = _changed([self.fields[name] for name, _ in update])
-        active = self.scalar("active", self.call("active", old, new, default=changed))
+        active = self.truth("active", old, new, default=changed)
         start = self.scalar("start", self.call("start", vertex, default=True))
         ir = ProgramIR(
             name=self.name,
@@ -189,14 +190,14 @@ class _Tracer:
             init=init,
             edge_init=edge_init,
             start=start,
-            sends=self.scalar("sends", self.call("sends", u, edge, v, default=True)),
-            wants=self.scalar("wants", self.call("wants", vertex, default=True)),
+            sends=self.truth("sends", u, edge, v, default=True),
+            wants=self.truth("wants", vertex, default=True),
             message=parts,
             sent=sent,
             update=update,
-            edge_update=self.assign("edge_update", self.edge_fields, self.call("edge_update", u, edge, v, default={})),
+            edge_update=self.assigned("edge_update", self.edge_fields, u, edge, v, default={}),
             active=active,
-            converged=self.scalar("converged", self.call("converged", default=False)),
+            converged=self.truth("converged", default=False),
             update_on=self.update_on(combine, active),
             kind=self.cls.kind or ("iterative" if start is TRUE else "traversal"),
             priority=self.priority(combine),
@@ -217,18 +218,60 @@ class _Tracer:
         hint = f"; is {near[0]!r} meant to be it?" if near else ""
         return ProgramError(f"has no {name}: it needs {what}{hint}", program=self.name)
 
-    def call(self, function: str, *args: Any, default: Any = REQUIRED) -> Any:
-        """What the program's function returns for symbols; ``default`` if the program has no such function."""
-        code: Callable[..., Any] | None = getattr(self.cls, function, None)
+    def calls(self, function: str, *args: Any, default: Any = REQUIRED) -> list[Any]:
+        """What a function returns in each phase, where it has forms of its own for some; else the one result."""
+        named = {phase: f"{function}_{phase}" for phase in self.phases if hasattr(self.cls, f"{function}_{phase}")}
+        if not named:
+            return [self.call(function, *args, default=default)]
+        without = [phase for phase in self.phases if phase not in named]
+        if without and default is REQUIRED and not hasattr(self.cls, function):
+            raise self.missing(
+                f"{function}_{without[0]}",
+                f"a method of that name for phase {without[0]!r}, or {function} for all phases",
+            )
+        return [self.call(function, *args, default=default, name=named.get(phase)) for phase in self.phases]
+
+    def message(self, u: Vertex, edge: Edge, v: Vertex) -> tuple[tuple[Expr, ...], bool]:
+        """The components of a message, and whether it is a row of them."""
+        found = [lift(result) for result in self.calls("compute", u, edge, v)]
+        rows = [one.exprs if isinstance(one, Vector) else (one.expr,) for one in found]
+        if len({len(row) for row in rows}) > 1:
+            raise ProgramError("gives messages of different sizes in different phases", **self.places["compute"])
+        return tuple(choose(self.phases, exprs) for exprs in zip(*rows, strict=True)), isinstance(found[0], Vector)
+
+    def truth(self, function: str, *args: Any, default: Any) -> Expr:
+        return choose(self.phases, [self.scalar(function, one) for one in self.calls(function, *args, default=default)])
+
+    def assigned(
+        self, function: str, specs: Mapping[str, FieldSpec], *args: Any, default: Any = REQUIRED
+    ) -> Assignments:
+        """New values of fields; one that a phase does not write stays as it is in that phase."""
+        by_phase = [dict(self.assign(function, specs, one)) for one in self.calls(function, *args, default=default)]
+        edge = function == "edge_update"
+        made = []
+        for name, spec in specs.items():
+            if any(name in found for found in by_phase):
+                prefix = (name,) if edge else ("vertex", name)
+                own = tuple(Expr("edge_field" if edge else "field", attr=(*prefix, i)) for i in range(spec.width))
+                rows = zip(*(found.get(name, own) for found in by_phase), strict=True)
+                made.append((name, tuple(choose(self.phases, exprs) for exprs in rows)))
+        return tuple(made)
+
+    def call(self, function: str, *args: Any, default: Any = REQUIRED, name: str | None = None) -> Any:
+        """What the program's function returns for symbols; ``default`` if the program has no such function.
+
+        ``name``: what it is called, where a phase has a form of its own.
+        """
+        code: Callable[..., Any] | None = getattr(self.cls, name or function, None)
         names = ", ".join(("self", *ARGUMENTS[function]))
         if code is None:
             if default is REQUIRED:
                 raise self.missing(function, f"a method {function}({names})")
             return default
-        self.places[function] = place_of(self.name, function, code)
+        self.places[function] = place_of(self.name, name or function, code)
         if not callable(code) or len(inspect.signature(code).parameters) != len(args) + 1:
-            raise ProgramError(f"must be a method {function}({names})", **self.places[function])
-        with tracing(self.name, function), explained(self.program, self.places[function]):
+            raise ProgramError(f"must be a method {name or function}({names})", **self.places[function])
+        with tracing(self.name, name or function), explained(self.program, self.places[function]):
             result = code(self.program, *args)
         if result is None:
             raise ProgramError("returns nothing; is a return missing?", **self.places[function])
