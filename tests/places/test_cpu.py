@@ -96,6 +96,39 @@ def test_claims_in_any_order_of_directions(first: int) -> None:
             assert np.array_equal(found.result()[name], values), name
 
 
+def test_distances_in_order() -> None:
+    """Delta-stepping over parts, perhaps with ordinary supersteps before or between; whole and broken weights."""
+    draw = random.Random(3)
+    for number in range(30):
+        n = draw.choice((1, 3, 40, 64, 200, 700))
+        graph = generators.uniform(n, draw.choice((0, n, 3 * n)), seed=number, directed=draw.random() < 0.5)
+        graph = graph.with_weights(draw_weights(draw, graph.num_arcs) if graph.directed else None)
+        graph = weighted(graph) if graph.weights is None else graph
+        program = programs.SSSP(source=draw.randrange(n))
+        expected = ReferenceEngine().prepare(program, graph)
+        while not expected.stats.finished:
+            expected.step(Path())
+        found = PlacedEngine(CpuLeaf(threads=draw.choice((1, 2))), parts=draw.randrange(1, 5)).prepare(program, graph)
+        assert found.caps.ordered
+        while not found.stats.finished:
+            mixed = draw.random() < 0.2
+            found.step(Path() if mixed else Path("async", "push", "dd"), draw.choice((1, 3, None)))
+        np.testing.assert_allclose(found.result()["distance"], expected.result()["distance"], rtol=1e-6)
+
+
+def draw_weights(draw: random.Random, count: int) -> np.ndarray:
+    """A few are great, and a few are zero."""
+    return np.array([draw.choice((0, 0.25, 1, 7, 1000)) for _ in range(count)], np.float32)
+
+
+def test_slices_have_no_order() -> None:
+    execution = PlacedEngine(CpuLeaf(threads=1), slices=2).prepare(
+        programs.SSSP(source=0), weighted(generators.path(9))
+    )
+    assert not execution.caps.ordered
+    assert all(path.sync == "sync" for path in execution.caps.paths)
+
+
 @pytest.mark.parametrize("path", ["sync-push-dd", "sync-pull-td"])
 def test_a_hub_goes_over_slices_and_threads(path: str) -> None:
     star = weighted(generators.star(50_000))

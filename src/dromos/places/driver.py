@@ -15,13 +15,17 @@ from dromos.engines.parts import Part, Partial
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
+from dromos.places.ordered import ORDERED, Ordered, can_order
 from dromos.plan import PATHS, Caps, Path, Stats, require_legal
 from dromos.plan.path import Direction
 from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
 
 __all__ = ["PlacedExecution"]
 
-_WHY_SYNCHRONOUS = "over slices and parts no vertex changes before all messages are there, so no path is asynchronous"
+_WHY_SYNCHRONOUS = (
+    "over slices and parts no vertex changes before all messages are there, so no path is asynchronous "
+    "but that of programs with a priority whose parts have one slice each"
+)
 
 
 class PlacedExecution:
@@ -43,11 +47,15 @@ class PlacedExecution:
         self.analysis = analyse(self.typed)
         directions = [d for d in ("push", "pull") if all(d in feed.directions for feed in feeds)]
         offered = tuple(path for path in PATHS if path.sync == "sync" and path.direction in directions)
+        self._ordered: Ordered | None = None
+        orders = can_order(parts, feeds)
+        if orders:
+            offered += (ORDERED,)
         why = _WHY_SYNCHRONOUS
         if "pull" not in directions:
             why += "; and without in-rows (the transpose) nothing can be pulled"
         self.caps: Caps = caps_for(
-            self.ir, self.analysis, shape, supported=offered, why_no_others=why, **parts[0].planning
+            self.ir, self.analysis, shape, supported=offered, why_no_others=why, ordered=orders, **parts[0].planning
         )
         self._superstep = self._explored = 0
         started = exchange.reduce([part.start() for part in parts], self.typed)
@@ -81,6 +89,9 @@ class PlacedExecution:
         if path.axes not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
         clock = Stopwatch()
+        if path.axes == ORDERED:
+            return self._step_in_order(horizon, clock)
+        self._ordered = None
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
         if self.ir.tables:
             self.exchange.refresh(self.parts, "lookup")
@@ -105,6 +116,24 @@ class PlacedExecution:
         self._superstep += 1
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
         self.stats = self._statistics(total, ended)
+        return self.stats
+
+    def _step_in_order(self, horizon: int | None, clock: Stopwatch) -> Stats:
+        """Supersteps on the ordered path until the frontier is empty, or as many as the horizon allows."""
+        if self._ordered is None:
+            assert can_order(self.parts, self.feeds)
+            self._ordered = Ordered(self.parts, self.feeds, self.exchange)
+        messages = 0
+        while True:
+            total = self._ordered.step(self.typed)
+            messages += total.messages
+            self._superstep += 1
+            if horizon is not None:
+                horizon -= 1
+            if not total.frontier or horizon == 0:
+                break
+        total = replace(total, messages=messages, seconds=clock.seconds())
+        self.stats = self._statistics(total, "" if total.frontier else "frontier empty")
         return self.stats
 
     @staticmethod

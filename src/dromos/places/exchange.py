@@ -29,6 +29,9 @@ class Exchange(Protocol):
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         """Those of all parts, everywhere, as one."""
 
+    def largest(self, values: Sequence[float]) -> float:
+        """The largest of all parts' values, everywhere."""
+
     def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
         """A field (or edge field) of the whole graph, from the rows that each part owns; it belongs to the caller."""
 
@@ -56,6 +59,10 @@ class CopyExchange:
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         """See :class:`Exchange`."""
         return merge_partials(partials, typed)
+
+    def largest(self, values: Sequence[float]) -> float:
+        """See :class:`Exchange`."""
+        return max(values)
 
     def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
         """See :class:`Exchange`."""

@@ -1,41 +1,17 @@
-"""A part of a graph on the cores of this machine: compiled kernels over its slices."""
+"""Parts of graphs on the cores of this machine: which kind of part a program gets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-
-from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.claiming_part import ClaimingPart
-from dromos.engines.cpu.costs import planning
-from dromos.engines.cpu.emit import kernel_module
-from dromos.engines.cpu.launching import (
-    LINE,
-    QUEUE,
-    TOUCHED,
-    Launcher,
-    as_bytes,
-    edge_arrays,
-    rows_in,
-    slice_arrays,
-)  # fmt: skip
-from dromos.engines.cpu.topology import HUB_LENGTH
-from dromos.engines.forms import is_claimed
-from dromos.engines.merging import listed
-from dromos.engines.parts import fold_reductions
-from dromos.graph.slices import GraphSlice
+from dromos.engines.cpu.general_part import CpuPart
+from dromos.engines.cpu.ordered_part import OrderedPart
+from dromos.engines.forms import is_claimed, is_ordered
 from dromos.parallel import num_threads
-from dromos.plan import Path
 from dromos.program import GraphTypes, Program, analyse
 
 __all__ = ["CpuLeaf", "CpuPart"]
-
-# The layout that the skeleton writes; the tests hold both sides to it.
-SUMMED, MESSAGES = 4096, 0
 
 
 class CpuLeaf:
@@ -53,142 +29,5 @@ class CpuLeaf:
             part = ClaimingPart(program, shape, types, first, last, self.threads)
             if not part.has_open_starts:
                 return part
-        return CpuPart(program, shape, types, first, last, self.threads)
-
-
-class CpuPart(ArrayPart):
-    """See :class:`dromos.engines.parts.Part`."""
-
-    def __init__(
-        self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
-    ) -> None:
-        super().__init__(program, shape, types, first, last)
-        self._launcher = Launcher(self, threads)
-        self._kernels = kernel_module(self.typed, self.analysis, "slices")
-        n, self._ids = shape.num_vertices, types.id
-        self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
-        self._frontier = np.empty(0, types.id)
-        self._locks = np.zeros(n, np.uint8)
-        written = self.ir.written
-        self._old = tuple(np.empty_like(a) if name in written else a for name, a in self.state.items())
-        types_of = [(r.monoid, self.typed.reduction_type(r.name)) for r in self.ir.reductions]
-        blocks = max(1, -(-(last - first) // SUMMED))
-        self._sums = tuple(np.full(blocks, m.identity(dtype), dtype) for m, dtype in types_of) or (np.zeros(1),)
-        self.reductions = tuple(dtype.type(0) for _, dtype in types_of)
-
-    @property
-    def planning(self) -> Mapping[str, Any]:
-        """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
-        return planning(self.typed, self.analysis, several_threads=True)
-
-    # ---- the halves of a superstep ---------------------------------------------------------------------------------
-
-    def _start(self) -> tuple[Array, tuple[Any, ...]]:
-        counters, report = self._launcher.counters(), self._launcher.report()
-        self._launcher.run(
-            self._kernels.start_part, self.first, self.last, self._fields(), self._launcher.context(), self._following,
-            self._launcher.buffer(), counters, self._launcher.memory(), report, self._sums,
-            counters=counters, work=self.shape.num_vertices,
-        )  # fmt: skip
-        self._launcher.require_fit(report, "init")
-        return self._queued(counters), self._folded()
-
-    def wanting(self) -> Array | None:
-        """See :class:`dromos.engines.parts.Part`."""
-        if self.analysis.wants is None:
-            return None
-        found = np.empty(self.last - self.first, np.uint8)
-        self._launcher.run(
-            self._kernels.list_wanting, self.first, self.last, self._fields(), self._launcher.context(), found,
-            work=len(found),
-        )  # fmt: skip
-        return listed(found, self._ids, self.first)
-
-    def send(self, piece: GraphSlice, path: Path) -> None:
-        """See :class:`dromos.engines.parts.Part`."""
-        counters, report = self._launcher.counters(), self._launcher.report()
-        arrays, merged = slice_arrays(piece), self.merged
-        values, got = tuple(map(as_bytes, merged.values)), as_bytes(merged.got)
-        fields, edges, context = self._fields(), edge_arrays(self, piece, path.direction), self._launcher.context()
-        if path.direction == "push":
-            rows = self._rows_in(piece, self.frontier)
-            if rows is not None and not len(rows):
-                return
-            is_listed = not (self._alone and self.ir.update_on == "all")
-            self._launcher.run(
-                self._kernels.push_slice, arrays, self.first, self.last, fields, edges, context, values, self._locks,
-                got, rows is None, self._touched[:0] if rows is None else rows, 0 if rows is None else len(rows),
-                is_listed, self._touched, np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64), self._launcher.buffer(),
-                counters, self._launcher.memory(), report,
-                counters=counters, work=piece.num_arcs,
-            )  # fmt: skip
-        else:
-            self.mark_own_frontier()
-            self._launcher.run(
-                self._kernels.pull_slice, arrays, fields, edges, context, values, got, as_bytes(self.member),
-                self._touched, self._launcher.buffer(), counters, report,
-                counters=counters, work=piece.num_arcs,
-            )  # fmt: skip
-        merged.note(self._touched[: int(counters[TOUCHED * LINE])].copy())
-        self._messages += int(report.reshape(-1, LINE)[:, MESSAGES].sum())
-
-    def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
-        if self.ir.sent:
-            self.mark_own_frontier()
-        merged, counters, report = self.merged, self._launcher.counters(), self._launcher.report()
-        touched = merged.touched(self.first, self.last)
-        everyone = self.always or self.ir.update_on == "all"
-        self._launcher.run(
-            self._kernels.settle_part, self.first, self.last, self._fields(), self._old, self._launcher.context(),
-            tuple(map(as_bytes, merged.values)), as_bytes(merged.got), as_bytes(self.member), self._frontier,
-            len(self._frontier), touched, len(touched), self._following, self._launcher.buffer(), counters,
-            self._launcher.memory(), report, self._sums,
-            counters=counters,
-            work=self.last - self.first if everyone or self.ir.reductions else len(touched) + len(self._frontier),
-        )  # fmt: skip
-        merged.forget(self.first, self.last)
-        self._launcher.require_fit(report, "update")
-        if everyone and not self._alone:
-            looked_at = np.arange(self.first, self.last)
-        else:
-            looked_at = np.concatenate((touched, self._frontier)) if self.ir.sent else touched
-        return looked_at, self._queued(counters), self._folded()
-
-    # ---- edge fields -----------------------------------------------------------------------------------------------
-
-    def _start_edges(self, piece: GraphSlice) -> None:
-        report = self._launcher.report()
-        self._launcher.run(
-            self._kernels.start_edges, slice_arrays(piece), self._fields(), edge_arrays(self, piece),
-            self._launcher.context(), report,
-            work=piece.num_arcs,
-        )  # fmt: skip
-        self._launcher.require_fit(report, "edge_init")
-
-    def _write_edges(self, piece: GraphSlice) -> None:
-        report, rows = self._launcher.report(), self._rows_in(piece, self._senders)
-        before = tuple(self._before[spec.name] for spec in self.ir.fields)
-        self._launcher.run(
-            self._kernels.write_edges, slice_arrays(piece), self.first, self.last, self._fields(), before,
-            edge_arrays(self, piece), self._launcher.context(), rows is None,
-            self._touched[:0] if rows is None else rows, 0 if rows is None else len(rows), report,
-            work=piece.num_arcs,
-        )  # fmt: skip
-        self._launcher.require_fit(report, "edge_update")
-
-    # ---- what kernels are given ------------------------------------------------------------------------------------
-
-    def _fields(self) -> tuple[Array, ...]:
-        return tuple(self.state.values())
-
-    @staticmethod
-    def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
-        return None if vertices is None else rows_in(piece, vertices)
-
-    # ---- what kernels gave -----------------------------------------------------------------------------------------
-
-    def _queued(self, counters: Array) -> Array:
-        return np.sort(self._following[: int(counters[QUEUE * LINE])])
-
-    def _folded(self) -> tuple[Any, ...]:
-        return fold_reductions(self.typed, self._sums) if self.ir.reductions else ()
+        kind = OrderedPart if is_ordered(typed, analyse(typed)) else CpuPart
+        return kind(program, shape, types, first, last, self.threads)

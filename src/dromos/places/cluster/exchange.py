@@ -82,6 +82,12 @@ class MpiExchange:
         self._comm.Allgather(record.view(np.uint8), everyone.view(np.uint8))
         return merge_partials([_partial(row) for row in everyone], typed)
 
+    def largest(self, values: Sequence[float]) -> float:
+        """See :class:`dromos.places.exchange.Exchange`."""
+        own, everyone = np.array([max(values)]), np.empty(self._size)
+        self._comm.Allgather(own, everyone)
+        return float(everyone.max())
+
     def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
         """See :class:`dromos.places.exchange.Exchange`; every rank gets the whole field."""
         (part,) = parts

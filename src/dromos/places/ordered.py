@@ -1,0 +1,59 @@
+"""Delta-stepping over parts: every part passes on what lies below a limit, all exchange, and the limit rises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol, TypeGuard
+
+from dromos.engines.parts import Part, Partial
+from dromos.graph.slices import GraphSlice
+from dromos.places.exchange import Exchange
+from dromos.places.feed import Feed
+from dromos.plan import Path
+from dromos.program import TypedProgram
+
+__all__ = ["ORDERED", "Ordered", "can_order"]
+
+ORDERED = Path("async", "push", "dd")
+
+
+class OrderedPart(Part, Protocol):
+    """A part that settles vertices in the order of a field; see :mod:`dromos.engines.cpu.ordered_part`."""
+
+    least: float
+
+    def step_width(self, piece: GraphSlice | None) -> float: ...
+    def relax(self, piece: GraphSlice | None, limit: float) -> None: ...
+
+
+def can_order(parts: Sequence[Part], feeds: Sequence[Feed]) -> TypeGuard[Sequence[OrderedPart]]:
+    """Whether all parts can, and each has its rows in one slice: it goes through them again and again."""
+    in_one_slice = all("push" in feed.directions and len(feed.holding(None, "push")) < 2 for feed in feeds)
+    return in_one_slice and all(getattr(part, "ordered", False) for part in parts)
+
+
+class Ordered:
+    """The limit of a run; :meth:`step` is what ``PlacedExecution`` does in a superstep on the ordered path."""
+
+    def __init__(self, parts: Sequence[OrderedPart], feeds: Sequence[Feed], exchange: Exchange) -> None:
+        self._parts, self._exchange = parts, exchange
+        self._pieces = [next(iter(feed.fetch(feed.holding(None, "push"), "push")), None) for feed in feeds]
+        widths = [part.step_width(piece) for part, piece in zip(parts, self._pieces, strict=True)]
+        self._width = exchange.largest(widths)
+        self._limit = -math.inf
+        self._least = -math.inf
+
+    def step(self, typed: TypedProgram) -> Partial:
+        """Pass on what lies below the limit, exchange what others are to know, and look where the next limit lies."""
+        if self._least >= self._limit:
+            # a great number plus the width may be that number: the limit has to rise all the same
+            self._limit = max(self._least + self._width, math.nextafter(self._least, math.inf))
+        for part, piece in zip(self._parts, self._pieces, strict=True):
+            part.relax(piece, self._limit)
+        self._exchange.deliver(self._parts)
+        total = self._exchange.reduce([part.settle() for part in self._parts], typed)
+        self._least = -self._exchange.largest([-part.least for part in self._parts])
+        for part in self._parts:
+            part.finish(total.reductions)
+        return total
