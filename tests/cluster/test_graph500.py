@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos.graph500.shortest_paths import find_distance_fault
 from dromos.graph500.validation import find_fault, traversed_edges, tree_levels
 from dromos.places.cluster.graph import RankGraph
 from tests.cluster.jobs import run_job
@@ -67,15 +68,43 @@ def test_levels_of_a_long_path_and_of_cycles() -> None:
     assert (tree_levels(np.array([0, 2, 1]), 0) == [0, -1, -1]).all()
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_the_command(ranks: int) -> None:
+def _weighted() -> RankGraph:
+    """0-1 of 0.25, 1-2 of 0.5, 0-2 of 1, 2-3 of 1; 4 alone."""
+    weights = np.array([0.25, 0.5, 1, 1], np.float32)
+    whole = dr.Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3], weights, num_vertices=5, directed=False)
+    return RankGraph(OneRank(), [0, 5], whole.offsets, whole.targets, whole.weights)
+
+
+@pytest.mark.parametrize(
+    ("parent", "distance", "rule"),
+    [
+        ([0, 0, 1, 2, -1], [0, 0.25, 0.75, 1.75, np.inf], ""),
+        ([0, 0, 0, 2, -1], [0, 0.25, 1.0, 2.0, np.inf], "rule 3: the edge 1-2 is a shortcut"),
+        ([0, 0, 1, 2, -1], [0, 0.25, 0.75, 1.5, np.inf], "rule 4: vertex 3"),  # too near
+        ([0, 0, 0, 2, -1], [0, 0.25, 0.75, 1.75, np.inf], "rule 4: vertex 2"),  # the wrong parent
+        ([0, 0, 1, 1, -1], [0, 0.25, 0.75, 1.75, np.inf], "rule 4: vertex 3"),  # no edge to the parent
+        ([0, 0, 1, -1, -1], [0, 0.25, 0.75, np.inf, np.inf], "rule 3: the edge 2-3 leaves the tree"),
+        ([0, 0, 1, 2, 4], [0, 0.25, 0.75, 1.75, np.inf], "rule 1: the parents of vertex 4"),
+        ([0, 0, 1, 2, -1], [0, 0.25, 0.75, np.inf, np.inf], "rule 2: vertex 3"),
+        ([1, 0, 1, 2, -1], [0, 0.25, 0.75, 1.75, np.inf], "rule 1: the root"),
+    ],
+)
+def test_wrong_distances_are_refused(parent: list[int], distance: list[float], rule: str) -> None:
+    found = find_distance_fault(_weighted(), 0, np.array(parent), np.array(distance))
+    assert found.startswith(rule)
+    assert bool(found) == bool(rule)
+
+
+@pytest.mark.parametrize(("ranks", "device"), [(1, "mpi:numpy"), (3, "mpi")])
+def test_the_command(ranks: int, device: str) -> None:
     call = "from dromos.cli import main; main()"
-    words = ["graph500", "--scale", "6", "--searches", "4", "--device", "mpi:numpy"]
+    words = ["graph500", "--scale", "6", "--searches", "4", "--device", device, "--sssp"]
     done = run_job("-c", call, *words, "--json", ranks=ranks)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout)
     assert (said["ranks"], said["searches"], said["validated"]) == (ranks, 4, True)
     assert said["harmonic_mean_teps"] > 0
+    assert said["sssp_harmonic_mean_teps"] > 0
 
 
 def test_an_algorithm_by_the_command_line(tmp_path: Path) -> None:

@@ -13,11 +13,39 @@ from dromos.algorithms.bfs import BFS
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError, VerificationError
 from dromos.graph.generators.rmat import rmat_edges
+from dromos.graph500 import shortest_paths
+from dromos.graph500.shortest_paths import edge_weights, find_distance_fault
 from dromos.graph500.validation import find_fault, traversed_edges
 from dromos.places.cluster import ClusterEngine, RankGraph
 from dromos.runner.loop import iterate
 
-__all__ = ["Outcome", "run"]
+__all__ = ["Outcome", "Searches", "run"]
+
+
+@dataclass(frozen=True)
+class Searches:
+    """The searches of one kernel: how long each took, how many edges it traversed, how long its check took."""
+
+    times: list[float] = field(default_factory=list)
+    edges: list[int] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+
+    @property
+    def harmonic_mean(self) -> float:
+        """Traversed edges per second, as Graph 500 averages them."""
+        return len(self.times) / sum(t / max(m, 1) for t, m in zip(self.times, self.edges, strict=True))
+
+    def lines(self, name: str) -> list[tuple[str, str]]:
+        """The lines that the benchmark's rules ask for."""
+        rates, prefix = [m / t for t, m in zip(self.times, self.edges, strict=True)], f"{name:<5}"
+        return [
+            *_spread(prefix, "_time", self.times),
+            *_spread(prefix, "_nedge", [float(m) for m in self.edges]),
+            *_spread(prefix, "_TEPS", rates, mean=False),
+            (f"{prefix}harmonic_mean_TEPS", f"!  {self.harmonic_mean:.6g}"),
+            (f"{prefix}harmonic_stddev_TEPS", f"{_harmonic_deviation(rates):.6g}"),
+            (f"{prefix}mean_validate", f"{np.mean(self.validation):.6g}"),
+        ]
 
 
 @dataclass(frozen=True)
@@ -29,35 +57,26 @@ class Outcome:
     ranks: int
     generation: float
     construction: float
-    times: list[float] = field(default_factory=list)
-    edges: list[int] = field(default_factory=list)
-    validation: list[float] = field(default_factory=list)
-
-    @property
-    def harmonic_mean(self) -> float:
-        """Traversed edges per second, as Graph 500 averages them."""
-        return len(self.times) / sum(t / max(m, 1) for t, m in zip(self.times, self.edges, strict=True))
+    bfs: Searches = field(default_factory=Searches)
+    sssp: Searches = field(default_factory=Searches)
+    """Empty unless shortest paths were asked for."""
 
     def text(self) -> str:
         """The lines that the benchmark's rules ask for.
 
-        >>> print(Outcome(4, 16, 1, 0.1, 0.2, [0.5, 0.25], [100, 100], [0.1, 0.1]).text().splitlines()[-3])
+        >>> searches = Searches([0.5, 0.25], [100, 100], [0.1, 0.1])
+        >>> print(Outcome(4, 16, 1, 0.1, 0.2, searches).text().splitlines()[-3])
         bfs  harmonic_mean_TEPS:     !  266.667
         """
-        rates = [m / t for t, m in zip(self.times, self.edges, strict=True)]
         lines = [
             ("SCALE", f"{self.scale}"),
             ("edgefactor", f"{self.edge_factor}"),
-            ("NBFS", f"{len(self.times)}"),
+            ("NBFS", f"{len(self.bfs.times)}"),
             ("graph_generation", f"{self.generation:.6g}"),
             ("num_mpi_processes", f"{self.ranks}"),
             ("construction_time", f"{self.construction:.6g}"),
-            *_spread("bfs  ", "_time", self.times),
-            *_spread("bfs  ", "_nedge", [float(m) for m in self.edges]),
-            *_spread("bfs  ", "_TEPS", rates, mean=False),
-            ("bfs  harmonic_mean_TEPS", f"!  {self.harmonic_mean:.6g}"),
-            ("bfs  harmonic_stddev_TEPS", f"{_harmonic_deviation(rates):.6g}"),
-            ("bfs  mean_validate", f"{np.mean(self.validation):.6g}"),
+            *self.bfs.lines("bfs"),
+            *(self.sssp.lines("sssp") if self.sssp.times else []),
         ]
         return "\n".join(f"{name + ':':<28} {value}" for name, value in lines)
 
@@ -69,6 +88,7 @@ def run(
     *,
     searches: int = 64,
     seed: int = 0,
+    sssp: bool = False,
     validate: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
@@ -80,7 +100,8 @@ def run(
         edge_factor: edges per vertex.
         searches: how many keys are searched from; fewer where fewer vertices have an edge.
         seed: of the graph and of the keys.
-        validate: check every tree by the five rules.
+        sssp: search for shortest paths too, from the same keys; edges then have weights.
+        validate: check every answer by the rules.
         progress: told ``(searches done, searches)``.
     """
     comm = engine.comm
@@ -89,30 +110,34 @@ def run(
     begin = _now(comm)
     total = edge_factor << scale
     rank, size = comm.Get_rank(), comm.Get_size()
-    src, dst, _ = rmat_edges(
-        scale, edge_factor, seed=seed, first=total * rank // size, last=total * (rank + 1) // size, threads=1
-    )
+    first, last = total * rank // size, total * (rank + 1) // size
+    src, dst, _ = rmat_edges(scale, edge_factor, seed=seed, first=first, last=last, threads=1)
+    weights = edge_weights(seed, first, last) if sssp else None
     generated = _now(comm)
-    graph = RankGraph.from_edges(comm, src, dst, 1 << scale, deal=True, threads=1)
+    graph = RankGraph.from_edges(comm, src, dst, 1 << scale, weights, deal=True, threads=1)
     built = _now(comm)
-    del src, dst
+    del src, dst, weights
     outcome = Outcome(scale, edge_factor, size, generated - begin, built - generated)
     keys = search_keys(graph, searches, seed)
-    _search(engine, graph, int(keys[0]))  # kernels are compiled, and memory is touched, before anything is timed
-    for number, root in enumerate(keys.tolist()):
-        begin = _now(comm)
-        execution = _search(engine, graph, root)
-        told = _in_old_ids(graph, execution.parts[0].state["parent"][graph.first : graph.last])
-        outcome.times.append(_now(comm) - begin)
-        parent = _in_new_ids(graph, told)
-        begin = _now(comm)
-        fault = find_fault(graph, root, parent) if validate else ""
-        outcome.validation.append(_now(comm) - begin)
-        if fault:
-            raise VerificationError(f"the search from {root} is wrong: {fault}")
-        outcome.edges.append(traversed_edges(graph, parent))
-        if progress is not None:
-            progress(number + 1, len(keys))
+    kernels: list[tuple[Searches, Any, Any]] = [(outcome.bfs, _bfs, find_fault)]
+    if sssp:
+        kernels.append((outcome.sssp, shortest_paths.search, find_distance_fault))
+    for done, (found, search, check) in enumerate(kernels):
+        search(engine, graph, int(keys[0]))  # kernels are compiled, and memory is touched, before anything is timed
+        for number, root in enumerate(keys.tolist()):
+            begin = _now(comm)
+            *given, own = search(engine, graph, root)
+            told = _in_old_ids(graph, own)
+            found.times.append(_now(comm) - begin)
+            parent = _in_new_ids(graph, told)
+            begin = _now(comm)
+            fault = check(graph, root, parent, *given) if validate else ""
+            found.validation.append(_now(comm) - begin)
+            if fault:
+                raise VerificationError(f"the search from {root} is wrong: {fault}")
+            found.edges.append(traversed_edges(graph, parent))
+            if progress is not None:
+                progress(done * len(keys) + number + 1, len(kernels) * len(keys))
     return outcome
 
 
@@ -150,10 +175,11 @@ def _in_new_ids(graph: RankGraph, told: Array) -> Array:
     return found
 
 
-def _search(engine: ClusterEngine, graph: RankGraph, root: int) -> Any:
+def _bfs(engine: ClusterEngine, graph: RankGraph, root: int) -> tuple[Array, ...]:
+    """The parents of the rank's own vertices."""
     execution = engine.prepare(BFS(source=root), graph)
     iterate(execution)
-    return execution
+    return (execution.parts[0].state["parent"][graph.first : graph.last],)
 
 
 def _now(comm: Any) -> float:
