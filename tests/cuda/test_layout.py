@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dromos.engines.cuda.compiler import compile_cubin
-from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type, control_type, row_type
+from dromos.engines.cuda.layout import HEAD_BYTES, LAUNCH_BYTES, arguments_type, control_type, piece_type, row_type
 from dromos.engines.cuda.memory import CENSUSES
-from dromos.engines.cuda.modules import Kernel, source_text
+from dromos.engines.cuda.modules import Kernel, slices_kernel, source_text
 from dromos.engines.cuda.native import betweenness, brandes, joint
 from dromos.engines.cuda.native.launching import text_of
 from dromos.program import TypedProgram, analyse
@@ -79,6 +79,17 @@ def test_host_and_device_agree_on_the_length_of_a_stretch() -> None:
     kernel = Kernel("claiming")
     source = source_text(typed, analyse(typed), kernel) + f'static_assert(LEVELS == {CENSUSES}, "censuses");'
     assert compile_cubin(source, "stretch", arch="sm_90", defines=(*kernel.defines, "RENAMED=1"))
+
+
+def test_host_and_device_agree_on_a_piece_of_a_part() -> None:
+    typed = typed_programs()[0]
+    kernel = slices_kernel(typed, analyse(typed))
+    lines = [
+        f'static_assert(sizeof(Piece) == {piece_type.itemsize}, "Piece");',
+        f'static_assert(__builtin_offsetof(Control, slots) + sizeof(Slot) == {LAUNCH_BYTES}, "slots");',
+    ]
+    source = "\n".join([source_text(typed, analyse(typed), kernel), *lines, *claims("Piece", piece_type)])
+    assert compile_cubin(source, "slices", arch="sm_90", defines=(*kernel.defines, "RENAMED=0"))
 
 
 def test_a_record_that_is_off_by_a_member_is_found() -> None:

@@ -20,10 +20,23 @@ from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.plan import PATHS, Path
 from dromos.plan.path import Direction
-from dromos.program import Analysis, Expr, FieldSpec, GraphTypes, Program, TypedProgram, analyse
+from dromos.program import Analysis, Expr, FieldSpec, GraphTypes, Program, ProgramIR, TypedProgram, analyse
 from dromos.program.expr import reads
 
-__all__ = ["ArrayPart"]
+__all__ = ["ArrayPart", "fields_told"]
+
+
+def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, ...]:
+    """The fields that other parts read of a part's vertices in a phase: those of them that ever change."""
+    read = analysis.target_fields
+    if phase == "pull":
+        read = analysis.source_fields
+    elif phase == "edges":
+        at_target = reads(ir.exprs("edge_update"), "field")
+        read = read | {node.attr[1] for node in at_target if node.role == "target"}
+        if not ir.edge_fields:
+            return ()
+    return tuple(spec.name for spec in ir.fields if spec.name in read & analysis.written_fields)
 
 
 class ArrayPart(ABC):
@@ -109,6 +122,11 @@ class ArrayPart(ABC):
             return str(error)
         return ""
 
+    asynchronous = False
+
+    def begin_settle(self) -> None:  # noqa: B027  # a leaf need not write it
+        """See :class:`dromos.engines.parts.Part`: nothing, kernels of the host are waited for."""
+
     def settle(self) -> Partial:
         """See :class:`dromos.engines.parts.Part`."""
         self.tables = {name: self.state[name].copy() for name in self.ir.tables}
@@ -167,17 +185,7 @@ class ArrayPart(ABC):
 
     def _told(self, phase: Phase) -> tuple[str, ...]:
         """The fields that others read of this part's vertices in a phase: those of them that ever change."""
-        if self._alone:
-            return ()
-        facts, read = self.analysis, self.analysis.target_fields
-        if phase == "pull":
-            read = facts.source_fields
-        elif phase == "edges":
-            at_target = reads(self.ir.exprs("edge_update"), "field")
-            read = read | {node.attr[1] for node in at_target if node.role == "target"}
-            if not self.ir.edge_fields:
-                return ()
-        return tuple(spec.name for spec in self.ir.fields if spec.name in read & facts.written_fields)
+        return () if self._alone else fields_told(self.ir, self.analysis, phase)
 
     def copies(self, phase: Phase) -> Copies | None:
         """See :class:`dromos.engines.parts.Part`."""

@@ -7,7 +7,7 @@ by global id wherever a slice comes from, and memory grows with the vertices alo
     copies = part.copies(direction); other.refresh(copies)      # what others read of a part's vertices
     part.send(slice, path)                                      # for every slice with something to do
     messages = part.outbox(first, last); other.inbox(messages)  # merged messages to vertices of another part
-    partial = part.settle()                                     # sent, update, active; partial reductions
+    part.begin_settle(); partial = part.settle()                # sent, update, active; partial reductions
     part.finish(reductions)                                     # the merged reductions; the next superstep begins
 
 ``dromos.places`` drives parts through this; no leaf knows where its slices come from or who owns the other vertices.
@@ -57,9 +57,8 @@ class Messages:
         >>> Messages.packed(4, 7, ids, (np.ones(3),)).got.tolist(), Messages.packed(0, 90, ids, (np.ones(3),)).got
         ([7], None)
         """
-        size = sum(array.itemsize for array in values)
         room = last - first
-        if room * size + room // 8 >= len(ids) * (size + ids.itemsize):
+        if not cls.is_dense(room, len(ids), [array.dtype for array in values], ids.dtype):
             return cls(first, last, ids, values)
         at = ids - first
         got = np.zeros(room, dtype=bool)
@@ -70,6 +69,12 @@ class Messages:
             block[at] = array
             blocks.append(block)
         return cls(first, last, None, tuple(blocks), np.packbits(got, bitorder="little"))
+
+    @staticmethod
+    def is_dense(room: int, count: int, dtypes: Sequence[np.dtype[Any]], id_type: np.dtype[Any]) -> bool:
+        """Whether ``count`` messages to ``room`` vertices take fewer bytes as a block than as a list."""
+        size = sum(dtype.itemsize for dtype in dtypes)
+        return room * size + room // 8 < count * (size + id_type.itemsize)
 
     def unpacked(self) -> tuple[Array, tuple[Array, ...]]:
         """The ids, and one value per id in each array.
@@ -152,6 +157,10 @@ class Part(Protocol):
         """The edge fields with one row per arc of the part's own rows."""
 
     @property
+    def asynchronous(self) -> bool:
+        """Whether :meth:`send` and :meth:`begin_settle` return while their kernels run: such parts are called first."""
+
+    @property
     def planning(self) -> Mapping[str, Any]:
         """What the planner is to know of paths on this leaf, as options of :class:`dromos.plan.Caps`."""
 
@@ -181,6 +190,9 @@ class Part(Protocol):
 
     def inbox(self, messages: Messages) -> None:
         """Merge messages to this part's vertices."""
+
+    def begin_settle(self) -> None:
+        """All messages are there: start what :meth:`settle` waits for."""
 
     def settle(self) -> Partial:
         """What was sent is taken away, states are updated, the next frontier is made, reductions are folded."""

@@ -57,6 +57,8 @@ class PlacedExecution:
         self.caps: Caps = caps_for(
             self.ir, self.analysis, shape, supported=offered, why_no_others=why, ordered=orders, **parts[0].planning
         )
+        # who returns while its kernels run goes first, so that the others work meanwhile, and is asked last
+        self._order = sorted(range(len(parts)), key=lambda number: not parts[number].asynchronous)
         self._superstep = self._explored = 0
         started = exchange.reduce([part.start() for part in parts], self.typed)
         overflow = started.overflow or self._on_edges("start_edges", None)
@@ -96,12 +98,16 @@ class PlacedExecution:
         if self.ir.tables:
             self.exchange.refresh(self.parts, "lookup")
         self.exchange.refresh(self.parts, path.direction)
-        for part, feed in zip(self.parts, self.feeds, strict=True):
-            for piece in feed.fetch(self._needed(part, feed, path.direction), path.direction):
+        for number in self._order:
+            part, feed = self.parts[number], self.feeds[number]
+            for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
                 part.send(piece, path)
         if path.direction == "push":  # who pulls gets messages to its own vertices only
             self.exchange.deliver(self.parts)
-        settled = [part.settle() for part in self.parts]
+        for number in self._order:
+            self.parts[number].begin_settle()
+        found = {number: self.parts[number].settle() for number in reversed(self._order)}
+        settled = [found[number] for number in range(len(self.parts))]  # merged in the same order whoever was first
         settled[0] = replace(settled[0], seconds=clock.seconds())
         total = self.exchange.reduce(settled, self.typed)
         overflow = total.overflow
@@ -137,11 +143,11 @@ class PlacedExecution:
         return self.stats
 
     @staticmethod
-    def _needed(part: Part, feed: Feed, direction: Direction) -> Array:
-        """The slices with something to do; where there is one slice, nobody makes a list of vertices to find out."""
-        numbers = feed.holding(None, direction)
-        if len(numbers) < 2:
-            return numbers
+    def _with_work(part: Part, feed: Feed, direction: Direction) -> Array:
+        """The slices with an active vertex (push), or one that wants messages (pull); a single one is not asked for."""
+        every = feed.holding(None, direction)
+        if len(every) <= 1:
+            return every
         return feed.holding(part.frontier if direction == "push" else part.wanting(), direction)
 
     def _on_edges(self, method: str, senders: Sequence[Array | None] | None) -> str:

@@ -71,8 +71,15 @@ def _cpu_leaf(threads: int | None) -> Leaf:
     return CpuLeaf(threads)
 
 
+def _cuda_leaf(threads: int | None) -> Leaf:
+    from dromos.engines.cuda.part import CudaLeaf
+
+    return CudaLeaf()
+
+
 _LEAVES: Final[Mapping[str, Callable[[int | None], Leaf]]] = {
     "cpu": _cpu_leaf,
+    "cuda": _cuda_leaf,
     "numpy": _numpy_leaf,
     "reference": _reference_leaf,
 }

@@ -19,6 +19,7 @@ static const bool ALWAYS_ACTIVE = false;
 static const bool HAS_WEIGHTS = true;
 static const bool CAN_IMPROVE = false;
 static const bool ASKS_SOURCE = true;
+static const bool WANTS_DECLARED = false;
 struct init_result { double r0; int r1; };
 DEVICE init_result init(int v_id, i64 p_source) {
     const bool t0 = (convert<i64>(v_id) == p_source);

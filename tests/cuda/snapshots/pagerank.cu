@@ -19,6 +19,7 @@ static const bool ALWAYS_ACTIVE = true;
 static const bool HAS_WEIGHTS = false;
 static const bool CAN_IMPROVE = false;
 static const bool ASKS_SOURCE = true;
+static const bool WANTS_DECLARED = false;
 DEVICE double init(i64 num_vertices) {
     return (1.0 / convert<double>(num_vertices));
 }

@@ -19,6 +19,7 @@ static const bool ALWAYS_ACTIVE = false;
 static const bool HAS_WEIGHTS = true;
 static const bool CAN_IMPROVE = true;
 static const bool ASKS_SOURCE = true;
+static const bool WANTS_DECLARED = false;
 DEVICE int init(int v_id, i64 p_source) {
     return convert<int>(((convert<i64>(v_id) == p_source) ? 0LL : 2147483647LL));
 }

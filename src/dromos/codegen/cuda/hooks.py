@@ -17,7 +17,7 @@ from dromos.codegen.cuda.structures import context_members, declare, edge_member
 from dromos.codegen.facts import program_facts
 from dromos.codegen.numba.functions import functions
 from dromos.program import Analysis, TypedProgram
-from dromos.program.expr import walk
+from dromos.program.expr import TRUE, walk
 
 __all__ = ["hooks_text"]
 
@@ -65,6 +65,7 @@ def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
         "HAS_WEIGHTS": typed.types.weight is not None,
         "CAN_IMPROVE": can_improve(typed, analysis) is not None,
         "ASKS_SOURCE": _asks_source(typed),
+        "WANTS_DECLARED": typed.ir.wants is not TRUE,
     }
     return [f"static const bool {name} = {str(value).lower()};" for name, value in facts.items()]
 

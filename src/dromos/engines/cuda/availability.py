@@ -73,8 +73,14 @@ def fits(graph: GraphLike) -> bool:
     return bool(left > 0 and (arcs < left or arcs - left < available_memory() // 2))
 
 
-def require_device() -> None:
-    """Raise the error that says why there is no GPU to run on."""
+def require_device(number: int = 0) -> None:
+    """Raise the error that says why there is no GPU to run on, or none of this number."""
     if reason := why_unavailable():
         error = MissingDependencyError if "not installed" in reason else DeviceError
         raise error(f"device='cuda': {reason}. Mend that, or use device='cpu'")
+    if number:
+        import cupy
+
+        count = int(cupy.cuda.runtime.getDeviceCount())
+        if number >= count:
+            raise DeviceError(f"device='cuda:{number}': there are {count} CUDA devices, numbered from 0")

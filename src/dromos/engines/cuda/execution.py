@@ -14,9 +14,9 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.arc_order import in_order
 from dromos.engines.cuda.compiler import Module
-from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
+from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, type_defines
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
-from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, state_bytes
+from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, fill_params, state_bytes
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.residency import Need
@@ -50,7 +50,7 @@ class CudaExecution:
         in_given_order = self.ir.edge_fields or self.ir.edge_params or self.ir.reads_by_id
         renumber = options.renumber and not in_given_order
         self.on_device: DeviceGraph = device_graph(graph, renumber=renumber, need=need)
-        self.memory = State(self.typed, self.on_device)
+        self.memory = State(self.typed, graph.num_vertices, graph.num_arcs)
         self.buffers = Buffers(self.typed, self.on_device)
         self._arguments = np.zeros(1, arguments_type(self.typed))
         self._superstep = self._explored = 0
@@ -152,7 +152,11 @@ class CudaExecution:
         block, most = self.options.shape(self._high_diameter and kernel.by_queue)
         module = self._modules.get(kernel)
         if module is None:
-            module = module_of(self.typed, self.analysis, kernel, self.on_device, self.options, block)
+            graph = self.on_device
+            module = module_of(
+                self.typed, self.analysis, kernel, type_defines(graph), self.options, block,
+                renamed=graph.ids is not None, over_link=graph.residency.share < 1,
+            )  # fmt: skip
             self._modules[kernel] = module
         arguments = self._arguments
         self._point_at_messages(kernel)
@@ -205,16 +209,7 @@ class CudaExecution:
         self._tables = {name: cupy.zeros_like(self.memory.fields[name]) for name in self.ir.tables}
         for name, table in self._tables.items():
             context[f"at_{name}"] = address(table)
-        self._params = []  # what the record points to must stay
-        for spec in self.ir.context_params:
-            value = self.program.params[spec.name]
-            if spec.per_vertex or spec.size is not None:
-                array = cupy.asarray(value, dtype=self.typed.types.resolve(spec.dtype))
-                array = cupy.ascontiguousarray(graph.to_device_order(array) if spec.per_vertex else array)
-                self._params.append(array)
-                context[f"p_{spec.name}"] = address(array)
-            else:
-                context[f"p_{spec.name}"] = value
+        self._params = fill_params(context, self.program, self.typed, graph.to_device_order)
 
     def _point_at_messages(self, kernel: Kernel) -> None:
         """Give the accumulators, and the copy of what is sent, to kernels that use them."""

@@ -11,7 +11,16 @@ from dromos.codegen.cuda import context_members, edge_members, field_members, me
 from dromos.codegen.cuda.structures import record_type
 from dromos.program import TypedProgram
 
-__all__ = ["HEAD_BYTES", "arguments_type", "control_type", "reduced_type", "row_type"]
+__all__ = [
+    "HEAD_BYTES",
+    "LAUNCH_BYTES",
+    "arguments_type",
+    "control_type",
+    "merged_type",
+    "piece_type",
+    "reduced_type",
+    "row_type",
+]
 
 _P, _I, _U, _D, _L = np.dtype(np.uint64), np.dtype(np.int64), np.dtype(np.uint32), np.dtype(np.float64), np.uint64
 
@@ -53,6 +62,15 @@ _STEP: Final = np.dtype(
 row_type: Final = np.dtype(
     [(name, _L) for name in ("frontier", "out", "in", "messages", "nanoseconds", "pulled")], align=True
 )
+piece_type: Final = np.dtype(
+    [
+        *((name, _I) for name in ("first", "last", "start", "stop", "size")),
+        *((name, _P) for name in ("received", "changed")),
+    ],
+    align=True,
+)
+LAUNCH_BYTES: Final = 8 + _SLOT.itemsize
+"""The part of the control record that belongs to one launch of ``kernels/slices.cuh``."""
 HEAD_BYTES: Final = 8 + 3 * _SLOT.itemsize
 """The part of the control record that is cleared before every launch."""
 
@@ -61,6 +79,11 @@ def reduced_type(typed: TypedProgram) -> np.dtype[Any]:
     """The values of a program's reductions."""
     found = [(f"r_{r.name}", typed.reduction_type(r.name)) for r in typed.ir.reductions]
     return np.dtype(found or [("nothing", np.dtype(np.int32))], align=True)
+
+
+def merged_type(typed: TypedProgram) -> np.dtype[Any]:
+    """Where accumulators lie."""
+    return record_type(merged_members(typed))
 
 
 @lru_cache(maxsize=256)
@@ -89,7 +112,7 @@ def arguments_type(typed: TypedProgram) -> np.dtype[Any]:
             *((name, fields) for name in ("S", "O", "P")),
             ("E", record_type(edge_members(typed))),
             ("K", record_type(context_members(typed))),
-            ("A", record_type(merged_members(typed))),
+            ("A", merged_type(typed)),
             ("W", _WORK),
             ("step", _STEP),
         ],

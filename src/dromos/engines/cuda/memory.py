@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
 from dromos.program import Program, TypedProgram
 
-__all__ = ["CENSUSES", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "state_bytes"]
+__all__ = ["CENSUSES", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params", "state_bytes"]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
@@ -49,14 +50,34 @@ def addresses_of(table: Any) -> list[int]:
     return [int(table.data.ptr) + row * table.strides[0] for row in range(len(table))]
 
 
+def fill_params(context: Any, program: Program, typed: TypedProgram, in_order: Callable[[Any], Any]) -> list[Any]:
+    """Write a program's parameters into the context; the arrays that it then points to, which must stay.
+
+    ``in_order``: per-vertex values as the device orders its vertices.
+    """
+    import cupy
+
+    kept = []
+    for spec in typed.ir.context_params:
+        value = program.params[spec.name]
+        if spec.per_vertex or spec.size is not None:
+            array = cupy.asarray(value, dtype=typed.types.resolve(spec.dtype))
+            array = cupy.ascontiguousarray(in_order(array) if spec.per_vertex else array)
+            kept.append(array)
+            context[f"p_{spec.name}"] = address(array)
+        else:
+            context[f"p_{spec.name}"] = value
+    return kept
+
+
 class State:
     """The fields of a program on the device, and the copies that its paths need."""
 
-    def __init__(self, typed: TypedProgram, graph: DeviceGraph) -> None:
-        self.typed, self.num_vertices = typed, graph.num_vertices
+    def __init__(self, typed: TypedProgram, num_vertices: int, num_arcs: int) -> None:
+        self.typed, self.num_vertices = typed, num_vertices
         ir = typed.ir
-        self.fields = {spec.name: self._zeros(spec.name, spec.size, graph.num_vertices) for spec in ir.fields}
-        self.edge_fields = {spec.name: self._zeros(spec.name, spec.size, graph.num_arcs) for spec in ir.edge_fields}
+        self.fields = {spec.name: self._zeros(spec.name, spec.size, num_vertices) for spec in ir.fields}
+        self.edge_fields = {spec.name: self._zeros(spec.name, spec.size, num_arcs) for spec in ir.edge_fields}
         self.before = self._copies()
         self._sent: dict[str, Any] | None = None
         self._merged: tuple[Any, ...] | None = None

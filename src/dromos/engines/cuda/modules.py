@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from dromos.codegen.cuda import hooks_text
 from dromos.codegen.facts import is_always_active
 from dromos.engines.cuda.compiler import Module, load
-from dromos.engines.cuda.device_graph import DeviceGraph, type_defines
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.forms import is_offered, is_ordered
 from dromos.plan import Path
 from dromos.program import Analysis, TypedProgram
 
-__all__ = ["Kernel", "kernel_for", "kernels_of", "module_of", "source_text"]
+__all__ = ["Kernel", "kernel_for", "kernels_of", "module_of", "slices_kernel", "source_text"]
 
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 _ORDERED = Path("async", "push", "dd")
@@ -65,7 +64,12 @@ def kernels_of(typed: TypedProgram, analysis: Analysis) -> tuple[Kernel, ...]:
     every = [
         kernel_for(path, typed, analysis, claimed=c) for path in paths for c in {False, analysis.claimed is not None}
     ]
-    return tuple(dict.fromkeys([Kernel("supersteps"), *every]))
+    return tuple(dict.fromkeys([Kernel("supersteps"), *every, slices_kernel(typed, analysis)]))
+
+
+def slices_kernel(typed: TypedProgram, analysis: Analysis) -> Kernel:
+    """The kernels of a part of a graph: the halves of a superstep, over slices."""
+    return Kernel("slices", by_source=is_offered(typed.ir, analysis))
 
 
 def source_text(typed: TypedProgram, analysis: Analysis, kernel: Kernel) -> str:
@@ -74,15 +78,26 @@ def source_text(typed: TypedProgram, analysis: Analysis, kernel: Kernel) -> str:
 
 
 def module_of(
-    typed: TypedProgram, analysis: Analysis, kernel: Kernel, graph: DeviceGraph, options: CudaOptions, block: int
+    typed: TypedProgram,
+    analysis: Analysis,
+    kernel: Kernel,
+    types: tuple[str, ...],
+    options: CudaOptions,
+    block: int,
+    *,
+    renamed: bool = False,
+    over_link: bool = False,
 ) -> Module:
-    """The compiled module for a graph of these types, on the current device."""
+    """The compiled module on the current device, for a graph of ``types``, as the preprocessor takes them.
+
+    ``renamed``: the device's ids are not the given ones. ``over_link``: some arcs are read in the host's memory.
+    """
     import cupy
 
-    renamed = f"RENAMED={int(graph.ids is not None)}", f"OVER_LINK={int(graph.residency.share < 1)}"
     resident = _THREADS // block if kernel.pull and options.full_pull else 1
     shape = (f"BLOCK={block}", f"RESIDENT={max(1, resident)}")
-    defines = (*kernel.defines, *type_defines(graph), *renamed, *shape, *options.defines)
+    order = (f"RENAMED={int(renamed)}", f"OVER_LINK={int(over_link)}")
+    defines = (*kernel.defines, *types, *order, *shape, *options.defines)
     key = (typed.ir.hash, typed.types, kernel.skeleton, defines, int(cupy.cuda.Device().id))
     if key not in _modules:
         text = source_text(typed, analysis, kernel)

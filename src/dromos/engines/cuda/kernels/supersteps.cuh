@@ -2,7 +2,8 @@
 //
 // In the message phase fields are only read; messages are merged into A by atomics (push) or by the row's own lanes
 // (pull). `got` marks who got one; whoever sets the mark puts the vertex into `touched`. Behind a barrier, each vertex is
-// settled by one thread. PULL, TOPOLOGY, BY_SOURCE choose the form at compile time.
+// settled by one thread. PULL, TOPOLOGY, BY_SOURCE choose the form at compile time; SLICED leaves out the kernels of
+// whole graphs, for slices.cuh.
 #pragma once
 #include "frame.cuh"
 
@@ -29,6 +30,7 @@ DEVICE void activate(Frame& f, Appender& next, bool take, vid v) {
 
 // ---- the start -----------------------------------------------------------------------------------------------------
 
+#if !SLICED
 extern "C" __global__ void __launch_bounds__(BLOCK) initialise(const Arguments a) {
     __shared__ vid held[WARPS * HELD];
     Frame f;
@@ -69,6 +71,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) initialise(const Arguments a
     }
     f.advance(a, false);
 }
+#endif
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
@@ -202,9 +205,9 @@ DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end,
 }
 
 template <class F>
-DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 end, F&& settle) {
+DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
     __shared__ Gathered parts[WARPS];
-    for (i64 v = blockIdx.x; v < end; v += gridDim.x) {
+    for (i64 v = begin + blockIdx.x; v < end; v += gridDim.x) {
         Gathered g = {identity(), 0};
         if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v)) 
             g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + threadIdx.x, __ldg(a.G.in_offsets + v + 1), BLOCK);
@@ -219,10 +222,11 @@ DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 end, F&& se
     }
 }
 
+// All rows from `begin` on, by the classes of their lengths.
 template <class F>
-DEVICE void gather_all(const Arguments& a, const Frame& f, F&& settle) {
+DEVICE void gather_all(const Arguments& a, const Frame& f, i64 begin, F&& settle) {
     const i64* ends = a.G.classes;
-    gather_by_blocks(a, f, ends[0], settle);
+    gather_by_blocks(a, f, begin, ends[0], settle);
     gather_by_warps(a, f, ends[0], ends[1], settle);
     gather_class<32>(a, f, ends[1], ends[2], settle);
     gather_class<16>(a, f, ends[2], ends[3], settle);
@@ -233,7 +237,7 @@ DEVICE void gather_all(const Arguments& a, const Frame& f, F&& settle) {
 }
 
 DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
-    gather_all(a, f, [&](bool take, vid v, const Gathered& g) {
+    gather_all(a, f, 0, [&](bool take, vid v, const Gathered& g) {
         const bool got = take && g.found > 0;
         if (got) {
             put(a.A, v, g.message);
@@ -251,22 +255,29 @@ DEVICE void keep_all(const Arguments& a) {
     for (i64 v = thread_in_grid(); v < a.G.n; v += threads_in_grid()) keep(a.O, a.S, (vid)v);
 }
 
-// Senders: what was sent is taken away; one that got no message may yet stay active.
+// A sender: what was sent is taken away; one that `got` no message may yet stay active.
+DEVICE bool settle_sender(const Arguments& a, const Frame& f, Tally& t, vid u, bool got) {
+    if (HAS_SENT) {
+        keep(a.O, a.S, u);
+        t.fits &= sent_store(a.S, a.O, f.K, u);
+    }
+    if (UPDATE_ALL || ALWAYS_ACTIVE || got) return false;
+    if (!HAS_SENT) keep(a.O, a.S, u);
+    return active_at(a.O, a.S, f.K, u);
+}
+
 DEVICE void settle_senders(const Arguments& a, Frame& f, Appender& next, Tally& t) {
     each_active(a, f, [&](bool take, vid u) {
-        bool stays = false;
-        if (take) {
-            if (HAS_SENT) {
-                keep(a.O, a.S, u);
-                t.fits &= sent_store(a.S, a.O, f.K, u);
-            }
-            if (!UPDATE_ALL && !ALWAYS_ACTIVE && !has_bit(a.W.got, u)) {
-                if (!HAS_SENT) keep(a.O, a.S, u);
-                stays = active_at(a.O, a.S, f.K, u);
-            }
-        }
-        activate(f, next, stays, u);
+        activate(f, next, take && settle_sender(a, f, t, u, has_bit(a.W.got, u)), u);
     });
+}
+
+// A receiver: updated by what was merged for it; whether it is active then.
+DEVICE bool settle_receiver(const Arguments& a, const Frame& f, Tally& t, vid v) {
+    if (!(HAS_SENT && in_frontier(f, v))) keep(a.O, a.S, v);
+    t.fits &= update_store(a.S, a.S, f.K, v, take(a.A, v));
+    put(a.A, v, identity());
+    return !ALWAYS_ACTIVE && active_at(a.O, a.S, f.K, v);
 }
 
 DEVICE Reduced settle_receivers(const Arguments& a, Frame& f, Appender& next, Tally& t, Reduced R) {
@@ -278,27 +289,30 @@ DEVICE Reduced settle_receivers(const Arguments& a, Frame& f, Appender& next, Ta
         bool active = false;
         if (valid) {
             v = UPDATE_ALL ? (vid)i : a.W.touched[i];
-            if (!(HAS_SENT && in_frontier(f, v))) keep(a.O, a.S, v);
-            t.fits &= update_store(a.S, a.S, f.K, v, take(a.A, v));
-            put(a.A, v, identity());
+            active = settle_receiver(a, f, t, v);
             a.W.got[v >> 5] = 0;  // all of the word's vertices that are marked come by here
             if (UPDATE_ALL) R = reduce_fold(R, a.O, a.S, f.K, v);
-            if (!ALWAYS_ACTIVE) active = active_at(a.O, a.S, f.K, v);
         }
         activate(f, next, active, v);
     }
     return R;
 }
 
+// The arcs of u that were sent along; wanted(v) tells who could use a message. Whole warps call it.
+template <class F>
+DEVICE void settle_row(const Arguments& a, const Frame& f, Tally& t, bool take, vid u, F&& wanted) {
+    const eid begin = take ? __ldg(a.G.offsets + u) : 0;
+    const unsigned length = take ? (unsigned)degree(a.G.offsets, u) : 0;
+    walk_rows(a.G.targets, u, begin, length, [&](bool valid, vid s, vid v, eid arc) {
+        const Weight w = valid ? weight_at(a.G.weights, arc) : (Weight)1;
+        if (valid && wanted(v) && (SENDS_ALWAYS || sends_at(a.O, a.E, f.K, s, v, arc, w)))
+            t.fits &= edge_update_store(a.E, a.S, a.E, f.K, s, v, arc, w);
+    });
+}
+
 DEVICE void settle_arcs(const Arguments& a, Frame& f, Tally& t) {
     each_active(a, f, [&](bool take, vid u) {
-        const eid begin = take ? __ldg(a.G.offsets + u) : 0;
-        const unsigned length = take ? (unsigned)degree(a.G.offsets, u) : 0;
-        walk_rows(a.G.targets, u, begin, length, [&](bool valid, vid s, vid v, eid arc) {
-            const Weight w = valid ? weight_at(a.G.weights, arc) : (Weight)1;
-            if (valid && (WANTS_ALWAYS || wants_at(a.O, f.K, v)) && (SENDS_ALWAYS || sends_at(a.O, a.E, f.K, s, v, arc, w)))
-                t.fits &= edge_update_store(a.E, a.S, a.E, f.K, s, v, arc, w);
-        });
+        settle_row(a, f, t, take, u, [&](vid v) { return WANTS_ALWAYS || wants_at(a.O, f.K, v); });
     });
 }
 
@@ -331,7 +345,7 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
         }
         activate(f, next, active, v);
     };
-    gather_all(a, f, settle);
+    gather_all(a, f, 0, settle);
     for (i64 base = a.G.classes[7] + 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
         const i64 v = base + lane();  // nobody sends to these
         settle(v < a.G.n, (vid)v, Gathered{identity(), 0});
@@ -340,6 +354,7 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
 }
 #endif
 
+#if !SLICED
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Arguments a) {
     __shared__ vid held[2 * WARPS * HELD];
     Frame f;
@@ -396,3 +411,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Argument
     f.meet(a);
     forget_members(a, f, before);
 }
+#endif

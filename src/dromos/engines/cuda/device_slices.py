@@ -1,0 +1,119 @@
+"""Slices of a graph in the memory of a GPU: copied when they are first used, and kept while there is room."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.engines.cuda.device_graph import CLASS_DEGREES, Rows
+from dromos.graph.slices import GraphSlice
+from dromos.plan.path import Direction
+
+__all__ = ["DeviceSlice", "device_offsets", "device_slice", "offsets_dtype"]
+
+_SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
+_kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}  # by the id of the graph's shape
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class DeviceSlice:
+    """Rows on the device, and where whole arrays would begin of which they are a piece."""
+
+    rows: Rows
+    offsets: int
+    targets: int
+    weights: int
+    max_degree: int
+    classes: tuple[int, ...]
+    """The ends of the classes of :data:`~dromos.engines.cuda.device_graph.CLASS_DEGREES`, as vertices."""
+
+
+def offsets_dtype(num_arcs: int) -> np.dtype[Any]:
+    """The type of positions among a graph's arcs: four bytes where they fit.
+
+    >>> offsets_dtype(10), offsets_dtype(2**32)
+    (dtype('uint32'), dtype('int64'))
+    """
+    return np.dtype(np.uint32) if num_arcs < 2**32 - 2**20 else np.dtype(np.int64)
+
+
+def device_offsets(shape: GraphShape, direction: Direction) -> Any:
+    """The offsets of all rows on the current device; those of the in-rows are made from the degrees."""
+    import cupy
+
+    known, key = _of(shape), (int(cupy.cuda.Device().id), direction)
+    with _lock:
+        if key not in known:
+            dtype = offsets_dtype(shape.num_arcs)
+            if direction == "push":
+                known[key] = cupy.asarray(shape.offsets.astype(dtype))
+            else:
+                found = np.zeros(shape.num_vertices + 1, dtype)
+                np.cumsum(shape.in_degree, out=found[1:])
+                known[key] = cupy.asarray(found)
+        return known[key]
+
+
+def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> DeviceSlice:
+    """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room."""
+    import cupy
+
+    known = _of(shape)
+    key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
+    with _lock:
+        found: DeviceSlice | None = known.get(key)
+        if found is None:
+            found = _uploaded(shape, piece)
+            free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+            if found.rows.nbytes * _SPARED < free:
+                known[key] = found
+        return found
+
+
+def _of(shape: GraphShape) -> dict[Any, Any]:
+    key = id(shape)
+    with _lock:
+        if key not in _kept:
+            _kept[key] = (weakref.ref(shape, lambda _: _kept.pop(key, None)), {})
+        return _kept[key][1]
+
+
+def _uploaded(shape: GraphShape, piece: GraphSlice) -> DeviceSlice:
+    import cupy
+
+    offsets = cupy.asarray(piece.offsets.astype(offsets_dtype(shape.num_arcs)))
+    targets = cupy.asarray(np.ascontiguousarray(piece.targets))
+    weights = None if piece.weights is None else cupy.asarray(np.ascontiguousarray(piece.weights))
+    begin, degrees = int(piece.offsets[0]), np.diff(piece.offsets)
+    return DeviceSlice(
+        Rows(offsets, targets, weights),
+        _begins(offsets, piece.start),
+        _begins(targets, begin),
+        0 if weights is None else _begins(weights, begin),
+        int(degrees.max()) if len(degrees) else 0,
+        _classes(degrees, piece.start),
+    )
+
+
+def _begins(array: Any, first: int) -> int:
+    """Where an array would begin of which ``array`` is the piece from ``first`` on, modulo the range of addresses."""
+    return (int(array.data.ptr) - first * int(array.itemsize)) % 2**64
+
+
+def _classes(degrees: Array, start: int) -> tuple[int, ...]:
+    """Where rows are in falling order of their lengths, the classes are ranges; else all rows are a warp's.
+
+    >>> _classes(np.array([3000, 40, 1, 0]), 5), _classes(np.array([1, 2]), 5)
+    ((6, 6, 7, 7, 7, 7, 7, 8), (5, 7, 7, 7, 7, 7, 7, 7))
+    """
+    if len(degrees) and (degrees[1:] > degrees[:-1]).any():
+        return (start, *(start + len(degrees),) * (len(CLASS_DEGREES) - 1))
+    ends = np.searchsorted(-degrees, -np.array(CLASS_DEGREES), side="right")
+    return tuple(int(end) + start for end in ends)

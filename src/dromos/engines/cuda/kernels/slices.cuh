@@ -1,0 +1,231 @@
+// The halves of a superstep on a part of a graph: messages along the arcs of a slice, then the part's own vertices.
+//
+// A slice looks like a whole graph whose other rows nobody asks for: its arrays are given by addresses that were moved
+// so that offsets[v] and targets[arc] are those of the whole graph. Fields have a row for every vertex; those of other
+// parts are copies. `received` has a byte for each vertex that got a message; its messages are merged in A. Both the
+// frontier's queue and its bits name own vertices; other parts' bits are set by mark_members before a pull.
+#pragma once
+#define SLICED 1
+#include "supersteps.cuh"
+
+struct Piece {
+    i64 first, last;            // the part's own vertices
+    i64 start, stop;            // the rows of the slice
+    i64 size;                   // of the frontier
+    unsigned char* received;
+    unsigned char* changed;     // own vertices that were looked at since others were told; may be null
+};
+
+// Slot 0 belongs to a launch; slot 1 gathers what a superstep comes to, over all its launches.
+DEVICE Frame frame_of(const Arguments& a) {
+    Frame f;
+    f.K = a.K;
+    f.met = f.done = f.flipped = 0;
+    f.aim(a);
+    return f;
+}
+DEVICE Slot* superstep_slot(const Arguments& a) { return a.W.control->slots + 1; }
+
+// Every own vertex of the frontier, all of them, or none: visit(take, u) is called by whole warps.
+template <class F>
+DEVICE void each_sender(const Frame& f, const Piece& p, i64 begin, i64 end, F&& visit) {
+    const i64 count = ALWAYS_ACTIVE ? end - begin : p.size;
+    for (i64 base = 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
+        const i64 i = base + lane();
+        vid u = 0;
+        if (i < count) u = ALWAYS_ACTIVE ? (vid)(begin + i) : f.queue[i];
+        visit(i < count && u >= begin && u < end, u);
+    }
+}
+
+template <class F>
+DEVICE void each_row(i64 begin, i64 end, F&& visit) {
+    for (i64 base = begin + 32 * (i64)warp_in_grid(); base < end; base += 32 * (i64)warps_in_grid()) {
+        const i64 v = base + lane();
+        visit(v < end, (vid)v);
+    }
+}
+
+// A derived wish is asked of own vertices only: a copy may be too old for it, and the owner asks again.
+DEVICE bool is_wanted(const Fields& S, const Frame& f, const Piece& p, vid v) {
+    return WANTS_ALWAYS || (!WANTS_DECLARED && (v < p.first || v >= p.last)) || wants_at(S, f.K, v);
+}
+
+// ---- the start -----------------------------------------------------------------------------------------------------
+
+DEVICE void reduce_part(const Arguments& a, Frame& f, Reduced R) {
+    if (!HAS_REDUCTIONS) return;
+    reduce_leave(a.W, 0, R);
+    f.meet(a);
+    if (blockIdx.x != 0) return;
+    R = reduce_all(a.W, 0);
+    if (threadIdx.x == 0) a.W.control->reduced = R;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) start_part(const Arguments a, const Piece p) {
+    __shared__ vid held[WARPS * HELD];
+    Frame f = frame_of(a);
+    Slot* slot = superstep_slot(a);
+    Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+    Tally t = {0, true};
+    Reduced R = reduce_start();
+    each_row(0, a.G.n, [&](bool valid, vid v) {
+        bool starts = false;
+        if (valid) {
+            t.fits &= init_store(a.S, a.S, f.K, v);
+            if (v >= p.first && v < p.last) {
+                R = reduce_fold(R, a.S, a.S, f.K, v);
+                starts = start_at(a.S, f.K, v);
+            }
+        }
+        activate(f, next, starts, v);
+    });
+    next.flush();
+    next.hand_in(slot);
+    hand_in(t, slot);
+    reduce_part(a, f, R);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) start_edges(const Arguments a, const Piece p) {
+    Tally t = {0, true};
+    each_row(p.start, p.stop, [&](bool valid, vid u) {
+        if (!valid) return;
+        for (eid arc = __ldg(a.G.offsets + u); arc < __ldg(a.G.offsets + u + 1); ++arc)
+            t.fits &= edge_init_store(a.E, a.S, a.E, a.K, u, __ldg(a.G.targets + arc), arc, weight_at(a.G.weights, arc));
+    });
+    __syncwarp();
+    hand_in(t, superstep_slot(a));
+}
+
+// ---- messages ------------------------------------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a, const Piece p) {
+    Frame f = frame_of(a);
+    Slot* launch = f.slot(a);
+    Tally t = {0, true};
+    const auto visit = [&](bool valid, vid u, vid v, eid arc) {
+        if (!valid || (VOTE && newest(p.received + v)) || !is_wanted(a.S, f, p, v)) return;
+        const Weight w = weight_at(a.G.weights, arc);
+        if (!SENDS_ALWAYS && !sends_at(a.S, a.E, f.K, u, v, arc, w)) return;
+        merge_shared(a.A, a.W.locks, v, compute_at(a.S, a.E, f.K, u, v, arc, w));
+        t.messages += 1;
+        if (!newest(p.received + v)) p.received[v] = 1;
+    };
+    const i64 own = p.last - p.first;
+    each_sender(f, p, p.start, p.stop, [&](bool take, vid u) {
+        walk_or_defer(a.G.offsets, a.G.targets, own, a.G.max_degree, a.W.hubs, &launch->big, &launch->huge, take, u, visit);
+    });
+    if (a.G.max_degree >= BLOCK_ROW) {
+        f.meet(a);
+        walk_deferred(a.G.offsets, a.G.targets, own, a.W.hubs, launch->big, launch->huge, WARPS, visit);
+    }
+    __syncwarp();
+    hand_in(t, superstep_slot(a));
+}
+
+#if BY_SOURCE
+// Messages that depend on their source alone: A holds the offers, one for each vertex, own or not.
+extern "C" __global__ void __launch_bounds__(BLOCK) offer_part(const Arguments a, const Piece p) {
+    Frame f = frame_of(a);
+    offer(a, f);
+}
+#endif
+
+// Messages are merged in `box`; where they are offered, A holds the offers.
+extern "C" __global__ void __launch_bounds__(BLOCK) pull_slice(const Arguments a, const Piece p, const Merged box) {
+    Frame f = frame_of(a);
+    Tally t = {0, true};
+    gather_all(a, f, p.start, [&](bool taken, vid v, const Gathered& g) {
+        if (!taken || g.found == 0) return;
+        t.messages += g.found;
+        put(box, v, p.received[v] ? merge(take(box, v), g.message) : g.message);
+        p.received[v] = 1;
+    });
+    __syncwarp();
+    hand_in(t, superstep_slot(a));
+}
+
+// ---- what becomes of the vertices ----------------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(BLOCK) settle_part(const Arguments a, const Piece p) {
+    __shared__ vid held[WARPS * HELD];
+    Frame f = frame_of(a);
+    Slot* slot = superstep_slot(a);
+    Appender next = Appender::make(held, f.following, &slot->size, &a.G);
+    Tally t = {0, true};
+    Reduced R = reduce_start();
+    if (!ALWAYS_ACTIVE) clear_bits(f.next_member, a.G.n);
+    if (HAS_REDUCTIONS && !UPDATE_ALL) each_row(p.first, p.last, [&](bool valid, vid v) { if (valid) keep(a.O, a.S, v); });
+    f.meet(a);
+    const auto looked_at = [&](vid v) { if (p.changed) p.changed[v] = 1; };
+    if (HAS_SENT || REVISITS) {
+        each_sender(f, p, p.first, p.last, [&](bool take, vid u) {
+            if (take && HAS_SENT) looked_at(u);
+            activate(f, next, take && settle_sender(a, f, t, u, p.received[u]), u);
+        });
+        f.meet(a);
+    }
+    each_row(p.first, p.last, [&](bool valid, vid v) {
+        bool active = false;
+        if (valid && (UPDATE_ALL || p.received[v])) {
+            active = settle_receiver(a, f, t, v);
+            p.received[v] = 0;
+            looked_at(v);
+            if (HAS_REDUCTIONS && UPDATE_ALL) R = reduce_fold(R, a.O, a.S, f.K, v);
+        }
+        activate(f, next, active, v);
+    });
+    if (HAS_REDUCTIONS && !UPDATE_ALL) {
+        f.meet(a);
+        each_row(p.first, p.last, [&](bool valid, vid v) { if (valid) R = reduce_fold(R, a.O, a.S, f.K, v); });
+    }
+    next.flush();
+    next.hand_in(slot);
+    hand_in(t, slot);
+    reduce_part(a, f, R);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) write_edges(const Arguments a, const Piece p) {
+    Frame f = frame_of(a);
+    Tally t = {0, true};
+    each_sender(f, p, p.start, p.stop, [&](bool take, vid u) {
+        settle_row(a, f, t, take, u, [&](vid v) { return is_wanted(a.O, f, p, v); });
+    });
+    hand_in(t, superstep_slot(a));
+}
+
+// ---- what parts tell each other ------------------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(BLOCK) list_wanting(const Arguments a, const Piece p, unsigned char* wanting) {
+    each_row(p.first, p.last, [&](bool valid, vid v) {
+        if (valid) wanting[v - p.first] = WANTS_ALWAYS || wants_at(a.S, a.K, v);
+    });
+}
+
+// Members of the frontier among p.start..p.stop, which belong to another part: all of them, or `ids`.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+mark_members(const Arguments a, const Piece p, int everyone, const vid* ids, i64 count) {
+    Frame f = frame_of(a);
+    for (i64 word = (p.start >> 5) + thread_in_grid(); 32 * word < p.stop; word += threads_in_grid()) {
+        unsigned range = FULL;
+        if (32 * word < p.start) range &= FULL << (p.start & 31);
+        if (32 * (word + 1) > p.stop) range &= FULL >> (32 - (p.stop & 31));
+        f.member[word] = everyone ? f.member[word] | range : f.member[word] & ~range;
+    }
+    if (everyone) return;
+    f.meet(a);
+    for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) set_bit(f.member, ids[i]);
+}
+
+// Merged messages from another part, to the own vertices `ids`; or, where there are none, to those of p.start..p.stop
+// whose bit is set.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+merge_box(const Arguments a, const Piece p, const vid* ids, const unsigned char* bits, i64 count, const Merged values) {
+    for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) {
+        if (!ids && !(bits[i >> 3] >> (i & 7) & 1)) continue;
+        const vid v = ids ? ids[i] : (vid)(p.start + i);
+        const Message message = take(values, (vid)i);
+        put(a.A, v, p.received[v] ? merge(take(a.A, v), message) : message);
+        p.received[v] = 1;
+    }
+}

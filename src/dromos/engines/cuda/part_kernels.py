@@ -1,0 +1,158 @@
+"""The kernels of a part of a graph on a GPU: the memory that they work in, their arguments, and their record."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.engines import GraphShape
+from dromos.engines.cuda.device_slices import device_offsets, device_slice, offsets_dtype
+from dromos.engines.cuda.layout import (
+    HEAD_BYTES,
+    LAUNCH_BYTES,
+    arguments_type,
+    control_type,
+    merged_type,
+    piece_type,
+    reduced_type,
+)
+from dromos.engines.cuda.memory import State, address, addresses_of, fill_params
+from dromos.engines.cuda.modules import module_of, slices_kernel
+from dromos.engines.cuda.options import CudaOptions
+from dromos.graph.slices import GraphSlice
+from dromos.plan.path import Direction
+from dromos.program import Analysis, Program, TypedProgram
+from dromos.program.expr import reads
+
+__all__ = ["PartKernels"]
+
+_BLOCK: Final = 512
+_MOST_BLOCKS: Final = 1 << 13
+_MEMBERS: Final = {
+    "push": ("offsets", "targets", "weights"),
+    "pull": ("in_offsets", "sources", "in_weights"),
+}
+
+
+class PartKernels:
+    """What ``kernels/slices.cuh`` is given: fields of all vertices, accumulators, frontiers, and rows of a slice."""
+
+    def __init__(
+        self, program: Program, typed: TypedProgram, analysis: Analysis, shape: GraphShape, first: int, last: int
+    ) -> None:
+        import cupy
+
+        self.typed, self.shape = typed, shape
+        n, ids = shape.num_vertices, typed.types.id
+        self._arc_base = int(shape.offsets[first])
+        self.memory = State(typed, n, int(shape.offsets[last]) - self._arc_base)
+        self.received = cupy.zeros(n, cupy.uint8)
+        self.changed = cupy.zeros(n, cupy.uint8)
+        self._queues = cupy.empty((3, max(last - first, 1)), ids)  # the frontier, the next one, and hubs
+        self._bits = cupy.zeros((3, (n + 31) // 32), cupy.uint32)  # members, the next ones, and locks
+        self._control = cupy.zeros(control_type(typed).itemsize, cupy.uint8)
+        self._partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
+        self._kernel = slices_kernel(typed, analysis)
+        self.by_source = self._kernel.by_source
+        types = (
+            f"VID={'int' if ids.itemsize == 4 else 'long long'}",
+            f"EID={'unsigned' if offsets_dtype(shape.num_arcs).itemsize == 4 else 'long long'}",
+        )
+        self._module = module_of(typed, analysis, self._kernel, types, CudaOptions(), _BLOCK)
+        self._arguments, self._piece = np.zeros(1, arguments_type(typed)), np.zeros(1, piece_type)
+        self._row_starts = device_offsets(shape, "push")
+        self._in_starts = device_offsets(shape, "pull") if [*reads(typed.ir.exprs(), "in_degree")] else None
+        self._flipped = False
+        self._fill(program, first, last)
+
+    # ---- launches --------------------------------------------------------------------------------------------------
+
+    def launch(self, name: str, *more: Any, together: bool = False) -> None:
+        """Start a kernel of the part; ``together``: its blocks wait for each other."""
+        if together:
+            self._control.data.memset_async(0, LAUNCH_BYTES)
+        grid = self._module.cooperative_grid(name, _BLOCK)
+        self._module.launch(name, grid, _BLOCK, self._arguments, self._piece, *more, together=together)
+
+    def pull(self, is_first: bool) -> None:
+        """Start a pull along the slice at hand, the first one in a superstep or another."""
+        box = self._arguments["A"].copy()
+        if self.by_source:
+            self._arguments["A"] = self.box(self.memory.offers)
+            if is_first:
+                self.launch("offer_part")
+        self.launch("pull_slice", box)
+        self._arguments["A"] = box
+
+    def record(self) -> Any:
+        """What the kernels since the last :meth:`turn` came to; waits for them."""
+        return self._control.get().view(control_type(self.typed))[0]
+
+    def turn(self, superstep: int, size: int, reductions: dict[str, Any]) -> None:
+        """The next frontier, of ``size`` vertices, is the one at hand; the record begins anew."""
+        context, work = self._arguments["K"][0], self._arguments["W"][0]
+        for name, value in reductions.items():
+            context[f"r_{name}"] = value
+        context["superstep"] = superstep
+        for name in ("queue", "member"):
+            work[name] = work[name][::-1].copy()
+        self._flipped = not self._flipped
+        self._piece["size"] = size
+        self._control.data.memset_async(0, HEAD_BYTES)
+
+    def queue(self) -> Any:
+        """The frontier, in no order."""
+        return self._queues[int(self._flipped)][: int(self._piece["size"][0])]
+
+    def box(self, arrays: Any) -> Any:
+        """Accumulators as kernels take them."""
+        record = np.zeros(1, merged_type(self.typed))
+        for i, array in enumerate(arrays):
+            record[f"a{i}"] = address(array)
+        return record
+
+    # ---- rows ------------------------------------------------------------------------------------------------------
+
+    def point_at(self, piece: GraphSlice, direction: Direction) -> None:
+        """Give the rows of a slice to the kernels."""
+        graph = self._arguments["G"][0]
+        self._slice = found = device_slice(self.shape, piece, direction)
+        for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
+            graph[name] = place
+        graph["max_degree"], graph["classes"] = found.max_degree, found.classes
+        self.point_at_range(piece.start, piece.stop)
+
+    def point_at_range(self, start: int, stop: int) -> None:
+        """Give a range of vertices to the kernels."""
+        self._piece["start"], self._piece["stop"] = start, stop
+
+    def point_at_all(self) -> None:
+        """Give the offsets of all rows to the kernels, by which frontiers are weighed."""
+        graph = self._arguments["G"][0]
+        graph["offsets"], graph["in_offsets"] = address(self._row_starts), 0
+
+    def note_changes(self) -> None:
+        """Have the kernels mark in :attr:`changed` who may have changed."""
+        self._piece["changed"] = address(self.changed)
+
+    # ---- addresses -------------------------------------------------------------------------------------------------
+
+    def _fill(self, program: Program, first: int, last: int) -> None:
+        a, piece, memory = self._arguments, self._piece, self.memory
+        for structure, arrays in (("S", memory.fields), ("O", memory.before)):
+            for name, array in arrays.items():
+                a[structure][f"f_{name}"] = address(array)
+        for name, array in memory.edge_fields.items():  # so that an arc is found by its number in the whole graph
+            row = int(array.nbytes // len(array)) if len(array) else 0
+            a["E"][f"e_{name}"] = (address(array) - self._arc_base * row) % 2**64
+        a["A"] = self.box(memory.merged)
+        queues, bits = addresses_of(self._queues), addresses_of(self._bits)
+        work, context = a["W"][0], a["K"][0]
+        work["queue"], work["hubs"], work["member"], work["locks"] = queues[:2], queues[2], bits[:2], bits[2]
+        work["control"], work["partial"] = address(self._control), address(self._partial)
+        context["num_vertices"], context["num_arcs"] = self.shape.num_vertices, self.shape.num_arcs
+        context["out_offsets"], context["in_offsets"] = address(self._row_starts), address(self._in_starts)
+        self._params = fill_params(context, program, self.typed, lambda values: values)
+        piece["first"], piece["last"], piece["received"] = first, last, address(self.received)
+        a["G"]["n"] = self.shape.num_vertices

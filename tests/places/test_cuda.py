@@ -1,0 +1,76 @@
+"""Slices and parts on the GPU's kernels: every program of the tests, and random ones, against the reference engine."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.engines.cuda.part import CudaLeaf
+from dromos.errors import FieldOverflowError
+from dromos.graph import generators
+from dromos.places import PlacedEngine
+from dromos.plan import Path
+from dromos.program import Program
+from tests.places.test_cpu import weighted
+from tests.places.test_programs import KINDS, Narrow, WideStart, check
+from tests.program import programs
+from tests.program.agreement import disagreements
+from tests.program.random_programs import random_program
+from tests.program.running import run
+
+pytestmark = pytest.mark.gpu
+_ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_programs_over_slices_and_parts(kind: type[Program]) -> None:
+    check(kind, weighted(generators.uniform(120, 400, seed=2)), CudaLeaf(), slices=1, parts=1)
+    check(kind, weighted(generators.uniform(120, 400, seed=2)), CudaLeaf(), slices=3, parts=1)
+    check(kind, weighted(generators.uniform(90, 300, seed=3, directed=False)), CudaLeaf(), slices=2, parts=3)
+    check(kind, weighted(generators.rmat(7, 6, seed=4)), CudaLeaf(), slices=1, parts=5)
+    check(kind, weighted(generators.path(3)), CudaLeaf(), slices=4, parts=4)
+
+
+@pytest.mark.parametrize("seed", range(max(12, _ASKED // 5)))
+def test_random_programs(seed: int) -> None:
+    engines = PlacedEngine(CudaLeaf(), slices=3), PlacedEngine(CudaLeaf(), slices=2, parts=3)
+    assert list(disagreements(random_program(seed), seed, *engines, graphs=3, only="sync")) == []
+
+
+@pytest.mark.parametrize("path", ["sync-push-dd", "sync-pull-td"])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_hubs_are_walked_by_blocks_and_by_the_grid(path: str, parts: int) -> None:
+    star = weighted(generators.star(150_000))
+    found, _ = run(programs.BFS(source=1), star, path, engine=PlacedEngine(CudaLeaf(), slices=2, parts=parts))
+    assert found["level"][:3].tolist() == [1, 0, 2]
+    assert (found["level"][3:] == 2).all()
+
+
+@pytest.mark.parametrize("kind", [Narrow, WideStart])
+def test_an_overflow_is_an_error(kind: type[Program]) -> None:
+    engine = PlacedEngine(CudaLeaf(), parts=2)
+    with pytest.raises(FieldOverflowError, match="wider type"):
+        engine.prepare(kind(), generators.path(3)).step(Path())
+
+
+def test_public_algorithms() -> None:
+    graph = weighted(generators.rmat(12, 8, seed=4, symmetrize=True))
+    for place in ({"slices": 8}, {"parts": 2}, {"slices": 3, "parts": 3}):
+        dr.bfs(graph, 0, device="cuda", **place).verify()
+        dr.sssp(graph, 0, device="cuda", **place).verify()
+        dr.pagerank(graph, device="cuda", **place).verify()
+        dr.connected_components(graph, device="cuda", **place).verify()
+
+
+def test_rows_in_falling_order_are_gathered_by_classes() -> None:
+    graph = weighted(generators.rmat(10, 16, seed=1, symmetrize=True))
+    order = np.argsort(-graph.in_degree, kind="stable")
+    new_ids = np.empty_like(order)
+    new_ids[order] = np.arange(len(order))
+    rows = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
+    sorted_graph = dr.Graph.from_edges(new_ids[rows], new_ids[graph.targets], graph.weights)
+    for kind in (programs.PageRank, programs.BFS, programs.SSSP):
+        check(kind, sorted_graph, CudaLeaf(), slices=1, parts=2)
