@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from benchmarks import record
-from benchmarks.gpu import ablations, algorithms, betweenness_blocks, many_sources, small, streaming, whole_calls
+from benchmarks.gpu import (
+    ablations,
+    algorithms,
+    betweenness_blocks,
+    hybrid,
+    many_sources,
+    small,
+    streaming,
+    whole_calls,
+)
 from benchmarks.gpu.device import compile_less, describe
 
 __all__ = ["main"]
@@ -30,6 +39,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "many_sources": Benchmark(many_sources.run, many_sources.KEY),
     "whole_calls": Benchmark(whole_calls.run, whole_calls.KEY),
     "streaming": Benchmark(streaming.run, streaming.KEY),
+    "hybrid": Benchmark(hybrid.run, hybrid.KEY),
     "betweenness_blocks": Benchmark(betweenness_blocks.run, betweenness_blocks.KEY),
     **{name: Benchmark(run, ablations.KEY) for name, run in ablations.RUNS.items()},
 }

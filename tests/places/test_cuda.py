@@ -9,13 +9,16 @@ import pytest
 
 import dromos as dr
 from dromos.engines.cuda.part import CudaLeaf
+from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import FieldOverflowError
 from dromos.graph import generators
 from dromos.places import PlacedEngine
+from dromos.places.hybrid import SPLITS, HybridEngine
 from dromos.plan import Path
 from dromos.program import Program
 from tests.places.test_cpu import weighted
-from tests.places.test_programs import KINDS, Narrow, WideStart, check
+from tests.places.test_hybrid import AtMost
+from tests.places.test_programs import KINDS, Narrow, WideStart, check, check_on
 from tests.program import programs
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
@@ -34,9 +37,32 @@ def test_programs_over_slices_and_parts(kind: type[Program]) -> None:
     check(kind, weighted(generators.path(3)), CudaLeaf(), slices=4, parts=4)
 
 
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_programs_on_a_host_and_a_gpu(kind: type[Program], split: str) -> None:
+    graph = weighted(generators.rmat(8, 6, seed=5, symmetrize=split == "high"))
+    check_on(kind, graph, HybridEngine([VectorisedLeaf(), CudaLeaf()], share=0.3, split=split))
+    check_on(kind, graph, HybridEngine([CudaLeaf(), VectorisedLeaf(), CudaLeaf()], share=0.5, split=split))
+
+
+@pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu", "cuda:0+cuda:0"])
+def test_public_algorithms_on_several_processors(device: str) -> None:
+    graph = weighted(generators.rmat(13, 8, seed=4, symmetrize=True))
+    for split in SPLITS:
+        how = {"device": device, "share": 0.25, "split": split}
+        dr.bfs(graph, 0, **how).verify()  # type: ignore[arg-type]
+        dr.pagerank(graph, **how).verify()  # type: ignore[arg-type]
+        dr.sssp(graph, 0, **how).verify()  # type: ignore[arg-type]
+        dr.connected_components(graph, **how).verify()  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("seed", range(max(12, _ASKED // 5)))
 def test_random_programs(seed: int) -> None:
-    engines = PlacedEngine(CudaLeaf(), slices=3), PlacedEngine(CudaLeaf(), slices=2, parts=3)
+    engines = (
+        PlacedEngine(CudaLeaf(), slices=3),
+        PlacedEngine(CudaLeaf(), slices=2, parts=3),
+        AtMost([VectorisedLeaf(), CudaLeaf(), CudaLeaf()], share=0.4, split=SPLITS[seed % 3]),
+    )
     assert list(disagreements(random_program(seed), seed, *engines, graphs=3, only="sync")) == []
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dromos as dr
+from dromos.engines import Engine
 from dromos.engines.parts import Leaf
 from dromos.engines.reference_part import ReferenceLeaf
 from dromos.engines.vectorised import VectorisedLeaf, arcs
@@ -32,10 +33,14 @@ _ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
 
 
 def check(kind: type[Program], graph: Graph, leaf: Leaf, slices: int, parts: int) -> None:
+    """As :func:`check_on`, on slices and parts in memory."""
+    check_on(kind, graph, PlacedEngine(leaf, slices=slices, parts=parts))
+
+
+def check_on(kind: type[Program], graph: Graph, engine: Engine) -> None:
     """Every offered path, and the planner's, gives what the reference engine gives, in as many supersteps."""
     program = next(program for program in programs.examples(graph.num_vertices) if type(program) is kind)
     expected, steps = run(program, graph, "sync-push-dd")
-    engine = PlacedEngine(leaf, slices=slices, parts=parts)
     for path in (None, *engine.prepare(program, graph).caps.paths):
         found, taken = run(program, graph, None if path is None else str(path), engine=engine)
         assert len(taken) == len(steps), f"{program} {path}"

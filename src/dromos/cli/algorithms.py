@@ -53,12 +53,31 @@ class Common:
             Annotated[Path | None, _option("-o", "--out", text="Write a .parquet, .csv, .json or .npz file.")],
             None,
         ),
-        "device": (Annotated[str, _option("--device", text="auto, cpu, cuda, mpi, numpy or reference.")], "auto"),
+        "device": (
+            Annotated[
+                str, _option("--device", text="auto, cpu, cuda, mpi, numpy, reference, or several such as cpu+cuda.")
+            ],
+            "auto",
+        ),
         "path": (Annotated[str, _option("--path", text="auto, or a fixed path such as sync-push-dd.")], "auto"),
         "memory": (
             Annotated[
                 str | None,
                 _option("--memory", text="Leave a .drm graph on disk, and work within this much memory, such as 2G."),
+            ],
+            None,
+        ),
+        "share": (
+            Annotated[
+                float | None,
+                _option("--share", text="With several devices, the first one's part of the edges, from 0 to 1."),
+            ],
+            None,
+        ),
+        "split": (
+            Annotated[
+                str | None,
+                _option("--split", text="With several devices, the first one's vertices: high, low or random."),
             ],
             None,
         ),

@@ -36,6 +36,8 @@ def deliver(
     report: Path | None = None,
     top: int | None = None,
     memory: str | None = None,
+    share: float | None = None,
+    split: str | None = None,
 ) -> None:
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
@@ -58,6 +60,7 @@ def deliver(
     if device == "auto" and launched():
         device = "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
+    how |= {name: value for name, value in (("share", share), ("split", split)) if value is not None}
     if memory is not None:
         if check:
             raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")

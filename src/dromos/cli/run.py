@@ -33,11 +33,19 @@ def run(
     ] = None,
     max_iter: Annotated[int | None, typer.Option(help="The most supersteps to run.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
+    device: Annotated[
+        str, typer.Option(help="auto, cpu, cuda, mpi, numpy, reference, or several such as cpu+cuda.")
+    ] = "auto",
     path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
     memory: Annotated[
         str | None, typer.Option(help="Leave a .drm graph on disk, and work within this much memory, such as 2G.")
+    ] = None,
+    share: Annotated[
+        float | None, typer.Option(help="With several devices, the first one's part of the edges, from 0 to 1.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="With several devices, the first one's vertices: high, low or random.")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
@@ -56,8 +64,8 @@ def run(
 
     deliver(
         cls.__name__, graph, call,
-        out=out, device=device, path=path, threads=threads, memory=memory, check=False, trace=trace,
-        save_trace=save_trace, format=format, json=json, report=report, top=top,
+        out=out, device=device, path=path, threads=threads, memory=memory, share=share, split=split,
+        check=False, trace=trace, save_trace=save_trace, format=format, json=json, report=report, top=top,
     )  # fmt: skip
 
 

@@ -188,6 +188,38 @@ def relabel_by_degree(graph: Graph, *, descending: bool, named: bool = False) ->
     return Relabelled(_induced(graph, old_ids, new_ids, names), new_ids, old_ids)
 
 
+def reordered(graph: Graph, old_ids: Array) -> Relabelled:
+    """A graph whose vertex ``i`` is ``old_ids[i]``; without labels, for those who put the answers back themselves.
+
+    >>> from dromos.graph import generators
+    >>> reordered(generators.path(3), np.array([1, 0, 2])).graph.neighbors(0).tolist()
+    [1, 2]
+    """
+    new_ids = _inverse(old_ids, graph.targets.dtype)
+    return Relabelled(_induced(graph, old_ids, new_ids, None), new_ids, old_ids)
+
+
+def reordered_with_arcs(graph: Graph, old_ids: Array) -> tuple[Relabelled, Array]:
+    """As :func:`reordered`, and the old number of each arc."""
+    from dromos.graph.graph import Flags
+
+    new_ids = _inverse(old_ids, graph.targets.dtype)
+    src = new_ids[build.expand_sources(graph.offsets, graph.targets.dtype)]
+    numbers = np.arange(graph.num_arcs, dtype=np.int64)
+    offsets, targets, arcs = build.build_csr(src, new_ids[graph.targets], numbers, graph.num_vertices)
+    arcs = numbers if arcs is None else arcs
+    weights = None if graph.weights is None else graph.weights[arcs]
+    flags = Flags(directed=graph.directed, symmetric=True if graph.known_flags.symmetric else None, sorted=True)
+    made = type(graph)._make(offsets, targets, weights, labels=None, flags=flags)
+    return Relabelled(made, new_ids, old_ids), arcs
+
+
+def _inverse(old_ids: Array, dtype: np.dtype[Any]) -> Array:
+    new_ids = np.empty(len(old_ids), dtype=dtype)
+    new_ids[old_ids] = np.arange(len(old_ids), dtype=dtype)
+    return new_ids
+
+
 def egonet(graph: Graph, vertex: int, radius: int) -> Graph:
     """See :meth:`Graph.egonet`; a plain frontier search, since an egonet is small."""
     if isinstance(radius, bool) or not hasattr(radius, "__index__") or radius < 0:

@@ -39,9 +39,11 @@ class PlacedExecution:
         parts: Sequence[Part],
         feeds: Sequence[Feed],
         exchange: Exchange,
+        names: Sequence[str] = (),
     ) -> None:
+        """``names``: what the parts are called in the trace, which then tells the time of each."""
         self.program, self.shape = program, shape
-        self.parts, self.feeds, self.exchange = parts, feeds, exchange
+        self.parts, self.feeds, self.exchange, self.names = parts, feeds, exchange, names
         self.typed = program.typed(types)
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
@@ -98,15 +100,22 @@ class PlacedExecution:
         if self.ir.tables:
             self.exchange.refresh(self.parts, "lookup")
         self.exchange.refresh(self.parts, path.direction)
+        busy = [0.0] * len(self.parts)
         for number in self._order:
-            part, feed = self.parts[number], self.feeds[number]
+            part, feed, own = self.parts[number], self.feeds[number], Stopwatch()
             for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
                 part.send(piece, path)
+            busy[number] = own.seconds()
         if path.direction == "push":  # who pulls gets messages to its own vertices only
             self.exchange.deliver(self.parts)
         for number in self._order:
             self.parts[number].begin_settle()
-        found = {number: self.parts[number].settle() for number in reversed(self._order)}
+        found = {}
+        for number in reversed(self._order):
+            own = Stopwatch()
+            found[number] = self.parts[number].settle()
+            # whose kernels ran on meanwhile tells by itself how long
+            busy[number] = found[number].seconds or busy[number] + own.seconds()
         settled = [found[number] for number in range(len(self.parts))]  # merged in the same order whoever was first
         settled[0] = replace(settled[0], seconds=clock.seconds())
         total = self.exchange.reduce(settled, self.typed)
@@ -121,7 +130,8 @@ class PlacedExecution:
             part.finish(total.reductions)
         self._superstep += 1
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
-        self.stats = self._statistics(total, ended)
+        told = tuple(zip(self.names, busy, strict=True)) if self.names else ()
+        self.stats = replace(self._statistics(total, ended), parts=told)
         return self.stats
 
     def _step_in_order(self, horizon: int | None, clock: Stopwatch) -> Stats:
@@ -144,9 +154,13 @@ class PlacedExecution:
 
     @staticmethod
     def _with_work(part: Part, feed: Feed, direction: Direction) -> Array:
-        """The slices with an active vertex (push), or one that wants messages (pull); a single one is not asked for."""
+        """The slices with an active vertex (push), or one that wants messages (pull).
+
+        All of them where slices cost nothing to fetch and it is not worth asking: for a single one, and on a device,
+        which would have to tell the host who is active.
+        """
         every = feed.holding(None, direction)
-        if len(every) <= 1:
+        if feed.in_memory and (len(every) <= 1 or part.asynchronous):
             return every
         return feed.holding(part.frontier if direction == "push" else part.wanting(), direction)
 

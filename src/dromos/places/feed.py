@@ -22,6 +22,10 @@ class Feed(Protocol):
     def directions(self) -> tuple[Direction, ...]:
         """Which of them there are; a store without the transpose has no in-rows."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether fetching a slice costs nothing."""
+
     def holding(self, vertices: Array | None, direction: Direction) -> Array:
         """The numbers of the slices with rows of any of ``vertices`` (ascending ids; None: of all), ascending."""
 
@@ -59,6 +63,7 @@ class MemoryFeed:
     """
 
     directions: tuple[Direction, ...] = ("push", "pull")
+    in_memory = True
 
     def __init__(self, graph: GraphLike, first: int, last: int, count: int) -> None:
         self._graph, self._first, self._last, self._count = graph, first, last, count

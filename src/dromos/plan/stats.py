@@ -70,6 +70,8 @@ class Stats:
     """Bytes that a push of the next superstep would read from disk; None where nothing is on disk."""
     pull_read: int | None = None
     """The same of a pull; None also where the frontier is so thin that nobody asked."""
+    parts: tuple[tuple[str, float], ...] = ()
+    """The processors that shared the last superstep, and the seconds that each of them worked."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
     levels: Levels | None = field(default=None, compare=False, repr=False)

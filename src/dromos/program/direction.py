@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy as np
 from dromos.program.expr import Expr, reads, substitute
 from dromos.program.ir import FUNCTIONS, ParamSpec, ProgramIR
 
-__all__ = ["WAYS", "Along", "hidden_params", "turned", "way_symbol"]
+__all__ = ["WAYS", "Along", "hidden_params", "rewritten", "turned", "way_symbol"]
 
 Along: TypeAlias = Literal["out", "in", "both"]
 WAYS: Final = ("forward", "backward")
@@ -44,7 +45,16 @@ def turned(ir: ProgramIR) -> ProgramIR:
     """
     if ir.direction == "out":
         return ir
-    rewrite = _swapped if ir.direction == "in" else _given
+    made = rewritten(ir, _swapped if ir.direction == "in" else _given)
+    if ir.direction == "in":
+        return made
+    named = {node.attr[1] for node in reads(made.exprs(), "vertex_param")}
+    named |= {node.attr[0] for node in reads(made.exprs(), "param", "edge_param")}
+    return replace(made, params=(*made.params, *(spec for spec in _SPECS if spec.name in named)))
+
+
+def rewritten(ir: ProgramIR, rewrite: Callable[[Expr], Expr | None]) -> ProgramIR:
+    """``ir`` with each symbol for which ``rewrite`` gives another one replaced."""
     changes: dict[str, Any] = {}
     for function in FUNCTIONS:
         value = getattr(ir, function)
@@ -56,12 +66,7 @@ def turned(ir: ProgramIR) -> ProgramIR:
             changes[function] = tuple(substitute(expr, rewrite) for expr in value)
         else:
             changes[function] = tuple((name, tuple(substitute(e, rewrite) for e in exprs)) for name, exprs in value)
-    made = replace(ir, **changes)
-    if ir.direction == "in":
-        return made
-    named = {node.attr[1] for node in reads(made.exprs(), "vertex_param")}
-    named |= {node.attr[0] for node in reads(made.exprs(), "param", "edge_param")}
-    return replace(made, params=(*made.params, *(spec for spec in _SPECS if spec.name in named)))
+    return replace(ir, **changes)
 
 
 def _swapped(node: Expr) -> Expr | None:

@@ -12,6 +12,7 @@ from dromos.program.ir import Assignments, ProgramIR
 from dromos.program.types import IdType, NumberType, Typing
 
 __all__ = [
+    "GIVEN_ID",
     "claimed_field",
     "folded",
     "guard",
@@ -32,6 +33,9 @@ _CHOICE: Final = {  # where(a ? b, x, y): the operator when x, y are a, b in thi
     "gt": ("max", "min"),
     "ge": ("max", "min"),
 }
+
+GIVEN_ID: Final = "_given_id"
+"""The parameter that holds the ids of vertices as they were given, where an engine numbers them otherwise."""
 
 _SMALL: Final = 1 << 20  # beside what counts vertices or supersteps
 
@@ -195,6 +199,8 @@ def is_nonnegative(expr: Expr, messages: tuple[Expr, ...], most: float) -> bool:
     match expr.op:
         case "const":
             return bool(0 <= expr.value <= most)
+        case "vertex_param":
+            return bool(expr.attr[1] == GIVEN_ID)
         case "id" | "superstep" | "num_vertices" | "num_arcs" | "out_degree" | "in_degree":
             return True
         case "message":

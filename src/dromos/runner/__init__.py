@@ -109,6 +109,8 @@ def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
         slices=how.pop("slices", None),
         parts=how.pop("parts", None),
         memory=how.pop("memory", None),
+        share=how.pop("share", None),
+        split=how.pop("split", None),
     )
     run(program, graph, max_iter=0, **how)
     return Runner(program, graph, how)

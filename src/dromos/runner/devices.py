@@ -17,6 +17,7 @@ __all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "engine_for"]
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs: below, no machine has too little memory
 CLUSTER: Final = "mpi"
+HYBRID: Final = "+"
 _WORTH_COPYING: Final = 1 << 17  # arcs: below, a CPU is done before the graph is on the device
 
 
@@ -71,10 +72,10 @@ def _cpu_leaf(threads: int | None) -> Leaf:
     return CpuLeaf(threads)
 
 
-def _cuda_leaf(threads: int | None) -> Leaf:
+def _cuda_leaf(threads: int | None, number: int = 0) -> Leaf:
     from dromos.engines.cuda.part import CudaLeaf
 
-    return CudaLeaf()
+    return CudaLeaf(number)
 
 
 _LEAVES: Final[Mapping[str, Callable[[int | None], Leaf]]] = {
@@ -93,18 +94,28 @@ def engine_for(
     slices: int | None = None,
     parts: int | None = None,
     memory: int | str | None = None,
+    share: float | None = None,
+    split: str | None = None,
 ) -> Engine:
-    """The engine for ``device``: a name, ``"auto"``, or an engine.
+    """The engine for ``device``: a name, several joined by ``+``, ``"auto"``, or an engine.
 
     ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits
     its memory with what a run needs, and is large enough to repay the copy; otherwise the CPU. ``slices`` and
     ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory. A graph that stays
     on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
     ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
+    ``memory``. Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
+    part of the edges and ``split`` tells which vertices it gets.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
     """
+    if isinstance(device, str) and HYBRID in device:
+        return _hybrid(device, threads, slices, parts, memory, share, split)
+    if share is not None or split is not None:
+        raise InvalidArgumentError(
+            f"share={share!r}, split={split!r} split a graph over several devices; name them, as in device='cpu+cuda'"
+        )
     if isinstance(device, str) and device.partition(":")[0] == CLUSTER and memory is None and slices is parts is None:
         return _cluster(device, threads)
     if memory is not None or getattr(graph, "on_disk", False):
@@ -145,9 +156,10 @@ def _streamed(
     name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
     if name == "auto":
         name = "cpu" if "cpu" in _LEAVES else "numpy"
-    leaf = _LEAVES.get(name)
+    leaves = {known: leaf for known, leaf in _LEAVES.items() if known != "cuda"}
+    leaf = leaves.get(name)
     if leaf is None:
-        known = ", ".join(map(repr, _LEAVES))
+        known = ", ".join(map(repr, leaves))
         raise InvalidArgumentError(f"device={name!r} takes graphs in memory only; on disk there are {known}")
     return StreamEngine(leaf(threads), budget, otherwise=otherwise)
 
@@ -175,6 +187,37 @@ def _is_larger_than_memory(graph: GraphLike) -> bool:
     from dromos import sizes
 
     return bool(origin.origin_of(graph).size > sizes.available_memory())
+
+
+def _hybrid(
+    device: str,
+    threads: int | None,
+    slices: int | None,
+    parts: int | None,
+    memory: int | str | None,
+    share: float | None,
+    split: str | None,
+) -> Engine:
+    """Several devices on one graph, such as ``cpu+cuda`` or ``cuda:0+cuda:1``."""
+    from dromos.places.hybrid import HybridEngine
+
+    if slices is not None or parts is not None or memory is not None:
+        raise InvalidArgumentError(
+            f"device={device!r} splits a graph in memory by itself; leave slices, parts and memory out"
+        )
+    num_threads(threads)
+    leaves = [_leaf_of(name.strip(), device, threads) for name in device.split(HYBRID)]
+    return HybridEngine(leaves, share=share, split=split)
+
+
+def _leaf_of(name: str, device: str, threads: int | None) -> Leaf:
+    kind, colon, number = name.partition(":")
+    if colon and kind == "cuda" and number.isdecimal():
+        return _cuda_leaf(threads, int(number))
+    if colon or kind not in _LEAVES:
+        known = ", ".join(map(repr, _LEAVES))
+        raise InvalidArgumentError(f"device={device!r}: {name!r} is not a device; join some of {known}, or 'cuda:1'")
+    return _LEAVES[kind](threads)
 
 
 def _cluster(device: str, threads: int | None) -> Engine:

@@ -12,7 +12,9 @@ from dromos.errors import UnknownArgumentError
 
 __all__ = ["unknown_argument"]
 
-_HOW: Final = ("device", "path", "threads", "progress", "slices", "parts", "memory", "keep_on_device")
+_HOW: Final = (
+    "device", "path", "threads", "progress", "slices", "parts", "memory", "share", "split", "keep_on_device",
+)  # fmt: skip
 _ELSEWHERE: Final[Mapping[str, str]] = {  # what NetworkX, igraph, NetworKit and others call the same
     "damping": "alpha",
     "damping_factor": "alpha",

@@ -37,11 +37,14 @@ def check_graph(graph: Any) -> None:
 class DeviceOptions(TypedDict, total=False):
     """How to run: what every algorithm takes beside its own arguments.
 
-    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs) or ``"reference"``.
+    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs), ``"reference"``,
+    or several joined by ``+``.
     ``path``: ``"auto"`` or a fixed one such as ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``:
     told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
-    so many slices, as where a graph does not lie in one memory; whole unless given. ``keep_on_device``: leave the
-    arrays of the result on the GPU, as CuPy arrays that PyTorch and others take without a copy.
+    so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
+    devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
+    degrees), ``"low"`` or ``"random"``; chosen by a model unless given. ``keep_on_device``: leave the arrays of the
+    result on the GPU, as CuPy arrays that PyTorch and others take without a copy.
     """
 
     device: str | Engine
@@ -51,6 +54,8 @@ class DeviceOptions(TypedDict, total=False):
     slices: int | None
     parts: int | None
     keep_on_device: bool
+    share: float | None
+    split: str | None
 
 
 class Options(DeviceOptions, total=False):
@@ -95,6 +100,8 @@ class Session:
         parts: int | None = None,
         memory: int | str | None = None,
         keep_on_device: bool = False,
+        share: float | None = None,
+        split: str | None = None,
         **unknown: Any,
     ) -> None:
         for keyword in unknown:
@@ -105,7 +112,9 @@ class Session:
                 f"progress={progress!r} is not a function; give one that is called with (supersteps done, total or 0)"
             )
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
-        self.engine = engine_for(device, threads, graph, slices=slices, parts=parts, memory=memory)
+        self.engine = engine_for(
+            device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split
+        )
         if keep_on_device and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
         if not (getattr(self.engine, "streams", False) or getattr(self.engine, "reads_stores", False)):

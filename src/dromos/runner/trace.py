@@ -39,6 +39,8 @@ class TraceRow(NamedTuple):
     bytes: int
     read: int = 0
     """Bytes read from disk."""
+    parts: str = ""
+    """The milliseconds that each of several processors worked, such as ``cpu 1.5, cuda 0.9``."""
 
     @classmethod
     def of(cls, phase: str, row: Row) -> TraceRow:
@@ -48,7 +50,7 @@ class TraceRow(NamedTuple):
             phase, before.superstep, after.superstep - before.superstep,
             before.frontier, before.out_degree, before.in_degree,
             str(decision.path), decision.reason, decision.predicted, after.seconds, after.messages, after.bytes,
-            after.read,
+            after.read, ", ".join(f"{name} {seconds * 1e3:.3g}" for name, seconds in after.parts),
         )  # fmt: skip
 
 
@@ -204,11 +206,13 @@ class Trace(Sequence[TraceRow]):
             shown[_SHOWN // 2 : -_SHOWN // 2] = [None]
         phases = len({row.phase for row in self._rows}) > 1
         disk = any(row.read for row in self._rows)
-        head = ["superstep", "frontier", "out-edges", "path", "ms", *(["MiB read"] if disk else []), "reason"]
+        shared = any(row.parts for row in self._rows)
+        more = [*(["MiB read"] if disk else []), *(["ms by part"] if shared else [])]
+        head = ["superstep", "frontier", "out-edges", "path", "ms", *more, "reason"]
         head = [*(["phase"] if phases else []), *head]
-        lines = [head, *(_cells(row, phases, disk) if row else ["…"] * len(head) for row in shown)]
+        lines = [head, *(_cells(row, phases, disk, shared) if row else ["…"] * len(head) for row in shown)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
-        left = {"path", "phase"}
+        left = {"path", "phase", "ms by part"}
         text = [
             "  ".join(
                 [cell.ljust(w) if name in left else cell.rjust(w) for cell, w, name in zip(line, widths, head)]  # noqa: B905
@@ -219,11 +223,11 @@ class Trace(Sequence[TraceRow]):
         return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
 
 
-def _cells(row: TraceRow, phases: bool, disk: bool) -> list[str]:
+def _cells(row: TraceRow, phases: bool, disk: bool, shared: bool) -> list[str]:
     last = row.superstep + row.supersteps - 1
     number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
     return [
         *([row.phase] if phases else []),
         number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}",
-        *([f"{row.read / 2**20:.3g}"] if disk else []), row.reason,
+        *([f"{row.read / 2**20:.3g}"] if disk else []), *([row.parts] if shared else []), row.reason,
     ]  # fmt: skip

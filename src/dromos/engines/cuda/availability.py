@@ -12,7 +12,7 @@ from dromos.engines import GraphLike
 from dromos.errors import DeviceError, MissingDependencyError
 from dromos.sizes import available_memory
 
-__all__ = ["fits", "is_available", "require_device", "why_unavailable"]
+__all__ = ["fits", "fits_part", "is_available", "require_device", "why_unavailable"]
 
 _BYTES_A_VERTEX: Final = 100  # offsets both ways, queues, and the fields of a common program with copies
 _LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbours
@@ -71,6 +71,14 @@ def fits(graph: GraphLike) -> bool:
     arc = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
     arcs = 2 * arc * graph.num_arcs
     return bool(left > 0 and (arcs < left or arcs - left < available_memory() // 2))
+
+
+def fits_part(arc_bytes: int, num_vertices: int) -> bool:
+    """Whether rows of so many bytes and the fields of so many vertices fit on the device; asked where there is one."""
+    import cupy
+
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    return bool(arc_bytes + _BYTES_A_VERTEX * num_vertices < free)
 
 
 def require_device(number: int = 0) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,13 +11,13 @@ from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.cuda.device_graph import CLASS_DEGREES, Rows
 from dromos.graph.slices import GraphSlice
+from dromos.identity_cache import IdentityCache
 from dromos.plan.path import Direction
 
 __all__ = ["DeviceSlice", "device_offsets", "device_slice", "offsets_dtype"]
 
 _SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
-_kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}  # by the id of the graph's shape
-_lock = threading.RLock()
+_kept = IdentityCache()
 
 
 @dataclass(frozen=True)
@@ -48,41 +46,31 @@ def device_offsets(shape: GraphShape, direction: Direction) -> Any:
     """The offsets of all rows on the current device; those of the in-rows are made from the degrees."""
     import cupy
 
-    known, key = _of(shape), (int(cupy.cuda.Device().id), direction)
-    with _lock:
-        if key not in known:
-            dtype = offsets_dtype(shape.num_arcs)
-            if direction == "push":
-                known[key] = cupy.asarray(shape.offsets.astype(dtype))
-            else:
-                found = np.zeros(shape.num_vertices + 1, dtype)
-                np.cumsum(shape.in_degree, out=found[1:])
-                known[key] = cupy.asarray(found)
-        return known[key]
+    known, key = _kept.of(shape), (int(cupy.cuda.Device().id), direction)
+    if key not in known:
+        dtype = offsets_dtype(shape.num_arcs)
+        if direction == "push":
+            known[key] = cupy.asarray(shape.offsets.astype(dtype))
+        else:
+            found = np.zeros(shape.num_vertices + 1, dtype)
+            np.cumsum(shape.in_degree, out=found[1:])
+            known[key] = cupy.asarray(found)
+    return known[key]
 
 
 def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> DeviceSlice:
     """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room."""
     import cupy
 
-    known = _of(shape)
+    known = _kept.of(shape)
     key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
-    with _lock:
-        found: DeviceSlice | None = known.get(key)
-        if found is None:
-            found = _uploaded(shape, piece)
-            free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-            if found.rows.nbytes * _SPARED < free:
-                known[key] = found
-        return found
-
-
-def _of(shape: GraphShape) -> dict[Any, Any]:
-    key = id(shape)
-    with _lock:
-        if key not in _kept:
-            _kept[key] = (weakref.ref(shape, lambda _: _kept.pop(key, None)), {})
-        return _kept[key][1]
+    found: DeviceSlice | None = known.get(key)
+    if found is None:
+        found = _uploaded(shape, piece)
+        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+        if found.rows.nbytes * _SPARED < free:
+            known[key] = found
+    return found
 
 
 def _uploaded(shape: GraphShape, piece: GraphSlice) -> DeviceSlice:

@@ -146,11 +146,12 @@ class CudaPart:
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`; the kernel may still run when this returns."""
         self.kernels.point_at(piece, path.direction)
-        if path.direction == "push":
-            self.kernels.launch("push_slice", together=True)
-        else:
-            self.kernels.pull(is_first=self._pulled_at != self._superstep)
-            self._pulled_at = self._superstep
+        with self.kernels.clock:
+            if path.direction == "push":
+                self.kernels.launch("push_slice", together=True)
+            else:
+                self.kernels.pull(is_first=self._pulled_at != self._superstep)
+        self._pulled_at = self._superstep
 
     @_on_device
     def begin_settle(self) -> None:
@@ -161,7 +162,8 @@ class CudaPart:
             for name in self.ir.written:
                 cupy.copyto(self.memory.before[name], self.memory.fields[name])
         self.kernels.point_at_all()
-        self.kernels.launch("settle_part", together=True)
+        with self.kernels.clock:
+            self.kernels.launch("settle_part", together=True)
 
     @_on_device
     def settle(self) -> Partial:
@@ -177,7 +179,8 @@ class CudaPart:
             offsets = self.shape.offsets
             size, out = self.last - self.first, int(offsets[self.last]) - int(offsets[self.first])
         reductions = tuple(record["reduced"][f"r_{spec.name}"] for spec in self.ir.reductions)
-        return Partial(size, out, 0, int(slot["messages"]), reductions, self._overflow(record, function))
+        overflow, seconds = self._overflow(record, function), self.kernels.clock.seconds()
+        return Partial(size, out, 0, int(slot["messages"]), reductions, overflow, seconds)
 
     def _overflow(self, record: Any, function: str) -> str:
         if not record["slots"][1]["misfits"]:

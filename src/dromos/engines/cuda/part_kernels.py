@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from dromos.engines import GraphShape
+from dromos.engines.arc_order import in_order
 from dromos.engines.cuda.device_slices import device_offsets, device_slice, offsets_dtype
 from dromos.engines.cuda.layout import (
     HEAD_BYTES,
@@ -25,7 +26,7 @@ from dromos.plan.path import Direction
 from dromos.program import Analysis, Program, TypedProgram
 from dromos.program.expr import reads
 
-__all__ = ["PartKernels"]
+__all__ = ["DeviceClock", "PartKernels"]
 
 _BLOCK: Final = 512
 _MOST_BLOCKS: Final = 1 << 13
@@ -33,6 +34,32 @@ _MEMBERS: Final = {
     "push": ("offsets", "targets", "weights"),
     "pull": ("in_offsets", "sources", "in_weights"),
 }
+
+
+class DeviceClock:
+    """The time that the device spends on what is started inside ``with clock:``, over several of these."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Any, Any]] = []
+        self._used = 0
+
+    def __enter__(self) -> None:
+        import cupy
+
+        if self._used == len(self._pairs):
+            self._pairs.append((cupy.cuda.Event(), cupy.cuda.Event()))
+        self._pairs[self._used][0].record()
+
+    def __exit__(self, *error: object) -> None:
+        self._pairs[self._used][1].record()
+        self._used += 1
+
+    def seconds(self) -> float:
+        """The sum since the last call; whoever asks has waited for the device."""
+        import cupy
+
+        used, self._used = self._pairs[: self._used], 0
+        return float(sum(cupy.cuda.get_elapsed_time(*pair) for pair in used)) / 1e3
 
 
 class PartKernels:
@@ -64,6 +91,10 @@ class PartKernels:
         self._row_starts = device_offsets(shape, "push")
         self._in_starts = device_offsets(shape, "pull") if [*reads(typed.ir.exprs(), "in_degree")] else None
         self._flipped = False
+        self.clock = DeviceClock()
+        self._program, self._own = program, (first, last)
+        self._by_arc: dict[Direction, dict[str, int]] = {}  # where the given values of all arcs would begin
+        self._kept: list[Any] = []
         self._fill(program, first, last)
 
     # ---- launches --------------------------------------------------------------------------------------------------
@@ -121,6 +152,8 @@ class PartKernels:
         for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
             graph[name] = place
         graph["max_degree"], graph["classes"] = found.max_degree, found.classes
+        for name, place in self._given_by_arc(direction).items():
+            self._arguments["E"][f"e_{name}"] = place
         self.point_at_range(piece.start, piece.stop)
 
     def point_at_range(self, start: int, stop: int) -> None:
@@ -136,6 +169,27 @@ class PartKernels:
         """Have the kernels mark in :attr:`changed` who may have changed."""
         self._piece["changed"] = address(self.changed)
 
+    def _given_by_arc(self, direction: Direction) -> dict[str, int]:
+        """The parameters by edge of the part's own rows, in the order of those of a push or of a pull."""
+        if direction not in self._by_arc:
+            import cupy
+
+            ir, places, (first, last) = self.typed.ir, {}, self._own
+            if ir.edge_params:
+                # who pulls has the transpose: feeds without one push only
+                into = self.shape.transpose if direction == "pull" else self.shape  # type: ignore[attr-defined]
+                begin, end = int(into.offsets[first]), int(into.offsets[last])
+                rows: Any = slice(begin, end)
+                if direction == "pull":
+                    rows = in_order(self.shape, into)[rows]  # type: ignore[arg-type]
+            for spec in ir.edge_params:
+                values = np.ascontiguousarray(self._program.params[spec.name][rows])
+                array = cupy.asarray(values, dtype=self.typed.types.resolve(spec.dtype))
+                self._kept.append(array)
+                places[spec.name] = _whole_address(array, begin)
+            self._by_arc[direction] = places
+        return self._by_arc[direction]
+
     # ---- addresses -------------------------------------------------------------------------------------------------
 
     def _fill(self, program: Program, first: int, last: int) -> None:
@@ -144,8 +198,7 @@ class PartKernels:
             for name, array in arrays.items():
                 a[structure][f"f_{name}"] = address(array)
         for name, array in memory.edge_fields.items():  # so that an arc is found by its number in the whole graph
-            row = int(array.nbytes // len(array)) if len(array) else 0
-            a["E"][f"e_{name}"] = (address(array) - self._arc_base * row) % 2**64
+            a["E"][f"e_{name}"] = _whole_address(array, self._arc_base)
         a["A"] = self.box(memory.merged)
         queues, bits = addresses_of(self._queues), addresses_of(self._bits)
         work, context = a["W"][0], a["K"][0]
@@ -156,3 +209,9 @@ class PartKernels:
         self._params = fill_params(context, program, self.typed, lambda values: values)
         piece["first"], piece["last"], piece["received"] = first, last, address(self.received)
         a["G"]["n"] = self.shape.num_vertices
+
+
+def _whole_address(array: Any, begin: int) -> int:
+    """Where an array with a row for every arc would begin of which ``array`` is the piece from ``begin`` on."""
+    row = int(array.nbytes // len(array)) if len(array) else 0
+    return (address(array) - begin * row) % 2**64

@@ -129,6 +129,7 @@ class RankFeed:
     """The rank's own rows as one slice, for pushes and, since the graph is undirected, for pulls."""
 
     directions: tuple[Direction, ...] = ("push", "pull")
+    in_memory = True
 
     def __init__(self, graph: RankGraph) -> None:
         self._piece = GraphSlice(

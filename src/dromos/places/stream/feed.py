@@ -27,6 +27,8 @@ class PageFeed:
     are there; other rows may not be, and read as arcs to vertex 0. Leaf engines look at no other rows.
     """
 
+    in_memory = False
+
     def __init__(self, pager: Pager, rows: dict[Direction, PagedRows], offsets: dict[Direction, Array]) -> None:
         self.pager, self._rows, self._offsets = pager, rows, offsets
         self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs

@@ -1,0 +1,110 @@
+"""One graph on the CPU and the GPU together, against each of them alone, in the same run.
+
+``ms`` is the time of the supersteps (an iteration's for PageRank), exchange included, without splitting the graph,
+copying it to the device and preparing the run; ``cpu_ms`` and ``cuda_ms`` are what each processor worked in that time.
+The peers are the GPU alone and the CPU alone, with their own fused kernels and native ones: ``ratio`` is ours over the
+better of them, ``over_cpu`` how many times faster than the CPU alone it is. ``predicted_ms`` is the model's time for a
+superstep in which all vertices are active; it is given for PageRank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from benchmarks.gpu.graphs import make
+from benchmarks.record import say
+from dromos.engines.cuda.device_graph import forget
+
+__all__ = ["KEY", "run"]
+
+KEY = ("graph", "row", "split", "share")
+GRAPHS = ("kron24",)
+_QUICK_GRAPHS = ("kron14",)
+_ITERATIONS, _ROUNDS = 5, 3
+_ONLY = {"max_iter": _ITERATIONS, "tol": 0, "on_limit": "return"}
+_SHARES, _SPLITS = (0.05, 0.25), ("high", "low", "random")
+WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
+    "bfs": (False, "level", lambda graph, source, **how: dr.bfs(graph, source, **how)),
+    "pagerank, an iteration": (False, "rank", lambda graph, source, **how: dr.pagerank(graph, **_ONLY, **how)),
+    "components": (False, "label", lambda graph, source, **how: dr.connected_components(graph, **how)),
+    "sssp": (True, "distance", lambda graph, source, **how: dr.sssp(graph, source, **how)),
+}  # fmt: skip
+"""Whether it takes weights, the field that is compared, and the call."""
+
+
+def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """A row for each graph, algorithm, split and share."""
+    for name in graphs or (_QUICK_GRAPHS if quick else GRAPHS):
+        csr = make(name)
+        source = csr.sources(1)[0]
+        hosts = {weighted: csr.host(weighted) for weighted in (False, True)}
+        del csr
+        forget()
+        say(f"{name}: {hosts[False].num_vertices:,} vertices, {hosts[False].num_arcs:,} arcs")
+        chosen = {row: work for row, work in WORKS.items() if not rows or any(row.startswith(part) for part in rows)}
+        peers = {row: _alone(hosts[work[0]], source, row, work) for row, work in chosen.items()}
+        for split in _SPLITS:
+            for share in _SHARES:
+                for row, (weighted, field, call) in chosen.items():
+                    graph = hosts[weighted]
+                    ours = _measured(call, graph, source, row, device="cpu+cuda", share=share, split=split)
+                    model = {"predicted_ms": _predicted_ms(graph, share, split)} if row.startswith("pagerank") else {}
+                    known = {"graph": name, "row": row, "split": split, "share": share}
+                    yield {**known, **_row(row, field, ours, peers), **model}
+
+
+def _alone(graph: dr.Graph, source: int, row: str, work: tuple[bool, str, Callable[..., Any]]) -> dict[str, Any]:
+    """Each processor by itself; the device's copies are let go, so that the hybrid has the room."""
+    found = {device: _measured(work[2], graph, source, row, device=device) for device in ("cuda", "cpu")}
+    forget()
+    return found
+
+
+def _measured(call: Callable[..., Any], graph: dr.Graph, source: int, row: str, **how: Any) -> tuple[float, Any]:
+    """The least milliseconds of the supersteps over some rounds, after one that compiles and copies."""
+    best, result = float("inf"), None
+    for number in range(_ROUNDS + 1):
+        found = call(graph, source, **how)
+        ms = found.trace.seconds * 1e3 / (_ITERATIONS if row.startswith("pagerank") else 1)
+        if number and ms < best:
+            best, result = ms, found
+    say(f"  {row}, {how}: {best:.3f} ms")
+    return best, result
+
+
+def _row(row: str, field: str, ours: tuple[float, Any], peers: dict[str, Any]) -> dict[str, Any]:
+    ms, result = ours
+    per = _ITERATIONS if row.startswith("pagerank") else 1
+    busy: Counter[str] = Counter()
+    for step in result.trace:
+        for part, taken in re.findall(r"(\S+) ([\d.e+-]+)", step.parts):
+            busy[part] += float(taken) / per
+    cuda, cpu = (peers[row][device][0] for device in ("cuda", "cpu"))
+    expected = peers[row]["cuda"][1][field]
+    same = (
+        np.allclose(result[field], expected, rtol=1e-4) if field == "rank" else np.array_equal(result[field], expected)
+    )
+    better = "cuda" if cuda <= cpu else "cpu"
+    return {
+        "ms": ms, **{f"{part}_ms": taken for part, taken in busy.items()}, "cuda_alone_ms": cuda, "cpu_alone_ms": cpu,
+        "peer": better, "ratio": ms / min(cuda, cpu), "over_cpu": cpu / ms, "supersteps": result.trace.supersteps,
+        "differs": not same,
+    }  # fmt: skip
+
+
+def _predicted_ms(graph: dr.Graph, share: float, split: str) -> float:
+    from dromos.engines.cpu.part import CpuLeaf
+    from dromos.engines.cuda.part import CudaLeaf
+    from dromos.places.hybrid.model import measured, predicted
+    from dromos.places.hybrid.split import split_graph
+
+    made = split_graph(graph, (share, 1 - share), split)  # type: ignore[arg-type]
+    vertices = np.diff(made.bounds).tolist()
+    arcs = [part * graph.num_arcs for part in made.shares]
+    return predicted(arcs, vertices, [measured(CpuLeaf()), measured(CudaLeaf())]) * 1e3

@@ -1,0 +1,34 @@
+"""What was made of an object, kept as long as the object lives."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+__all__ = ["IdentityCache"]
+
+
+class IdentityCache:
+    """A dictionary for each object, by its identity: graphs are large, and not hashable.
+
+    >>> class Thing: pass
+    >>> cache, thing = IdentityCache(), Thing()
+    >>> cache.of(thing)["square"] = 4
+    >>> cache.of(thing), cache.of(Thing())
+    ({'square': 4}, {})
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
+
+    def of(self, thing: Any) -> dict[Any, Any]:
+        """What is kept for ``thing``."""
+        key = id(thing)
+        found = self._kept.get(key)
+        if found is None:
+            made: tuple[weakref.ref[Any], dict[Any, Any]] = (
+                weakref.ref(thing, lambda _: self._kept.pop(key, None)),
+                {},
+            )
+            found = self._kept.setdefault(key, made)  # of several threads one is first
+        return found[1]

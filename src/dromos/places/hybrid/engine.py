@@ -1,0 +1,72 @@
+"""CPUs and GPUs on one graph: TOTEM as a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.direction import along
+from dromos.engines.parts import Leaf
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.places.hybrid.execution import HybridExecution
+from dromos.places.hybrid.model import choose
+from dromos.places.hybrid.split import SPLITS, split_graph
+from dromos.program import Program
+from dromos.program.renumber import renumbered
+
+__all__ = ["HybridEngine"]
+
+
+class HybridEngine:
+    """Runs programs on one graph that is split over several leaf engines, which work at the same time.
+
+    ``share``: the part of the edges that the first leaf gets; the others get the rest in equal parts. ``split``: which
+    vertices the first leaf gets, those of the highest degrees (``"high"``), of the lowest (``"low"``), or any
+    (``"random"``). What is None is chosen by the model of :mod:`dromos.places.hybrid.model`.
+
+    >>> import dromos as dr
+    >>> from dromos.engines.vectorised import VectorisedLeaf
+    >>> engine = HybridEngine([VectorisedLeaf(), VectorisedLeaf()], share=0.25, split="high")
+    >>> engine.name
+    'numpy+numpy'
+    >>> dr.bfs(dr.generators.path(4), 0, device=engine).level.tolist()
+    [0, 1, 2, 3]
+    """
+
+    def __init__(self, leaves: Sequence[Leaf], *, share: float | None = None, split: str | None = None) -> None:
+        if len(leaves) < 2:
+            raise InvalidArgumentError("a graph is split over two processors or more, such as device='cpu+cuda'")
+        if share is not None and (
+            isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1
+        ):
+            raise InvalidArgumentError(
+                f"share={share!r} is not a number from 0 to 1: the first processor's part of the edges"
+            )
+        known = {name: name for name in SPLITS}
+        if split is not None and split not in known:
+            raise InvalidArgumentError(f"split={split!r} is not one of {', '.join(map(repr, SPLITS))}")
+        self.leaves, self.share, self.split = tuple(leaves), share, None if split is None else known[split]
+        self.name = "+".join(leaf.name for leaf in leaves)
+
+    def prepare(self, program: Program, graph: GraphLike) -> HybridExecution:
+        """The program in its initial state on every part; the graph is split by the first program that runs on it."""
+        check_params(program, graph)
+        program, graph = along(program, graph)
+        assert isinstance(graph, Graph)
+        share, split = choose(graph, self.leaves, self.share, self.split)
+        others = len(self.leaves) - 1
+        shares = (share, *((1 - share) / others,) * others)
+        by_edge = bool(program.ir().edge_fields or program.ir().edge_params)
+        made = split_graph(graph, shares, split, arcs=by_edge)
+        types, renamed = graph_types(graph), renumbered(program, made.given_ids, made.given_arcs)
+        ranges = zip(made.bounds, made.bounds[1:], strict=False)
+        parts = [
+            leaf.part(renamed, made.graph, types, first, last)
+            for leaf, (first, last) in zip(self.leaves, ranges, strict=True)
+        ]
+        return HybridExecution(renamed, made, types, parts, [leaf.name for leaf in self.leaves])
+
+    def native(self, name: str) -> NativeKernel | None:
+        """None: hand-written kernels take whole graphs, so programs do their work here."""
+        return None

@@ -1,0 +1,39 @@
+"""A program on a graph that is split over processors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dromos.dtypes import Array
+from dromos.engines.parts import Part
+from dromos.places.driver import PlacedExecution
+from dromos.places.exchange import CopyExchange
+from dromos.places.feed import MemoryFeed
+from dromos.places.hybrid.split import SplitGraph
+from dromos.program import GraphTypes, Program
+
+__all__ = ["HybridExecution"]
+
+
+class HybridExecution(PlacedExecution):
+    """As its base, on a graph under other ids; fields come back in the given order."""
+
+    def __init__(
+        self, program: Program, split: SplitGraph, types: GraphTypes, parts: Sequence[Part], names: Sequence[str]
+    ) -> None:
+        self.split = split
+        feeds = [MemoryFeed(split.graph, part.first, part.last, 1) for part in parts]
+        super().__init__(program, split.graph, types, parts, feeds, CopyExchange(), names)
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The fields of the whole graph in the given order."""
+        return {name: self.split.restored(values) for name, values in super().state.items()}
+
+    def result(self) -> Mapping[str, Array]:
+        """The fields and the edge fields in the given order; they belong to the caller."""
+        edges = {spec.name for spec in self.ir.edge_fields}
+        return {
+            name: self.split.restored_arcs(values) if name in edges else self.split.restored(values)
+            for name, values in super().result().items()
+        }
