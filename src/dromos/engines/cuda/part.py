@@ -225,29 +225,37 @@ class CudaPart:
         names, own = self._told(phase), slice(self.first, self.last)
         if not names and (phase != "pull" or self.always):
             return None
+        marks = None
         if phase == "pull":
             everyone = self.always or self._size == self.last - self.first
+            if not everyone and not names and 32 * self._size > self.last - self.first:  # bits are shorter than a list
+                everyone, marks = True, to_host(self.kernels.member_words(self.first, self.last))
             ids = None if everyone else self._members()
         else:
             ids = cupy.flatnonzero(self.kernels.changed[own]) + self.first
             self.kernels.changed[own] = 0
         rows = {name: self._on_host(self.memory.fields[name][own if ids is None else ids]) for name in names}
-        return Copies(self.first, self.last, None if ids is None else to_host(ids), rows, active=phase == "pull")
+        listed = None if ids is None else to_host(ids)
+        return Copies(self.first, self.last, listed, rows, active=phase == "pull", marks=marks)
 
     @_on_device
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         import cupy
 
-        ids = None if copies.ids is None else cupy.asarray(copies.ids.astype(self.typed.types.id, copy=False))
-        at = slice(copies.first, copies.last) if ids is None else ids
+        marks, ids = copies.marks, None
+        if (copies.fields or marks is None) and copies.ids is not None:
+            ids = cupy.asarray(copies.ids.astype(self.typed.types.id, copy=False))
         for name, values in copies.fields.items():
+            at = slice(copies.first, copies.last) if ids is None else ids
             self.memory.fields[name][at] = cupy.asarray(values)
         if copies.active and not self.always:
-            everyone, count = ids is None, 0 if ids is None else len(ids)
+            words = None if marks is None else cupy.asarray(marks)
+            everyone, count = ids is None and words is None, 0 if ids is None else len(ids)
             self.kernels.point_at_range(copies.first, copies.last)
             self.kernels.launch(
-                "mark_members", np.int32(everyone), np.uint64(address(ids)), np.int64(count), together=True
+                "mark_members", np.int32(everyone), np.uint64(address(ids)), np.int64(count),
+                np.uint64(address(words)), together=True,
             )  # fmt: skip
 
     @_on_device

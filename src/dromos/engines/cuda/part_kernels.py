@@ -77,7 +77,7 @@ class PartKernels:
         self.received = cupy.zeros(n, cupy.uint8)
         self.changed = cupy.zeros(n, cupy.uint8)
         self._queues = cupy.empty((3, max(last - first, 1)), ids)  # the frontier, the next one, and hubs
-        self._bits = cupy.zeros((3, (n + 31) // 32), cupy.uint32)  # members, the next ones, and locks
+        self._bits = cupy.zeros((3, (n + 63) // 64 * 2), cupy.uint32)  # members, the next ones, and locks
         self._control = cupy.zeros(control_type(typed).itemsize, cupy.uint8)
         self._partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
         self._kernel = slices_kernel(typed, analysis)
@@ -135,6 +135,11 @@ class PartKernels:
     def queue(self) -> Any:
         """The frontier, in no order."""
         return self._queues[int(self._flipped)][: int(self._piece["size"][0])]
+
+    def member_words(self, first: int, last: int) -> Any:
+        """The bits of the frontier's members in words of 64 vertices, from that of ``first`` to that of ``last``."""
+        bits = self._bits[int(self._flipped)]
+        return bits[first // 64 * 2 : -(-last // 64) * 2].view(np.uint64)
 
     def box(self, arrays: Any) -> Any:
         """Accumulators as kernels take them."""

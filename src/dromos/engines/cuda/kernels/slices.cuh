@@ -202,17 +202,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK) list_wanting(const Arguments
     });
 }
 
-// Members of the frontier among p.start..p.stop, which belong to another part: all of them, or `ids`.
+// Members of the frontier among p.start..p.stop, which belong to another part: all of them, `ids`, or those whose bits
+// are set in `marks`, which begin at a multiple of 64 vertices.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-mark_members(const Arguments a, const Piece p, int everyone, const vid* ids, i64 count) {
+mark_members(const Arguments a, const Piece p, int everyone, const vid* ids, i64 count, const unsigned* marks) {
     Frame f = frame_of(a);
     for (i64 word = (p.start >> 5) + thread_in_grid(); 32 * word < p.stop; word += threads_in_grid()) {
         unsigned range = FULL;
         if (32 * word < p.start) range &= FULL << (p.start & 31);
         if (32 * (word + 1) > p.stop) range &= FULL >> (32 - (p.stop & 31));
-        f.member[word] = everyone ? f.member[word] | range : f.member[word] & ~range;
+        const unsigned others = f.member[word] & ~range;
+        f.member[word] = others | (everyone ? range : marks ? marks[word - (p.start >> 6) * 2] & range : 0);
     }
-    if (everyone) return;
+    if (everyone || marks) return;
     f.meet(a);
     for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) set_bit(f.member, ids[i]);
 }
