@@ -14,10 +14,10 @@ __all__ = ["compile_native", "compile_program", "compile_relabelling"]
 _TYPES = ("VID=int", "EID=unsigned")
 
 
-def compile_program(typed: TypedProgram, arch: str) -> int:
-    """Compile every kernel of a program; how many there were."""
+def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
+    """Compile every kernel of a program, with or without those of ``slices``; how many there were."""
     analysis = analyse(typed)
-    kernels = kernels_of(typed, analysis)
+    kernels = [kernel for kernel in kernels_of(typed, analysis) if slices or kernel.skeleton != "slices"]
     for kernel in kernels:
         text = source_text(typed, analysis, kernel)
         assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
