@@ -16,6 +16,9 @@ ENGINES = [
     {"device": "cpu", "threads": 1},
     pytest.param({"device": "cuda"}, marks=pytest.mark.gpu),
     pytest.param({"device": "cuda", "path": "sync-push-dd"}, marks=pytest.mark.gpu),
+    {"device": "numpy+numpy", "share": 0.4, "split": "high"},
+    pytest.param({"device": "cuda", "slices": 2, "parts": 2}, marks=pytest.mark.gpu),
+    pytest.param({"device": "numpy+cuda", "share": 0.4, "split": "low"}, marks=pytest.mark.gpu),
 ]
 
 

@@ -19,6 +19,9 @@ ENGINES = [
     {"device": "cpu", "threads": 2, "path": "sync-push-dd", "slices": 2, "parts": 2},
     pytest.param({"device": "cuda", "path": "sync-push-dd"}, marks=pytest.mark.gpu),
     pytest.param({"device": "cuda", "path": "sync-pull-td"}, marks=pytest.mark.gpu),
+    {"device": "numpy+numpy", "share": 0.4, "split": "high"},
+    pytest.param({"device": "cuda", "slices": 2, "parts": 2}, marks=pytest.mark.gpu),
+    pytest.param({"device": "numpy+cuda", "share": 0.4, "split": "low"}, marks=pytest.mark.gpu),
 ]
 
 

@@ -29,6 +29,8 @@ __all__ = ["ArrayPart", "fields_told"]
 def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, ...]:
     """The fields that other parts read of a part's vertices in a phase: those of them that ever change."""
     read = analysis.target_fields
+    if phase == "lookup":
+        return ir.tables
     if phase == "pull":
         read = analysis.source_fields
     elif phase == "edges":
@@ -190,8 +192,8 @@ class ArrayPart(ABC):
     def copies(self, phase: Phase) -> Copies | None:
         """See :class:`dromos.engines.parts.Part`."""
         if phase == "lookup":
-            rows = {name: self.state[name][self.first : self.last] for name in self.ir.tables}
-            return Copies(self.first, self.last, None, rows)
+            told = {name: self.state[name][self.first : self.last] for name in self.ir.tables}
+            return Copies(self.first, self.last, None, told)
         names = self._told(phase)
         if phase == "pull":
             if self.always and not names:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
 
 from dromos.dtypes import Array
 from dromos.program.direction import rewritten
-from dromos.program.expr import Expr, reads
+from dromos.program.expr import Expr, build, const, reads, substitute
 from dromos.program.ir import ParamSpec, ProgramIR
 from dromos.program.model import Program
 from dromos.program.patterns import GIVEN_ID
 from dromos.program.types import ID
 
 __all__ = ["renumbered"]
+
+_NEW_ID: Final = "_new_id"
+"""By the given id of a vertex: one more than its number now, so that 0, which is read for an id that no vertex has, is
+the number of none."""
 
 
 def renumbered(program: Program, given_ids: Array, given_arcs: Array | None = None) -> Program:
@@ -43,9 +50,13 @@ def renumbered(program: Program, given_ids: Array, given_arcs: Array | None = No
         for spec in ir.params
         if spec.per_vertex or spec.per_edge
     }
-    if not reads(ir.exprs(), "id"):
+    if not reads(ir.exprs(), "id") and not ir.reads_by_id:
         return program.given(**moved)
-    made = program.given(**moved, **{GIVEN_ID: given_ids})
+    own: dict[str, Any] = {GIVEN_ID: given_ids}
+    if ir.reads_by_id:
+        own[_NEW_ID] = np.empty(len(given_ids), np.int64)
+        own[_NEW_ID][given_ids] = np.arange(1, len(given_ids) + 1)
+    made = program.given(**moved, **own)
     made.__class__ = _class_of(type(program))
     return made
 
@@ -60,9 +71,18 @@ def _class_of(cls: type[Program]) -> type[Program]:
 
 
 def _given(node: Expr) -> Expr | None:
-    return Expr("vertex_param", attr=(node.attr[0], GIVEN_ID, 0)) if node.op == "id" else None
+    if node.op == "id":
+        return Expr("vertex_param", attr=(node.attr[0], GIVEN_ID, 0))
+    if node.op == "at":
+        table, place, count = node.args
+        found = Expr("at", (Expr("table", attr=("vertex_param", _NEW_ID)), substitute(place, _given), count), (0, None))
+        return Expr("at", (table, build("sub", found, const(1)), count), node.attr)
+    return None
 
 
 def _rewritten(ir: ProgramIR) -> ProgramIR:
     made = rewritten(ir, _given)
-    return replace(made, params=(*ir.params, ParamSpec(GIVEN_ID, ID, per_vertex=True)))
+    params = [*ir.params, ParamSpec(GIVEN_ID, ID, per_vertex=True)]
+    if ir.reads_by_id:
+        params.append(ParamSpec(_NEW_ID, np.dtype(np.int64), per_vertex=True))
+    return replace(made, params=tuple(params))

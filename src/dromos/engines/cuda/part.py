@@ -161,6 +161,7 @@ class CudaPart:
         if self.ir.edge_fields:  # their new values depend on what all vertices were when they sent
             for name in self.ir.written:
                 cupy.copyto(self.memory.before[name], self.memory.fields[name])
+        self.kernels.keep_tables()
         self.kernels.point_at_all()
         with self.kernels.clock:
             self.kernels.launch("settle_part", together=True)
@@ -225,13 +226,13 @@ class CudaPart:
         names, own = self._told(phase), slice(self.first, self.last)
         if not names and (phase != "pull" or self.always):
             return None
-        marks = None
+        marks = ids = None
         if phase == "pull":
             everyone = self.always or self._size == self.last - self.first
             if not everyone and not names and 32 * self._size > self.last - self.first:  # bits are shorter than a list
                 everyone, marks = True, to_host(self.kernels.member_words(self.first, self.last))
             ids = None if everyone else self._members()
-        else:
+        elif phase != "lookup":
             ids = cupy.flatnonzero(self.kernels.changed[own]) + self.first
             self.kernels.changed[own] = 0
         rows = {name: self._on_host(self.memory.fields[name][own if ids is None else ids]) for name in names}
@@ -268,9 +269,9 @@ class CudaPart:
         is_dense = Messages.is_dense(last - first, len(ids), dtypes, id_type)
         at = slice(first, last) if is_dense else ids
         values = []
-        for array, dtype in zip(self.memory.merged, dtypes, strict=True):
+        for array, dtype, identity in zip(self.memory.merged, dtypes, self.typed.identities, strict=True):
             values.append(self._on_host(array[at].astype(dtype, copy=False)))
-            array[at] = self.ir.combine.identity(dtype)
+            array[at] = identity
         bits = to_host(cupy.packbits(got, bitorder="little")) if is_dense else None
         got[...] = 0
         return Messages(first, last, None if is_dense else to_host(ids.astype(id_type)), tuple(values), bits)

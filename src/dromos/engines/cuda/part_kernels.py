@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -128,6 +129,7 @@ class PartKernels:
         context["superstep"] = superstep
         for name in ("queue", "member"):
             work[name] = work[name][::-1].copy()
+        self._point_at_tables(self.memory.fields)
         self._flipped = not self._flipped
         self._piece["size"] = size
         self._control.data.memset_async(0, HEAD_BYTES)
@@ -170,6 +172,16 @@ class PartKernels:
         graph = self._arguments["G"][0]
         graph["offsets"], graph["in_offsets"] = address(self._row_starts), 0
 
+    def keep_tables(self) -> None:
+        """Copy the fields that are read by id, since vertices change from here on."""
+        for name, table in self._tables.items():
+            table[...] = self.memory.fields[name]
+        self._point_at_tables(self._tables)
+
+    def _point_at_tables(self, arrays: Mapping[str, Any]) -> None:
+        for name in self._tables:
+            self._arguments["K"][f"at_{name}"] = address(arrays[name])
+
     def note_changes(self) -> None:
         """Have the kernels mark in :attr:`changed` who may have changed."""
         self._piece["changed"] = address(self.changed)
@@ -198,6 +210,8 @@ class PartKernels:
     # ---- addresses -------------------------------------------------------------------------------------------------
 
     def _fill(self, program: Program, first: int, last: int) -> None:
+        import cupy
+
         a, piece, memory = self._arguments, self._piece, self.memory
         for structure, arrays in (("S", memory.fields), ("O", memory.before)):
             for name, array in arrays.items():
@@ -211,6 +225,7 @@ class PartKernels:
         work["control"], work["partial"] = address(self._control), address(self._partial)
         context["num_vertices"], context["num_arcs"] = self.shape.num_vertices, self.shape.num_arcs
         context["out_offsets"], context["in_offsets"] = address(self._row_starts), address(self._in_starts)
+        self._tables = {name: cupy.empty_like(memory.fields[name]) for name in self.typed.ir.tables}
         self._params = fill_params(context, program, self.typed, lambda values: values)
         piece["first"], piece["last"], piece["received"] = first, last, address(self.received)
         a["G"]["n"] = self.shape.num_vertices
