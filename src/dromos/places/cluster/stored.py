@@ -20,6 +20,8 @@ class StoredFeed:
     A rank reads the pages that its rows lie in and no others, so that no rank ever holds all arcs.
     """
 
+    in_memory = False
+
     def __init__(self, graph: StoredGraph, first: int, last: int, *, weights: bool) -> None:
         self._graph, self._range, self._weights = graph, (first, last), weights
         self._prefixes: dict[Direction, str] = {"push": graph.out_prefix}

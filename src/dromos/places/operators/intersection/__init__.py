@@ -27,7 +27,7 @@ __all__ = ["Intersect", "count_triangles", "intersect_of"]
 Intersect: TypeAlias = Callable[[Rows, Rows, Array], int]
 """Two blocks, and the counts to add to: how many members rows had in common."""
 
-_FORMS = {"cpu": "cpu", "numpy": "plain", "reference": "plain"}
+_FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "plain", "reference": "plain"}
 
 
 def intersect_of(leaf: str, num_vertices: int, threads: int | None = None) -> Intersect:

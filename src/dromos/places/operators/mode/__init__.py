@@ -24,7 +24,7 @@ __all__ = ["Mode", "mode_of", "propagate_labels"]
 Mode: TypeAlias = Callable[[Array, Array, Array], Array]
 """Offsets of lists, their values, what empty lists keep: one value for each list."""
 
-_FORMS = {"cpu": "cpu", "numpy": "vectorised", "reference": "plain"}
+_FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "vectorised", "reference": "plain"}
 
 
 def mode_of(leaf: str, threads: int | None = None) -> Mode:
