@@ -298,16 +298,24 @@ DEVICE Reduced settle_receivers(const Arguments& a, Frame& f, Appender& next, Ta
     return R;
 }
 
+#define LONGEST (1 << 26)  // arcs of a row that are walked at once; 32 of them fit 32 bits
+
 // The arcs of u that were sent along; wanted(v) tells who could use a message. Whole warps call it.
 template <class F>
 DEVICE void settle_row(const Arguments& a, const Frame& f, Tally& t, bool take, vid u, F&& wanted) {
-    const eid begin = take ? __ldg(a.G.offsets + u) : 0;
-    const unsigned length = take ? (unsigned)degree(a.G.offsets, u) : 0;
-    walk_rows(a.G.targets, u, begin, length, [&](bool valid, vid s, vid v, eid arc) {
+    eid begin = take ? __ldg(a.G.offsets + u) : 0;
+    i64 left = take ? degree(a.G.offsets, u) : 0;
+    const auto write = [&](bool valid, vid s, vid v, eid arc) {
         const Weight w = valid ? weight_at(a.G.weights, arc) : (Weight)1;
         if (valid && wanted(v) && (SENDS_ALWAYS || sends_at(a.O, a.E, f.K, s, v, arc, w)))
             t.fits &= edge_update_store(a.E, a.S, a.E, f.K, s, v, arc, w);
-    });
+    };
+    while (__any_sync(FULL, left > 0)) {  // in pieces: the lengths of a warp's rows are summed up in 32 bits
+        const unsigned length = (unsigned)(left < LONGEST ? left : LONGEST);
+        walk_rows(a.G.targets, u, begin, length, write);
+        begin += length;
+        left -= length;
+    }
 }
 
 DEVICE void settle_arcs(const Arguments& a, Frame& f, Tally& t) {
