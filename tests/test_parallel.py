@@ -12,7 +12,9 @@ import time
 import numpy as np
 import pytest
 
+from dromos.available_cores import available_cores
 from dromos.errors import InvalidArgumentError
+from dromos.jit import LINE, barrier, kernel, lean_kernel, team_memory
 from dromos.parallel import MAX_THREADS, THREADS_VARIABLE, num_threads, run_team
 
 
@@ -24,7 +26,7 @@ def test_the_argument_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 def test_without_either_the_cores_of_the_process_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(THREADS_VARIABLE, raising=False)
-    assert num_threads() == min(len(os.sched_getaffinity(0)), MAX_THREADS)
+    assert num_threads() == min(available_cores(), MAX_THREADS) <= len(os.sched_getaffinity(0))
 
 
 @pytest.mark.parametrize("bad", [0, -1, MAX_THREADS + 1, 1000, 2.0, True, "2"])
@@ -204,4 +206,100 @@ for _ in range(20):
         child.kill()
         child.wait()
     assert printed.split() == ["interrupted"] * 20
+    assert child.returncode == 0
+
+
+# ---- compiled kernels, on threads that never touch Python
+
+
+@lean_kernel
+def note_arguments(thread, threads, pair, whole, small, real, single, truth, unsigned, matrix, memory, out):  # type: ignore[no-untyped-def]
+    """Every kind of argument, seen by every thread; and all threads run at once."""
+    barrier(memory, thread, threads, 1)
+    place = thread * LINE
+    out[place] = threads
+    out[place + 1] = pair[0][1] + pair[1][1]
+    out[place + 2] = whole
+    out[place + 3] = small
+    out[place + 4] = np.int64(real * 4)
+    out[place + 5] = np.int64(single * 4)
+    out[place + 6] = truth
+    out[place + 7] = np.int64(unsigned >> np.uint64(60))
+    out[place + 8] = matrix[1, 2] + 10 * matrix.shape[0] + 100 * matrix.shape[1]
+    out[place + 9] = matrix.size
+
+
+@kernel
+def refuse(thread, threads, who, stop):  # type: ignore[no-untyped-def]
+    """One thread raises."""
+    if thread == who:
+        raise ValueError("not this one")
+
+
+@kernel
+def until_stopped(thread, threads, stop, running):  # type: ignore[no-untyped-def]
+    """Work that ends when it is told to."""
+    running[0] = 1
+    turns = 0
+    while stop[0] == 0:
+        turns += 1
+        running[1] = turns
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("with_flag", [False, True])
+def test_arguments_reach_compiled_kernels_as_they_are(threads: int, with_flag: bool) -> None:
+    matrix = np.arange(24, dtype=np.int32).reshape(4, 6)[1:, ::2]  # neither whole nor contiguous
+    out = np.zeros(threads * LINE, dtype=np.int64)
+    pair = (np.array([5, 6], dtype=np.int64), np.array([7, 8], dtype=np.int64))
+    run_team(
+        note_arguments, pair, -3, np.uint8(250), 2.5, np.float32(0.25), True, np.uint64(15 << 60), matrix,
+        team_memory(threads), out, threads=threads, stop=np.zeros(1, np.int64) if with_flag else None,
+    )  # fmt: skip
+    expected = [threads, 14, -3, 250, 10, 1, 1, 15, int(matrix[1, 2]) + 30 + 300, 9]
+    assert [row[:10].tolist() for row in out.reshape(threads, LINE)] == [expected] * threads
+
+
+@pytest.mark.parametrize("with_flag", [False, True])
+@pytest.mark.parametrize(("threads", "who"), [(1, 0), (3, 0), (3, 2)])
+def test_what_a_compiled_kernel_raises_reaches_the_caller(threads: int, who: int, with_flag: bool) -> None:
+    stop = np.zeros(1, np.int64)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="not this one"):
+            run_team(refuse, who, stop, threads=threads, stop=stop if with_flag else None)
+    run_team(refuse, -1, stop, threads=threads, stop=stop if with_flag else None)
+
+
+def test_ctrl_c_stops_a_compiled_kernel_and_the_team_works_on() -> None:
+    code = """
+import os, signal, threading, numpy as np
+from dromos.parallel import run_team
+from tests.test_parallel import refuse, until_stopped
+stop, running = np.zeros(1, np.int64), np.zeros(2, np.int64)
+run_team(refuse, -1, stop, threads=2, stop=stop)
+def interrupt():
+    while not running[0]:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+for _ in range(3):
+    stop[0] = running[0] = 0
+    threading.Thread(target=interrupt).start()
+    try:
+        run_team(until_stopped, stop, running, threads=2, stop=stop)
+    except KeyboardInterrupt:
+        print("interrupted", int(stop[0]), flush=True)
+run_team(refuse, -1, stop, threads=2, stop=stop)
+pid = os.fork()
+if pid == 0:
+    run_team(refuse, -1, stop, threads=2, stop=stop)
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        printed, _ = child.communicate(timeout=300)
+    finally:
+        child.kill()
+        child.wait()
+    assert printed.split() == ["interrupted", "1"] * 3 + ["7"]
     assert child.returncode == 0

@@ -6,31 +6,33 @@ each thread of a team and waits. We keep our own threads instead of Numba's para
 - may be entered from several Python threads at once, and work again after a fork;
 - all run at the same time, so that a kernel may hold barriers and stay in one region for a whole traversal;
 - leave the calling thread free to see Ctrl-C, which raises the kernel's stop flag.
+
+The threads are those of :mod:`dromos.teams`.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from dromos.available_cores import available_cores
 from dromos.compiling import compiling
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.interrupts import remembered_interrupts
+from dromos.team_calls import Call, call_of
+from dromos.teams import PythonTeam, give_back, is_supported, native_team, python_team, run_alone
 
 __all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "num_threads", "run_team"]
 
 THREADS_VARIABLE = "DROMOS_NUM_THREADS"
 MAX_THREADS = 512
 NO_MORE_WORK = 1 << 62
-_LONGEST_SLEEP = 0.2
-"""Seconds. A signal that comes just before a lock is waited for does not wake the waiter, and Python calls the signal's
-handler only when the wait is over; without an end of its own the wait would last until the kernel is done."""
 
 
 def num_threads(threads: int | None = None) -> int:
@@ -43,7 +45,7 @@ def num_threads(threads: int | None = None) -> int:
     if threads is None:
         text = os.environ.get(THREADS_VARIABLE)
         if not text:
-            return min(_available_cores(), MAX_THREADS)
+            return min(available_cores(), MAX_THREADS)
         origin = THREADS_VARIABLE
         try:
             threads = int(text)
@@ -101,159 +103,71 @@ def run_team(
     [(0, 2), (1, 2)]
     """
     count = num_threads(threads)
-    _compile(kernel, (0, count, *args))
+    call = _compile(kernel, (0, count, *args))
+    if call is None:
+        _run_by_python(kernel, args, count, stop, stop_value)
+    elif count == 1 and stop is None:
+        run_alone(call, args)
+    else:
+        # a kernel without a stop flag is not stopped either way: the caller may as well be one of the threads
+        team = native_team(count if stop is not None else count - 1)
+        try:
+            team.run(call, args, stop, stop_value)
+        finally:
+            give_back(team)
+
+
+def _run_by_python(
+    kernel: Callable[..., Any], args: tuple[Any, ...], count: int, stop: Array | None, stop_value: int
+) -> None:
     if count == 1 and stop is None:
         kernel(0, 1, *args)
         return
-    team = _take_team(count)
+    team: PythonTeam = python_team(count)
     try:
         team.run(kernel, args, stop, stop_value)
     finally:
-        _give_back(team)
+        give_back(team)
 
 
-_compiled: weakref.WeakKeyDictionary[Any, set[Any]] = weakref.WeakKeyDictionary()
-"""For each kernel the types of arguments that it has been compiled for, as Numba's fingerprints of them."""
+_compiled: weakref.WeakKeyDictionary[Any, dict[Any, Call | None]] = weakref.WeakKeyDictionary()
+"""For each kernel, by the types of its arguments (Numba's fingerprints of them), how it is called."""
 
 
-def _compile(kernel: Any, args: tuple[Any, ...]) -> None:
+def _compile(kernel: Any, args: tuple[Any, ...]) -> Call | None:
     """Let Numba compile a kernel for these arguments, or find it on disk, on the calling thread, where Ctrl-C is seen.
 
     On the threads of a team that may take many seconds in which nothing looks at a stop flag, and all of them would
-    come to the compiler at once.
+    come to the compiler at once. None where the kernel has to be called from Python.
     """
     if not hasattr(kernel, "typeof_pyval"):
-        return  # an ordinary function
+        return None  # an ordinary function
     known = _compiled.get(kernel)
     if known is None:
-        known = _compiled.setdefault(kernel, set())
+        known = _compiled.setdefault(kernel, {})
     try:
         types = _fingerprint(kernel, args)
     except NotImplementedError:  # an argument that has none; the dispatcher knows more types
-        return
+        return None
     if types not in known:
         with compiling(f"the kernel {getattr(kernel, '__name__', 'of a caller')!r}"), remembered_interrupts():
-            kernel.compile(tuple(kernel.typeof_pyval(value) for value in args))
-        known.add(types)
+            signature = tuple(kernel.typeof_pyval(value) for value in args)
+            kernel.compile(signature)
+            known[types] = call_of(kernel, signature) if is_supported() and hasattr(kernel, "overloads") else None
+    return known[types]
 
 
 def _fingerprint(kernel: Any, args: tuple[Any, ...]) -> Any:
     """What stands for the types of the arguments, in a microsecond; a Numba without that function takes a few more."""
+    compute = _fingerprint_of_numba()
+    return tuple(kernel.typeof_pyval(value) for value in args) if compute is None else compute(args)
+
+
+@cache
+def _fingerprint_of_numba() -> Callable[[tuple[Any, ...]], Any] | None:
     try:
         from numba._dispatcher import compute_fingerprint
     except ImportError:
-        return tuple(kernel.typeof_pyval(value) for value in args)
-    return compute_fingerprint(args)
-
-
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
-
-
-class _Team:
-    """``size`` sleeping threads that wake together, run one kernel, and sleep again.
-
-    Ctrl-C may come between any two instructions here, so nothing is counted by who took which lock. What counts are the
-    numbers of rounds: ``_round`` is the one that runs, ``_finished[rank]`` the last one that a thread finished. The
-    locks only put threads to sleep; a lock that was released once too often wakes a thread that finds nothing new.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._go = [threading.Lock() for _ in range(size)]
-        self._done = [threading.Lock() for _ in range(size)]
-        self._kernel: Callable[..., Any] | None = None
-        self._args: tuple[Any, ...] = ()
-        self._errors: list[BaseException] = []
-        self._round = 0
-        self._finished = [0] * size
-        for rank in range(size):
-            self._go[rank].acquire()
-            self._done[rank].acquire()
-            threading.Thread(target=self._work, args=(rank,), name=f"dromos-{rank}", daemon=True).start()
-
-    def run(self, kernel: Callable[..., Any], args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
-        self._kernel, self._args, self._errors = kernel, args, []
-        this = self._round + 1
-        interrupt: BaseException | None = None
-        while True:
-            try:
-                self._start(this)
-                for rank, gate in enumerate(self._done):
-                    while self._finished[rank] != this:
-                        gate.acquire(timeout=_LONGEST_SLEEP)
-                break
-            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
-                interrupt = error
-                if stop is not None:
-                    # nothing is published with it: kernels look by a relaxed load, and see it soon enough
-                    stop[0] = stop_value
-        self._kernel, self._args = None, ()
-        if interrupt is not None:
-            raise interrupt
-        if self._errors:
-            raise self._errors[0]
-
-    def _start(self, this: int) -> None:
-        self._round = this
-        for gate in self._go:
-            if gate.locked():
-                gate.release()
-
-    def _work(self, rank: int) -> None:
-        go, done, seen = self._go[rank], self._done[rank], 0
-        while True:
-            go.acquire()
-            if self._round == seen:
-                continue
-            seen = self._round
-            kernel = self._kernel
-            if kernel is None:
-                return
-            try:
-                kernel(rank, self.size, *self._args)
-            except BaseException as error:
-                self._errors.append(error)
-            finally:
-                del kernel  # a sleeping thread keeps no array alive
-                self._finished[rank] = seen
-                if done.locked():
-                    done.release()
-
-    def dismiss(self) -> None:
-        self._kernel = None
-        self._start(self._round + 1)
-
-
-_IDLE_TEAMS_KEPT = 4
-_idle: list[_Team] = []
-_idle_lock = threading.Lock()
-
-
-def _take_team(size: int) -> _Team:
-    with _idle_lock:
-        for position in range(len(_idle) - 1, -1, -1):
-            if _idle[position].size == size:
-                return _idle.pop(position)
-    return _Team(size)
-
-
-def _give_back(team: _Team) -> None:
-    with _idle_lock:
-        _idle.append(team)
-        surplus = _idle.pop(0) if len(_idle) > _IDLE_TEAMS_KEPT else None
-    if surplus is not None:
-        surplus.dismiss()
-
-
-def _forget_teams() -> None:
-    """In a forked child the threads of the parent's teams do not exist."""
-    global _idle_lock
-    _idle.clear()
-    _idle_lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_teams)
+        return None
+    found: Callable[[tuple[Any, ...]], Any] = compute_fingerprint
+    return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
 import pytest
 
-from benchmarks import algorithms, paths, peers, programs, resources
+from benchmarks import algorithms, paths, peers, programs, resources, threads
 from benchmarks.answers import Disagreement, compare
 from benchmarks.cases import load_case, make_case, save_case
 from benchmarks.measure import measure
@@ -174,3 +175,12 @@ def test_growth_is_said_after_each_scale():
     rows = list(resources._growth(range(4, 7)))
     assert len(rows) == 2 * len(resources._GROWING)
     assert "to kron6" in rows[-1]["note"]
+
+
+def test_threads_have_a_time_for_each_count(monkeypatch):
+    monkeypatch.setenv("DROMOS_NUM_THREADS", "2")
+    monkeypatch.delenv("GAPBS_DIR", raising=False)
+    (row,) = threads.run(scale=SCALE, budget=0.0, graphs=["kron"], rows=["connected"])
+    assert {"1_s", "2_s", "speed_up"} <= set(row)
+    assert row["1_s"] > 0 < row["2_s"]
+    assert os.environ["DROMOS_NUM_THREADS"] == "2"

@@ -193,4 +193,5 @@ def test_the_engine_and_its_skeletons_agree_on_the_layout_of_what_they_share() -
     for skeleton in (supersteps, asynchronous, offering):
         assert words == (skeleton.MESSAGES, skeleton.OUT_DEGREES, skeleton.IN_DEGREES, skeleton.OVERFLOWS)
     assert claims._SLACK == claiming.SLACK >= claiming.BATCH
+    assert (claims._PUSH, claims._PULL, claims._SWITCH) == (claiming.PUSH, claiming.PULL, claiming.SWITCH)
     assert (ordering._ENTRIES, ordering._FILTER, ordering._BINS) == (ordered.ENTRIES, ordered.FILTER, ordered.BINS)

@@ -27,7 +27,7 @@ _TYPES = (np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32, np.float
 _COMBINES = (dr.SUM, dr.MIN, dr.MAX, dr.ANY, dr.OR, dr.ARGMIN)
 _KEYED = (dr.ARGMIN, dr.ARGMAX)
 _PRODUCTS = ((dr.SUM, dr.MAX), (dr.MIN, dr.SUM), (dr.MAX, dr.MIN))
-_SHAPES = ("any", "any", "any", "any", "improving", "improving", "claiming", "sending once", "keyed", "vector")
+_SHAPES = (*("any",) * 4, *("improving",) * 2, "claiming", "sending once", "keyed", "vector", "levels")
 _ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
     operator.add, operator.sub, operator.mul, dr.minimum, dr.maximum,
 )  # fmt: skip
@@ -37,6 +37,21 @@ _IMPROVING: tuple[Formula, ...] = (
     lambda at: at["u.f0"] + at["weight"],
     lambda at: dr.minimum(at["u.f0"], at["weight"]),
     lambda at: dr.maximum(at["u.f0"], at["u.id"]),
+)
+_LEVELS: tuple[Formula, ...] = (
+    lambda at: at["u.f0"] + 1,
+    lambda at: at["u.f0"] + 1,
+    lambda at: 2 + at["u.f0"],
+    lambda at: at["u.f0"],
+    lambda at: at["u.f0"] + 0.5,
+    lambda at: at["u.f0"] - 1,
+    lambda at: at["u.f0"] + at["weight"],
+    lambda at: at["u.f0"] + at["superstep"],
+)
+_SOURCES: tuple[Callable[[Any], Any], ...] = (
+    lambda v: v.id == 0,
+    lambda v: v.id % 4 == 1,
+    lambda v: (v.id == 0) | (v.id == 2),
 )
 _VECTORS: tuple[Formula, ...] = (lambda at: at["u.f0"], lambda at: at["u.f0"] + 1, lambda at: at["u.f0"] + at["weight"])
 _SOME_EDGES: tuple[Callable[..., Any], ...] = (
@@ -92,12 +107,15 @@ class _Draw:
             self.fields = {"f0": draw.choice((np.int32, np.int64, np.float32, np.float64)), "f1": dr.ID}
         if self.shape == "vector":
             self.fields = {"f0": draw.choice((np.int8, np.int32, np.int64, np.uint32, np.float64))}
+        if self.shape == "levels":
+            self.fields = {"f0": draw.choice((np.int32, np.int32, np.int64, np.float32, np.float64, np.int8))}
         self.size = draw.choice((1, 2, 3)) if self.shape == "vector" else None
         self.names = tuple(self.fields)
         self.combine = {
             "any": draw.choice(_COMBINES),
             "improving": draw.choice((dr.MIN, dr.MAX)),
             "claiming": dr.ANY,
+            "levels": dr.MIN,
             "sending once": dr.SUM,
             "keyed": draw.choice(_KEYED),
             "vector": draw.choice((dr.MIN, dr.MAX, dr.MIN, dr.SUM)),
@@ -149,7 +167,7 @@ class _Draw:
     def new_value(self, name: str) -> Formula:
         """What ``update`` makes of a field: often one of the shapes that the analysis knows."""
         mine, kind = f"v.{name}", self.draw.random()
-        if self.shape in ("improving", "vector"):
+        if self.shape in ("improving", "vector", "levels"):
             best = {dr.MIN: dr.minimum, dr.MAX: dr.maximum}.get(self.combine, operator.add)
             return lambda at: best(at[mine], at["message"])
         if self.shape == "keyed":
@@ -191,11 +209,13 @@ class _Draw:
         members |= {"combine": self.combine, "init": self.init(), "compute": self.compute(), "update": self.update()}
         if self.shape == "any" and self.chance(0.25):
             members |= {"phases": ("a", "b"), "compute_b": self.compute(), "update_b": self.update()}
-        if self.chance(0.6):
+        if self.shape == "levels":
+            members |= self.search()
+        elif self.chance(0.6):
             members["start"] = lambda self, v: v.id == 0
         if self.chance(0.2 if self.shape == "any" else 0.05):
             members["sends"] = self.along(self.truth(self.arc_symbols(), 1))
-        if self.chance(0.9 if self.shape in ("claiming", "sending once") else 0.6):
+        if self.chance({"claiming": 0.9, "sending once": 0.9, "levels": 0.3}.get(self.shape, 0.6)):
             members["active"] = self.active()
         if self.has_edge_field:
             members["g"] = dr.edge_field(np.float64, init=1.0)
@@ -279,7 +299,28 @@ class _Draw:
 
         return init
 
+    def search(self) -> dict[str, Any]:
+        """Where a search by levels starts: mostly one value there, and one elsewhere that may not be great enough."""
+        dtype = self.fields["f0"]
+        first = self.draw.choice((0, 0, 0, 1, -3))
+        greatest = np.inf if dtype in (np.float32, np.float64) else int(np.iinfo(dtype).max)
+        unreached = self.draw.choice((3, 3, 100, greatest, greatest, -1))
+        here = self.draw.choice(_SOURCES)
+        elsewhere = here if self.chance(0.85) else self.draw.choice(_SOURCES)
+        uneven = self.chance(0.1)
+
+        def init(program: Any, v: Any) -> Any:
+            return dr.cast(dr.where(here(v), v.id % 3 if uneven else first, unreached), dtype)
+
+        def plain_init(program: Any, v: Any) -> Any:
+            return dr.where(here(v), first, unreached)
+
+        plain = not uneven and self.chance(0.8)
+        return {"init": plain_init if plain else init, "start": lambda program, v: elsewhere(v)}
+
     def compute(self) -> Callable[..., Any]:
+        if self.shape == "levels":
+            return self.along(self.draw.choice(_LEVELS))
         if self.shape in ("improving", "keyed"):
             by_edge = (lambda at: at["u.f0"] + at["h"],) * 5 if self.has_edge_param else ()
             value = self.along(self.draw.choice((*_IMPROVING, *by_edge)))
@@ -333,7 +374,7 @@ class _Draw:
             return lambda program, old, new: new.f1 > 1e-6
         if self.shape == "claiming" and self.chance(0.8):
             return lambda program, old, new: new.f0 != old.f0
-        if self.shape in ("improving", "keyed") and self.chance(0.4):
+        if self.shape in ("improving", "keyed", "levels") and self.chance(0.4):
             improves = operator.lt if self.combine in (dr.MIN, dr.ARGMIN) else operator.gt
             return lambda program, old, new: improves(new.f0, old.f0)
         if self.chance(0.2):

@@ -269,13 +269,14 @@ class Endless(dr.Program):
 
 # The command line, with a line printed whenever a team of threads sets out with a kernel that can be stopped.
 TELLING = """
-from dromos import parallel
-run = parallel._Team.run
+from dromos import teams
+team = teams.NativeTeam if teams.is_supported() else teams.PythonTeam
+run = team.run
 def telling(self, kernel, args, stop, *more):
     if stop is not None:
         print("running", flush=True)
     return run(self, kernel, args, stop, *more)
-parallel._Team.run = telling
+team.run = telling
 from dromos.cli import main
 main()
 """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dromos.program import Analysis, ProgramIR, TypedProgram
-from dromos.program.expr import TRUE, reads
+from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.monoid import ANY, MIN, SUM
 from dromos.program.passing import tells_of_improvements
 
-__all__ = ["is_claimed", "is_offered", "is_offered_in_place", "is_ordered", "sums_floats"]
+__all__ = ["is_claimed", "is_offered", "is_offered_in_place", "is_ordered", "spreads_ids", "sums_floats"]
 
 
 def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
@@ -41,6 +41,22 @@ def is_ordered(typed: TypedProgram, analysis: Analysis) -> bool:
     dtype = typed.dtype(name)
     fits = dtype == typed.accumulators[0] and dtype.itemsize >= 4
     return fits and analysis.activity == "changed" and tells_of_improvements(ir, name)
+
+
+def spreads_ids(ir: ProgramIR, analysis: Analysis) -> str | None:
+    """The field that starts as a vertex's id and falls to the least id that reaches it; None where there is none.
+
+    Where every arc has one back, that is the least id of the vertex's component. A program that may run asynchronously
+    means its fixed point, whatever leads there.
+    """
+    name = analysis.monotone
+    if name is None or ir.combine is not MIN or "async-pull-td" not in analysis.legal_paths:
+        return None
+    own = Expr("field", attr=("source", name, 0))
+    plain = ir.start is TRUE and ir.sends is TRUE and ir.wants is TRUE and ir.update_on == "received"
+    starts_as_id = dict(ir.init).get(name) == (Expr("id", attr=("vertex",)),)
+    quiet = analysis.activity == "changed" and not ir.reductions and not ir.tables
+    return name if plain and quiet and starts_as_id and ir.message == (own,) else None
 
 
 def sums_floats(typed: TypedProgram) -> bool:

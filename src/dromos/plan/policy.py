@@ -79,6 +79,8 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
     'a traversal starts with push'
     """
     available = candidates(caps)
+    if caps.whole:
+        return Decision(available[0], caps.whole, horizon=None, switching=True)
     if len(available) == 1:
         return Decision(available[0], "the only path that the program, the engine and the caller allow", horizon=None)
     if caps.ordered and (path := _allowed("async-push-dd", caps)) is not None:
@@ -87,7 +89,8 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
         return _iterative(stats, history, caps, available)
     if caps.switches and caps.rule == "edges":
         reason = "the engine switches between push and pull by itself, level by level"
-        return Decision(available[0], reason, horizon=None, switching=True)
+        # one level after the other: the path that it is on is synchronous
+        return Decision(_allowed("sync-push-dd", caps) or available[0], reason, horizon=None, switching=True)
     push = next(path for path in available if path.direction == "push")
     pull = next(path for path in available if path.direction == "pull")
     if (decision := _by_bytes(stats, history, caps, push, pull)) is not None:

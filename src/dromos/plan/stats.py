@@ -41,6 +41,18 @@ class Levels:
         moments = np.interp(work, work[read], clock[read] - clock[read[0]]) if len(read) else work * 0.0
         return cls(frontier, out_degree, np.diff(moments) / 1e9)
 
+    def then(self, following: Levels) -> Levels:
+        """These and those of a step after it, as of one step."""
+        pulled = None
+        if self.pulled is not None and following.pulled is not None:
+            pulled = np.concatenate([self.pulled, following.pulled])
+        return Levels(
+            np.concatenate([self.frontier, following.frontier]),
+            np.concatenate([self.out_degree, following.out_degree]),
+            np.concatenate([self.seconds, following.seconds]),
+            pulled,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Stats:
@@ -117,6 +129,8 @@ class Caps:
     """The engine settles vertices in the order of a field when it pushes asynchronously."""
     switches: bool = False
     """The engine switches between push and pull by itself, by the rule and constants given here, within one step."""
+    whole: str = ""
+    """What the engine's kernel for all of a run does, where it has one: then it is told no path."""
     why_no_others: str = ""
     """Why the engine has no path beside these, where there is more to say than that the program allows no others."""
     rule: Rule = "edges"
@@ -134,7 +148,7 @@ class Caps:
         ['sync-push-dd', 'sync-push-td', 'sync-pull-dd', 'sync-pull-td']
         """
         paths = tuple(path for path in self.paths if path.sync == "sync")
-        return replace(self, paths=paths, ordered=False, in_place=False)
+        return replace(self, paths=paths, ordered=False, in_place=False, whole="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from dromos.program.expr import FALSE, TRUE, Expr, reads, substitute
 from dromos.program.ir import ProgramIR
 from dromos.program.legality import delta_field, legal_paths, monotone_field
+from dromos.program.levels import LevelSearch, level_search
 from dromos.program.monoid import ANY, SUM
 from dromos.program.patterns import claimed_field, folded, guard, is_free, is_never, state_of, updates_idempotently
 from dromos.program.typed import TypedProgram
@@ -51,6 +52,8 @@ class Analysis:
     """The field in which sums are gathered and from which they are taken once (residual form)."""
     claimed: str | None
     """The field that tells whether a vertex has taken its one message, and may so be written by whoever comes first."""
+    search: LevelSearch | None
+    """A search by levels, said as a minimum: it can be run as one in which vertices are claimed."""
     activity: Activity
     """``always``: every vertex, every superstep. ``changed``: only where the state changed. ``other``: ask."""
     update_skips_identity: bool
@@ -123,6 +126,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         and not ir.edge_params
         and not ir.tables
         else None,
+        search=level_search(typed),
         activity=activity,
         update_skips_identity=_skips_identity(ir),
         wants=wants,

@@ -1,7 +1,8 @@
-"""Traversals that claim each vertex once: where their frontier lives between calls, and which kernel moves it on."""
+"""Traversals that claim each vertex once: their frontier between calls, and what the kernel is told."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,71 +18,85 @@ if TYPE_CHECKING:
 __all__ = ["Claims"]
 
 _SLACK = 512  # as in the skeleton
+_PUSH, _PULL, _SWITCH = range(3)
+_LEVELS, _WANTS_PULL, _PULLING, _UNTOUCHED = range(4, 8)
 _MOST_LEVELS = 1 << 16  # levels of one call that are told apart
 
 
 class Claims:
-    """Levels pushed from a queue, or pulled through bitmaps; each form is made from the other when it is needed."""
+    """Levels pushed from a queue or pulled through bitmaps, as many as wanted in one call.
+
+    Between calls the frontier is in the queue, and Algorithm 2's account of arcs is kept for the next call.
+    """
 
     def __init__(self, run: CpuExecution) -> None:
         self._run = run
         self._module = kernel_module(run.typed, run.analysis, "claiming")
         words = (run.graph.num_vertices + 63) // 64
-        self._front, self._following, self._wanting = (np.zeros(words, dtype=np.uint64) for _ in range(3))
-        self._in_bits = False
+        self._bits = tuple(reused_empty(words, np.uint64) for _ in range(2))
+        self._wanting = reused_empty(words, np.uint64)
         self._private: Array | None = None
         self._hubs = run.topology.hubs.vertices.size > 0
+        self._last, self._untouched = _SWITCH, run.graph.num_arcs * run.caps.constants.gamma
         self.levels: Levels | None = None
-        """What is known of each level of the last push."""
+        """What is known of each level of the last call."""
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` levels (None: all); the report, the size of the next frontier, the levels done."""
+        return self._traverse(_PUSH, horizon)
+
+    def pull(self, horizon: int | None) -> tuple[Array, int, int]:
+        """The same, pulled."""
+        return self._traverse(_PULL, horizon)
+
+    def switch(self, horizon: int | None) -> tuple[Array, int, int]:
+        """The same, switching between push and pull by the planner's rule.
+
+        Before its first pull a traversal may come back for the arcs of the transpose, which a graph makes when asked.
+        """
+        run = self._run
+        if run.caps.average_degree < run.caps.constants.delta:
+            return self._traverse(_PUSH, horizon)
+        report, size, levels = self._traverse(_SWITCH, horizon)
+        while report[_WANTS_PULL]:
+            run.topology.in_rows(run.graph)
+            first, told = report, self.levels
+            run.frontier.advance(size, stamped=False)
+            run.superstep += levels
+            report, size, more = self._traverse(_SWITCH, None if horizon is None else horizon - levels)
+            report.reshape(run.threads, -1)[:, 0] += first.reshape(run.threads, -1)[:, 0]
+            run.superstep -= levels
+            levels += more
+            self.levels = None if told is None or self.levels is None else told.then(self.levels)
+        return report, size, levels
+
+    def _traverse(self, rule: int, horizon: int | None) -> tuple[Array, int, int]:
         run, front = self._run, self._run.frontier
-        self.to_queue()
-        front.prepare_sync(by_member=False)
-        n = run.graph.num_vertices
+        front.prepare_claims()
         if self._private is None:  # touched only as far as the frontiers reach
-            self._private = reused_empty(run.threads * (n + _SLACK), front.queue.dtype)
+            self._private = reused_empty(run.threads * (run.graph.num_vertices + _SLACK), front.queue.dtype)
         counters, report = run.counters(), run.report()
         room = min(horizon or _MOST_LEVELS, _MOST_LEVELS)
-        sizes, edges, times = (np.zeros(room + extra, dtype=np.int64) for extra in (0, 0, 1))
+        sizes, edges = (np.zeros(room, dtype=np.int64) for _ in range(2))
+        times, pulled = np.zeros(room + 1, dtype=np.int64), np.zeros(room, dtype=np.bool_)
+        in_graph, reachable = run.topology.in_rows_made(run.graph, make=rule == _PULL)
+        in_edges = run.in_edge_fields() if reachable.size else run.edge_fields()
+        constants = run.caps.constants
         run.launch(
-            self._module.push, run.graph_arrays(), run.fields(), run.edge_fields(), run.context(), front.member,
-            np.uint8(front.stamp + 1), front.queue, front.size, front.following, self._private, run.hubs, self._hubs,
-            counters, np.zeros(2 * run.threads * run.line, dtype=np.int64), run.memory(),
-            np.iinfo(np.int64).max if horizon is None else horizon, sizes, edges, times, report,
+            self._module.traverse, run.graph_arrays(), in_graph, run.fields(), run.edge_fields(), in_edges,
+            run.context(), front.queue, front.size, front.following, self._private, run.hubs, self._hubs, reachable,
+            self._bits, self._wanting, counters,
+            np.zeros(2 * run.threads * run.line, dtype=np.int64), run.memory(), rule, self._last,
+            float(self._untouched), constants.alpha, run.graph.num_vertices / constants.beta,
+            np.iinfo(np.int64).max if horizon is None else horizon, sizes, edges, times, pulled, report,
             counters=counters,
         )  # fmt: skip
-        levels = int(report[4])
-        self.levels = Levels.of(sizes[:levels], edges[:levels], times[: levels + 1]) if 1 < levels <= room else None
-        return report, int(counters[run.queue_counter]), levels
-
-    def pull(self) -> tuple[Array, int, int]:
-        """One level."""
-        run, front = self._run, self._run.frontier
-        fresh = not self._in_bits
-        if fresh:
-            front.prepare_sync(by_member=True)
-        counters, report = run.counters(), run.report()
-        run.launch(
-            self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
-            run.context(), fresh, front.member, front.stamp, run.topology.reachable(run.graph), self._front,
-            self._following, self._wanting, counters, run.memory(), report,
-            counters=counters,
-        )  # fmt: skip
-        self._front, self._following = self._following, self._front
-        self._in_bits = True
+        levels = int(report[_LEVELS])
+        self._untouched = int(report[_UNTOUCHED])
+        if levels:
+            self._last = _PULL if report[_PULLING] else _PUSH
         self.levels = None
-        return report, int(report.reshape(run.threads, -1)[:, 4].sum()), 1
-
-    def to_queue(self) -> None:
-        """Have the frontier in the queue again, if it is in the bitmap."""
-        if not self._in_bits:
-            return
-        run, front = self._run, self._run.frontier
-        counters = run.counters()
-        front.restamp()
-        run.launch(
-            self._module.enqueue, self._front, front.member, front.stamp, front.queue, counters, counters=counters
-        )
-        self._in_bits = False
+        if 1 <= levels <= room:
+            told = Levels.of(sizes[:levels], edges[:levels], times[: levels + 1])
+            self.levels = replace(told, pulled=pulled[:levels]) if rule == _SWITCH else told if levels > 1 else None
+        return report, int(counters[run.queue_counter]), levels

@@ -22,6 +22,7 @@ from dromos.codegen.numba.lower import literal
 from dromos.engines.forms import is_offered_in_place
 from dromos.program import Analysis, GraphTypes, ProgramIR, TypedProgram
 from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.levels import LevelSearch
 from dromos.program.monoid import ANY, MAX, MIN, Monoid
 
 __all__ = ["hooks_text", "kernel_module", "module_text"]
@@ -46,7 +47,10 @@ def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> Mod
 
 def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
     """The whole text of such a module."""
-    return "\n\n".join([hooks_text(typed, analysis, shared=skeleton in _SHARING), _skeleton_text(skeleton)])
+    parts = [hooks_text(typed, analysis, shared=skeleton in _SHARING)]
+    if skeleton == "claiming" and analysis.search is not None:
+        parts += _wanting_levels(typed, analysis.search)
+    return "\n\n".join([*parts, _skeleton_text(skeleton)])
 
 
 def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: bool = False) -> str:
@@ -161,6 +165,8 @@ def _keeping(typed: TypedProgram) -> list[str]:
 def _claiming(typed: TypedProgram, analysis: Analysis) -> list[str]:
     """How a vertex takes its one message: by a compare-and-swap of the field that tells whether it has."""
     arguments = "S, K, v, message, contested"
+    if analysis.search is not None:
+        return _claiming_levels(typed, analysis.search, arguments)
     name = analysis.claimed
     if name is None or typed.ir.field(name).size is not None:
         return [_function("claim_store", arguments, "return False")]
@@ -196,6 +202,30 @@ def _claiming(typed: TypedProgram, analysis: Analysis) -> list[str]:
             "return True",
         )
     ]  # fmt: skip
+
+
+def _claiming_levels(typed: TypedProgram, search: LevelSearch, arguments: str) -> list[str]:
+    """The same where the field is a level, and the message a smaller one."""
+    slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == search.field)
+    return [
+        _function(
+            "claim_store", arguments,
+            f"old = load_relaxed(S[{slot}], v)",
+            "if not message < old:",
+            "    return False",
+            "if not contested:",
+            f"    store_relaxed(S[{slot}], v, message)",
+            "    return True",
+            f"return compare_and_swap_relaxed(S[{slot}], v, old, message)",
+        )
+    ]  # fmt: skip
+
+
+def _wanting_levels(typed: TypedProgram, search: LevelSearch) -> list[str]:
+    """Who still wants a message in such a search: who was not reached."""
+    slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == search.field)
+    unreached = literal(search.unreached, typed.dtype(search.field))
+    return [_function("wants_at", "S, K, v", f"return load_relaxed(S[{slot}], v) == {unreached}")]
 
 
 def _holding(typed: TypedProgram) -> list[str]:

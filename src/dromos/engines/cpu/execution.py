@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,9 +20,11 @@ from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
-from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
+from dromos.engines.forms import is_claimed, is_offered, is_offered_in_place, is_ordered, spreads_ids
+from dromos.engines.native.components import components
 from dromos.engines.parts import fold_reductions
-from dromos.errors import FieldOverflowError
+from dromos.errors import FieldOverflowError, InvalidArgumentError
+from dromos.graph import Graph
 from dromos.parallel import run_team
 from dromos.plan import Caps, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
@@ -31,6 +34,8 @@ __all__ = ["CpuExecution"]
 
 _ORDERED = Path("async", "push", "dd")
 _ASYNC_PULLS = (Path("async", "pull", "dd"), Path("async", "pull", "td"))
+_CONTRACTION = "ids spread along arcs that all have one back: trees of vertices are hooked together, in one step"
+_NO_BYTES = np.empty(0, dtype=np.uint8)
 _CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 
 
@@ -69,7 +74,7 @@ class CpuExecution:
         self._in_edge_params: tuple[Array, ...] | None = None
         self._accumulators: tuple[Array, ...] | None = None
         self._offers: Offers | None = None
-        self._locks = reused_zeros(n, np.uint8)
+        self._lock_bytes: Array | None = None
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = reused_empty(n, graph.targets.dtype)
         self._touched = reused_empty(n, graph.targets.dtype)
@@ -107,16 +112,14 @@ class CpuExecution:
         clock = Stopwatch()
         for name, table in self._tables.items():
             np.copyto(table, self._state[name])
-        supersteps, in_queue, levels = 1, True, None
+        supersteps, levels, stamped = 1, None, False
         if self._claims is not None and path.axes in _CLAIMING:
             claims = self._claims
-            report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull()
-            in_queue, levels = path.direction == "push", claims.levels
+            report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull(horizon)
+            levels = claims.levels
         elif self._ordering is not None and path.axes == _ORDERED:
             report, size, supersteps = self._ordering.push(horizon)
         else:
-            if self._claims is not None:
-                self._claims.to_queue()
             if path.axes in _ASYNC_PULLS and self._in_place:
                 report, counters = self._offered().pull(in_place=True)
             elif path.sync == "sync":
@@ -124,11 +127,27 @@ class CpuExecution:
             else:
                 report, counters = self._async_pull(path) if path.direction == "pull" else self._async_push(path)
             size = int(counters[self.queue_counter])
-        if in_queue:
             stamped = path.sync == "sync" or (self._in_place and path.direction == "pull")
-            self.frontier.advance(size, stamped=stamped)
-        else:
-            self.frontier.size = size
+        return self._advance(path, report, size, supersteps, levels, clock, stamped=stamped)
+
+    def step_switching(self, horizon: int | None = None) -> Stats:
+        """Up to ``horizon`` levels of a traversal that claims vertices, with the direction switched on the way; or all
+        of a run that has a kernel of its own."""
+        clock = Stopwatch()
+        if self.caps.whole and self._spread is not None:
+            self._state[self._spread][:] = components(cast(Graph, self.graph), threads=self.threads)["label"]
+            return self._advance(_ASYNC_PULLS[1], self.report(), 0, 1, None, clock, stamped=False)
+        if self._claims is None:
+            raise InvalidArgumentError(f"{self.ir.name} does not claim vertices: the caller has to choose its paths")
+        report, size, supersteps = self._claims.switch(horizon)
+        return self._advance(_CLAIMING[0], report, size, supersteps, self._claims.levels, clock, stamped=False)
+
+    def _advance(
+        self, path: Path, report: Array, size: int, supersteps: int, levels: Levels | None, clock: Stopwatch, *,
+        stamped: bool,
+    ) -> Stats:  # fmt: skip
+        """Take over what a step has left: the next frontier and the statistics."""
+        self.frontier.advance(size, stamped=stamped)
         self.superstep += supersteps - 1
         finished = self._finish(report, path)  # a program asks about the superstep that has just run
         self.superstep += 1
@@ -141,21 +160,35 @@ class CpuExecution:
         front = self.frontier
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
+        # a traversal that claims vertices has its frontier in the queue alone
+        queued = self.analysis.claimed is not None or self.analysis.search is not None
         run_team(
             module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
-            front.member, front.stamp, front.queue, self.buffer(), counters, self.memory(), report, self.sums(),
+            _NO_BYTES if queued else front.unwritten_member(), front.stamp, front.queue, self.buffer(), counters,
+            self.memory(), report, self.sums(),
             threads=self.threads,
         )  # fmt: skip
         self._check_overflow(report, "init")
-        front.begin(int(counters[self.queue_counter]))
+        front.begin(int(counters[self.queue_counter]), stamped=not queued)
         self._reductions = fold_reductions(self.typed, self._sums)
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
-        claimed = self.analysis.claimed
-        single = claimed is not None and self.ir.field(claimed).size is None  # one word, which a thread can swap
-        if claimed is not None and single and not (self._state[claimed][front.queue[: front.size]] < 0).any():
+        self._spread = spreads_ids(self.ir, self.analysis) if getattr(self.graph, "symmetric", False) else None
+        if self._spread is not None and self.typed.dtype(self._spread) == self.graph.targets.dtype:
+            self.caps = replace(self.caps, whole=_CONTRACTION)
+        if self._is_claimed():
             self._claims = Claims(self)
-        if is_ordered(self.typed, self.analysis):
+            self.caps = replace(self.caps, switches=True, ordered=False)
+        elif is_ordered(self.typed, self.analysis):
             self._ordering = Ordering(self)
+
+    def _is_claimed(self) -> bool:
+        """Whether each vertex takes one message in all: by its form, and by the state that it starts from."""
+        search, claimed, front = self.analysis.search, self.analysis.claimed, self.frontier
+        if search is not None:
+            return search.fits(self.graph.num_vertices, self.typed.dtype(search.field))
+        if claimed is None or not is_claimed(self.typed, self.analysis):
+            return False
+        return not (self._state[claimed][front.queue[: front.size]] < 0).any()
 
     def _sync_push(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier
@@ -203,6 +236,12 @@ class CpuExecution:
             counters=counters,
         )  # fmt: skip
         return report, counters
+
+    @property
+    def _locks(self) -> Array:
+        if self._lock_bytes is None:
+            self._lock_bytes = reused_zeros(self.graph.num_vertices, np.uint8)
+        return self._lock_bytes
 
     def _offered(self) -> Offers:
         if self._offers is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 
 __all__ = ["Frontier"]
@@ -26,17 +27,40 @@ class Frontier:
         self.num_vertices, self.always = num_vertices, always
         self.queue = reused_empty(num_vertices, dtype)
         self.following = reused_empty(num_vertices, dtype)
-        self.member = reused_zeros(num_vertices, np.uint8)
-        self.got = reused_zeros(num_vertices, np.uint8)
+        self._member: Array | None = None
+        self._got: Array | None = None
         self.stamp = np.uint8(1)
         self.waiting = np.zeros(0, dtype=np.uint8)
         self.size = 0
         self._stamped = self._waits = False
 
-    def begin(self, size: int) -> None:
-        """The first frontier was queued and stamped."""
+    @property
+    def member(self) -> Array:
+        """The stamps; made when first needed."""
+        if self._member is None:
+            self._member = reused_zeros(self.num_vertices, np.uint8)
+        return self._member
+
+    def unwritten_member(self) -> Array:
+        """The stamps before the first frontier, for a kernel that writes all of them."""
+        self._member = reused_empty(self.num_vertices, np.uint8)
+        return self._member
+
+    @property
+    def got(self) -> Array:
+        """Who got a message, by the stamp; made when first needed."""
+        if self._got is None:
+            self._got = reused_zeros(self.num_vertices, np.uint8)
+        return self._got
+
+    def begin(self, size: int, *, stamped: bool) -> None:
+        """The first frontier was queued, and perhaps stamped."""
         self.size = self.num_vertices if self.always else size
-        self._stamped = True
+        self._stamped = stamped
+
+    def prepare_claims(self) -> None:
+        """Get ready for a kernel that looks at the queue alone."""
+        self._stamped = self._waits = False
 
     def prepare_sync(self, *, by_member: bool) -> bool:
         """Get ready for a synchronous step; True if the frontier is to be found by ``member`` (or is everyone)."""
@@ -50,14 +74,6 @@ class Frontier:
             self.member[active] = self.stamp
         self._waits = False
         return by_member or self.always
-
-    def restamp(self) -> None:
-        """Get ready for a kernel that will fill queue and ``member`` anew, with a stamp that nothing has yet."""
-        if self.stamp >= _LAST_STAMP:
-            self._renew()
-        else:
-            self.stamp = np.uint8(self.stamp + 1)
-        self._stamped, self._waits = True, False
 
     def prepare_async(self) -> None:
         """Get ready for an asynchronous step."""
@@ -90,5 +106,6 @@ class Frontier:
 
     def _renew(self) -> None:
         self.member[:] = 0
-        self.got[:] = 0
+        if self._got is not None:
+            self._got[:] = 0
         self.stamp = np.uint8(1)

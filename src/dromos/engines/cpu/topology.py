@@ -18,6 +18,7 @@ PIECE_LENGTH: Final = 4096
 _DENSE: Final = 12  # arcs a vertex from which 4 bytes more for each vertex are a thirteenth of the graph, or less
 _LARGE: Final = 1 << 12
 NO_VALUES: Final = np.empty(0, dtype=np.int64)
+_NO_BITS: Final = np.empty(0, dtype=np.uint64)
 
 Arrays = tuple[Array, Array, Array]
 
@@ -61,8 +62,18 @@ class Topology:
     def in_offsets(self, graph: GraphLike) -> Array:
         """The offsets of the transpose; empty while there is none."""
         if self._in_rows is None and not getattr(graph, "has_transpose", False):
-            return NO_VALUES
+            return self.rows[0][:0]
         return self.in_rows(graph)[0]
+
+    def in_rows_made(self, graph: GraphLike, *, make: bool) -> tuple[Arrays, Array]:
+        """The rows of the transpose and :meth:`reachable`; empty arrays where there is none, unless one is to be made.
+
+        A graph that is its own transpose, or has one at hand, needs none made.
+        """
+        if make or self._in_rows is not None or getattr(graph, "has_transpose", False):
+            return self.in_rows(graph), self.reachable(graph)
+        offsets, targets, weights = self.rows
+        return (offsets[:0], targets[:0], weights[:0]), _NO_BITS
 
     @property
     def hubs(self) -> Hubs:

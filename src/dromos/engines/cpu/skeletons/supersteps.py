@@ -67,7 +67,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     weight_at,
 )  # fmt: skip
-from dromos.intrinsics import atomic_swap, load, load_relaxed, store_relaxed
+from dromos.intrinsics import atomic_swap, load, load_relaxed, store, store_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
@@ -88,7 +88,8 @@ def fold_range(O, S, K, first, last, sums):
 
 @lean_kernel
 def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, memory, report, sums):
-    """Initial state, first frontier and reductions; ``member`` is clear. All vertices for ever need no queue."""
+    """Initial state, first frontier and reductions. All vertices for ever need no queue and no ``member``; nor is
+    ``member`` written where it is empty."""
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
     first, last = fold_share(thread, threads, n)
@@ -101,8 +102,10 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
     if HAS_REDUCTIONS:
         fold_range(S, S, K, first, last, sums)
     for v in range(first, last):
-        if not ALWAYS_ACTIVE and start_at(S, K, v):
-            member[v] = stamp
+        starts = not ALWAYS_ACTIVE and start_at(S, K, v)
+        if not ALWAYS_ACTIVE and member.size > 0:
+            store(member, v, stamp if starts else np.uint8(0))
+        if starts:
             held = append(queue, counters, QUEUE, buffer, base, held, v)
             out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             if in_offsets.size:

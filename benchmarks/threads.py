@@ -1,0 +1,107 @@
+"""Our algorithms on 1, 2, 4, … threads, and on all of them against GAP's C++ with as many.
+
+Each call is as in ``algorithms``: for each source the best of a few rounds, and of those the median. ``speed_up`` is
+the time on one thread over that on all; ``ratio`` is our time on all threads over GAP's (below 1: we are faster). GAP
+is left out where ``GAPBS_DIR`` names no folder with its programs.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from benchmarks import peers
+from benchmarks.cases import GRAPHS, Case, chosen, make_case
+from benchmarks.record import say
+from benchmarks.rows import ROWS, Row
+from dromos.parallel import THREADS_VARIABLE, num_threads
+
+KEY = ("graph", "row")
+_SOURCES = 4
+_WARM_SCALE = 10
+_SETTLE_S = 0.005
+_ROUNDS = 5
+_LONGEST_S = 8.0
+"""A row that is expected to take longer on few threads is not measured there."""
+
+
+def run(
+    scale: int = 20,
+    quick: bool = False,
+    budget: float = 1.0,
+    graphs: Collection[str] = (),
+    rows: Collection[str] = (),
+    done: Collection[tuple[Any, ...]] = (),
+) -> Iterator[dict[str, Any]]:
+    """A row for each graph and algorithm; ``budget`` seconds, or one call, for each number of threads."""
+    if quick:
+        scale, budget = min(scale, 10), min(budget, 0.1)
+    most = num_threads()
+    counts = sorted({1 << k for k in range(most.bit_length()) if 1 << k <= most} | {most}, reverse=True)
+    for kind in (kind for kind in GRAPHS if chosen(kind, graphs)):
+        case, small = make_case(kind, scale, _SOURCES), make_case(kind, min(scale, _WARM_SCALE), _SOURCES)
+        gap = _gap(case, most)
+        for row in ROWS.values():
+            if not chosen(row.name, rows) or (case.name, row.name) in done:
+                continue
+            row.ours(small, *row.items(small)[0])  # compiled, or found compiled on disk
+            cell = {"graph": case.name, "row": row.name, **_measured(row, case, counts, budget)}
+            cell |= _against(gap, row, case, cell[f"{most}_s"])
+            say(f"{case.name}, {row.name}: {cell}")
+            yield cell
+        if gap is not None:
+            gap.close()
+
+
+def _measured(row: Row, case: Case, counts: list[int], budget: float) -> dict[str, Any]:
+    taken: dict[int, float] = {}
+    for count in counts:
+        if taken and min(taken.values()) * len(row.items(case)) * min(taken) / count > _LONGEST_S:
+            break
+        taken[count] = _time(row, case, count, budget)
+    cell: dict[str, Any] = {f"{count}_s": taken.get(count, float("nan")) for count in reversed(counts)}
+    cell["speed_up"] = taken.get(1, float("nan")) / taken[counts[0]]
+    return cell
+
+
+def _time(row: Row, case: Case, count: int, budget: float) -> float:
+    before = os.environ.get(THREADS_VARIABLE)
+    os.environ[THREADS_VARIABLE] = str(count)
+    try:
+        items = row.items(case)
+        row.ours(case, *items[0])  # memory that is used again, and paths that a small graph does not take
+        best = [float("inf")] * len(items)
+        begin = time.perf_counter()
+        for number in range(_ROUNDS):
+            for place, item in enumerate(items):
+                if number and time.perf_counter() - begin > budget:
+                    break
+                time.sleep(_SETTLE_S)
+                start = time.perf_counter()
+                row.ours(case, *item)
+                best[place] = min(best[place], time.perf_counter() - start)
+        return statistics.median(best) / row.per
+    finally:
+        if before is None:
+            del os.environ[THREADS_VARIABLE]
+        else:
+            os.environ[THREADS_VARIABLE] = before
+
+
+def _gap(case: Case, threads: int) -> peers.Peer | None:
+    try:
+        return peers.load("GAP", case, threads)
+    except peers.Unavailable as reason:
+        say(f"without GAP: {reason}")
+        return None
+
+
+def _against(gap: peers.Peer | None, row: Row, case: Case, ours: float) -> dict[str, Any]:
+    if gap is None or not hasattr(gap, row.peer_row):
+        return {}
+    call = getattr(gap, row.peer_row)
+    theirs = statistics.median(min(call(*item).seconds) for item in row.items(case)) / row.per
+    return {"gap_s": theirs, "ratio": ours / theirs}

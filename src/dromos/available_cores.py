@@ -1,0 +1,65 @@
+"""How many cores this process may use: those of the machine, less what an affinity mask or a container takes away."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["available_cores", "quota_of_group"]
+
+_MOUNT = Path("/sys/fs/cgroup")
+
+
+def available_cores() -> int:
+    """The cores that this process may keep busy at once, at least one.
+
+    >>> available_cores() >= 1
+    True
+    """
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = quota_of_group()
+    return max(1, count if quota is None else min(count, quota))
+
+
+def quota_of_group(mount: Path = _MOUNT, groups: Path = Path("/proc/self/cgroup")) -> int | None:
+    """The cores that the control groups of this process allow, rounded up; None where none of them has a limit.
+
+    A limit is an amount of time in each period ("200000 100000": two cores). Threads beyond it would use up the
+    group's time early in a period, and then all of them stand still for the rest of it.
+    """
+    try:
+        lines = groups.read_text().splitlines()
+    except OSError:
+        return None
+    limits = []
+    for line in lines:
+        _, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if controllers == "":  # version 2: the limits of a group's parents hold for it too
+            limits += [_quota(_words(folder / "cpu.max")) for folder in _and_parents(mount, path)]
+        elif "cpu" in controllers.split(","):
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            limits += [
+                _quota([word for name in names for word in _words(folder / name)])
+                for folder in _and_parents(mount / "cpu", path)
+            ]
+    known = [limit for limit in limits if limit is not None]
+    return min(known) if known else None
+
+
+def _and_parents(mount: Path, path: str) -> list[Path]:
+    """The folders of a group from the mount down; inside a container its own group is what is mounted."""
+    parts = [part for part in path.split("/") if part not in ("", "..")]
+    return [mount.joinpath(*parts[:depth]) for depth in range(len(parts) + 1)]
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_text().split()
+    except OSError:
+        return []
+
+
+def _quota(words: list[str]) -> int | None:
+    if len(words) != 2 or not all(word.isdigit() for word in words) or int(words[1]) == 0:
+        return None  # "max", or -1
+    return max(1, -(-int(words[0]) // int(words[1])))

@@ -1,0 +1,259 @@
+"""The threads of teams, and the teams that wait for work.
+
+Kernels are run by native teams, whose threads wait inside compiled code. Ordinary functions, and kernels with arguments
+that only Python can pass, are run by teams of Python threads.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.available_cores import available_cores
+from dromos.compiling import compiling
+from dromos.dtypes import Array
+from dromos.interrupts import remembered_interrupts
+from dromos.team_calls import Call, error_of, is_supported
+from dromos.team_layout import BLOCK_WORDS, DONE, FAILED, RUNNING, TEAM_WORDS
+
+__all__ = ["NativeTeam", "PythonTeam", "give_back", "is_supported", "native_team", "python_team", "run_alone"]
+
+_LONGEST_SLEEP: Final = 0.2
+_LONGEST_SLEEP_NS: Final = 200_000_000
+"""Seconds. A signal that comes just before a lock is waited for does not wake the waiter, and Python calls the signal's
+handler only when the wait is over; without an end of its own the wait would last until the kernel is done."""
+_WORKER_SPINS: Final = 50_000  # ns that a worker waits awake for the next round
+_CALLER_SPINS: Final = 20_000  # ns that the caller waits awake for the end of a round
+
+
+def _aligned(words: int, dtype: type[np.generic]) -> Array:
+    """Zeros that begin at a pair of cache lines."""
+    size = words * np.dtype(dtype).itemsize
+    room = np.zeros(size + 128, dtype=np.uint8)
+    begin = -room.ctypes.data % 128
+    return room[begin : begin + size].view(dtype)
+
+
+class NativeTeam:
+    """``size`` threads inside compiled code; see :mod:`dromos.team_kernels`.
+
+    Where a core is left for the caller, threads that wait stay awake for some microseconds: the next round, or the end
+    of this one, is mostly near. Otherwise they would only keep each other from working.
+    """
+
+    def __init__(self, size: int) -> None:
+        kernels = _kernels()
+        self.size = size
+        self._words = _aligned(TEAM_WORDS, np.int32)
+        self._block = _aligned(BLOCK_WORDS, np.int64)
+        self._values = np.empty(BLOCK_WORDS, dtype=np.int64)
+        room = size < available_cores()
+        self._patience = _CALLER_SPINS if room else 0
+        spins = np.int64(_WORKER_SPINS if room else 0)
+        for worker in range(size):
+            args = (self._words, self._block, np.int64(worker), spins)
+            threading.Thread(target=kernels.serve, args=args, name=f"dromos-{worker}", daemon=True).start()
+
+    def run(self, call: Call, args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
+        """Run a call on the workers; without a stop flag on the calling thread too, as thread 0."""
+        kernels = _kernels()
+        begin = kernels.run_together if stop is None else kernels.start
+        call.write(self._values, args)
+        interrupt: BaseException | None = None
+        begun, state = False, RUNNING
+        while True:
+            try:
+                if not begun and interrupt is None:
+                    begun = True  # a round that was not begun after all is a round that is over
+                    state = begin(
+                        self._words, self._block, call.kinds, self._values, call.entry, call.function, self.size,
+                        self._patience,
+                    )  # fmt: skip
+                while state == RUNNING:
+                    state = kernels.wait(self._words, self._block, _LONGEST_SLEEP_NS)
+                break
+            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
+                interrupt, state = error, RUNNING
+                if stop is not None:
+                    # nothing is published with it: kernels look by a relaxed load, and see it soon enough
+                    stop[0] = stop_value
+        if interrupt is not None:
+            raise interrupt
+        if state == FAILED:
+            raise error_of(self._block)
+
+    def dismiss(self) -> None:
+        """End the threads, which must be idle."""
+        _kernels().dismiss(self._words, self._block)
+
+
+_loaded: Any = None
+
+
+def _kernels() -> Any:
+    """The module of compiled functions, compiled or found on disk on this thread, where Ctrl-C is seen."""
+    global _loaded
+    if _loaded is None:
+        with compiling("what threads wait in"), remembered_interrupts():
+            from numba.core import types
+
+            from dromos import team_kernels
+
+            kernels: Any = team_kernels
+
+            words, block, word = types.int32[::1], types.int64[::1], types.int64
+            call = (block, block, block, word, word)
+            kernels.serve.compile((words, block, word, word))
+            kernels.run_alone.compile(call)
+            kernels.run_together.compile((words, *call, word, word))
+            kernels.start.compile((words, *call, word, word))
+            kernels.wait.compile((words, block, word))
+            kernels.dismiss.compile((words, block))
+            _loaded = kernels
+    return _loaded
+
+
+def run_alone(call: Call, args: tuple[Any, ...]) -> None:
+    """Run a call as a team of one, on the calling thread."""
+    block, values = np.empty((2, BLOCK_WORDS), dtype=np.int64)
+    call.write(values, args)
+    if _kernels().run_alone(block, call.kinds, values, call.entry, call.function) != DONE:
+        raise error_of(block)
+
+
+class PythonTeam:
+    """``size`` sleeping threads that wake together, run one kernel, and sleep again.
+
+    Ctrl-C may come between any two instructions here, so nothing is counted by who took which lock. What counts are the
+    numbers of rounds: ``_round`` is the one that runs, ``_finished[rank]`` the last one that a thread finished. The
+    locks only put threads to sleep; a lock that was released once too often wakes a thread that finds nothing new.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._go = [threading.Lock() for _ in range(size)]
+        self._done = [threading.Lock() for _ in range(size)]
+        self._kernel: Callable[..., Any] | None = None
+        self._args: tuple[Any, ...] = ()
+        self._errors: list[BaseException] = []
+        self._round = 0
+        self._finished = [0] * size
+        for rank in range(size):
+            self._go[rank].acquire()
+            self._done[rank].acquire()
+            threading.Thread(target=self._work, args=(rank,), name=f"dromos-{rank}", daemon=True).start()
+
+    def run(self, kernel: Callable[..., Any], args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
+        self._kernel, self._args, self._errors = kernel, args, []
+        this = self._round + 1
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                self._start(this)
+                for rank, gate in enumerate(self._done):
+                    while self._finished[rank] != this:
+                        gate.acquire(timeout=_LONGEST_SLEEP)
+                break
+            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
+                interrupt = error
+                if stop is not None:
+                    # nothing is published with it: kernels look by a relaxed load, and see it soon enough
+                    stop[0] = stop_value
+        self._kernel, self._args = None, ()
+        if interrupt is not None:
+            raise interrupt
+        if self._errors:
+            raise self._errors[0]
+
+    def _start(self, this: int) -> None:
+        self._round = this
+        for gate in self._go:
+            if gate.locked():
+                gate.release()
+
+    def _work(self, rank: int) -> None:
+        go, done, seen = self._go[rank], self._done[rank], 0
+        while True:
+            go.acquire()
+            if self._round == seen:
+                continue
+            seen = self._round
+            kernel = self._kernel
+            if kernel is None:
+                return
+            try:
+                kernel(rank, self.size, *self._args)
+            except BaseException as error:
+                self._errors.append(error)
+            finally:
+                del kernel  # a sleeping thread keeps no array alive
+                self._finished[rank] = seen
+                if done.locked():
+                    done.release()
+
+    def dismiss(self) -> None:
+        self._kernel = None
+        self._start(self._round + 1)
+
+
+_IDLE_TEAMS_KEPT = 4  # of each kind
+_idle: dict[type, list[Any]] = {NativeTeam: [], PythonTeam: []}
+_idle_lock = threading.Lock()
+
+
+def native_team(size: int) -> NativeTeam:
+    """A team of ``size`` workers that nobody else uses until it is given back."""
+    team: NativeTeam = _take(NativeTeam, size)
+    return team
+
+
+def python_team(size: int) -> PythonTeam:
+    """The same of Python threads."""
+    team: PythonTeam = _take(PythonTeam, size)
+    return team
+
+
+def _take(kind: type[Any], size: int) -> Any:
+    idle = _idle[kind]
+    with _idle_lock:
+        for position in range(len(idle) - 1, -1, -1):
+            if idle[position].size == size:
+                return idle.pop(position)
+    return kind(size)
+
+
+def give_back(team: NativeTeam | PythonTeam) -> None:
+    """Keep a team that is idle for the next call; the one that waited longest is dismissed if there are many."""
+    idle = _idle[type(team)]
+    with _idle_lock:
+        idle.append(team)
+        surplus = idle.pop(0) if len(idle) > _IDLE_TEAMS_KEPT else None
+    if surplus is not None:
+        surplus.dismiss()
+
+
+def _forget_teams() -> None:
+    """In a forked child the threads of the parent's teams do not exist."""
+    global _idle_lock
+    for idle in _idle.values():
+        idle.clear()
+    _idle_lock = threading.Lock()
+
+
+def _dismiss_native_teams() -> None:
+    """Before the compiled code that they wait in goes."""
+    with _idle_lock:
+        teams = _idle[NativeTeam][:]
+        _idle[NativeTeam].clear()
+    for team in teams:
+        team.dismiss()
+
+
+atexit.register(_dismiss_native_teams)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_teams)
