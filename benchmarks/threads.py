@@ -1,4 +1,4 @@
-"""Our algorithms on 1, 2, 4, … threads, and on all of them against GAP's C++ with as many.
+"""Our algorithms on the CPU with 1, 2, 4, … threads, and with all of them against GAP's C++ with as many.
 
 Each call is as in ``algorithms``: for each source the best of a few rounds, and of those the median. ``speed_up`` is
 the time on one thread over that on all; ``ratio`` is our time on all threads over GAP's (below 1: we are faster). GAP
@@ -7,6 +7,7 @@ is left out where ``GAPBS_DIR`` names no folder with its programs.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import statistics
 import time
@@ -18,6 +19,7 @@ from benchmarks.cases import GRAPHS, Case, chosen, make_case
 from benchmarks.record import say
 from benchmarks.rows import ROWS, Row
 from dromos.parallel import THREADS_VARIABLE, num_threads
+from dromos.runner.devices import DEVICE_VARIABLE
 
 KEY = ("graph", "row")
 _SOURCES = 4
@@ -47,7 +49,8 @@ def run(
         for row in ROWS.values():
             if not chosen(row.name, rows) or (case.name, row.name) in done:
                 continue
-            row.ours(small, *row.items(small)[0])  # compiled, or found compiled on disk
+            with _environment(most):
+                row.ours(small, *row.items(small)[0])  # compiled, or found compiled on disk
             cell = {"graph": case.name, "row": row.name, **_measured(row, case, counts, budget)}
             cell |= _against(gap, row, case, cell[f"{most}_s"])
             say(f"{case.name}, {row.name}: {cell}")
@@ -68,9 +71,7 @@ def _measured(row: Row, case: Case, counts: list[int], budget: float) -> dict[st
 
 
 def _time(row: Row, case: Case, count: int, budget: float) -> float:
-    before = os.environ.get(THREADS_VARIABLE)
-    os.environ[THREADS_VARIABLE] = str(count)
-    try:
+    with _environment(count):
         items = row.items(case)
         row.ours(case, *items[0])  # memory that is used again, and paths that a small graph does not take
         best = [float("inf")] * len(items)
@@ -84,11 +85,22 @@ def _time(row: Row, case: Case, count: int, budget: float) -> float:
                 row.ours(case, *item)
                 best[place] = min(best[place], time.perf_counter() - start)
         return statistics.median(best) / row.per
+
+
+@contextlib.contextmanager
+def _environment(threads: int) -> Iterator[None]:
+    """Within the block algorithms run on so many threads of the CPU."""
+    wanted = {THREADS_VARIABLE: str(threads), DEVICE_VARIABLE: "cpu"}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
     finally:
-        if before is None:
-            del os.environ[THREADS_VARIABLE]
-        else:
-            os.environ[THREADS_VARIABLE] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _gap(case: Case, threads: int) -> peers.Peer | None:
