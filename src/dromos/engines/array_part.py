@@ -18,6 +18,7 @@ from dromos.engines.merging import Accumulators
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
+from dromos.parallel import in_blocks
 from dromos.plan import PATHS, Path
 from dromos.plan.path import Direction
 from dromos.program import Analysis, Expr, FieldSpec, GraphTypes, Program, ProgramIR, TypedProgram, analyse
@@ -39,6 +40,15 @@ def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, .
         if not ir.edge_fields:
             return ()
     return tuple(spec.name for spec in ir.fields if spec.name in read & analysis.written_fields)
+
+
+def _copy_rows(values: Array, into: Array) -> None:
+    """A copy by all threads, where there is much to copy."""
+
+    def copy(begin: int, end: int) -> None:
+        into[begin:end] = values[begin:end]
+
+    in_blocks(copy, len(into))
 
 
 class ArrayPart(ABC):
@@ -215,7 +225,10 @@ class ArrayPart(ABC):
         """See :class:`dromos.engines.parts.Part`."""
         at: Any = slice(copies.first, copies.last) if copies.ids is None else copies.ids
         for name, values in copies.fields.items():
-            self.state[name][at] = values
+            if copies.ids is None:
+                _copy_rows(values, self.state[name][at])
+            else:
+                self.state[name][at] = values
         if copies.active and not self.always:
             self.member[copies.first : copies.last] = False
             self.member[at] = True

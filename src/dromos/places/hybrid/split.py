@@ -12,6 +12,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.transform import reordered, reordered_with_arcs
 from dromos.identity_cache import IdentityCache
+from dromos.parallel import in_blocks
 
 __all__ = ["SPLITS", "Split", "SplitGraph", "order_of", "split_graph"]
 
@@ -43,7 +44,13 @@ class SplitGraph:
 
     def restored(self, values: Array) -> Array:
         """Values of the vertices, in the given order."""
-        return values[self.new_ids]
+        found = np.empty_like(values)
+
+        def gather(begin: int, end: int) -> None:
+            np.take(values, self.new_ids[begin:end], axis=0, out=found[begin:end], mode="clip")
+
+        in_blocks(gather, len(found))
+        return found
 
     def restored_arcs(self, values: Array) -> Array:
         """Values of the arcs, in the given order."""
