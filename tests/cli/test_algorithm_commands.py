@@ -75,6 +75,17 @@ def test_a_fixed_number_of_iterations(call):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [("bfs", "g.drm", "--source", 3), ("run", "widest.py", "g.drm", "-p", "source=3", "-p", "bonus=0=0")],
+)
+def test_a_graph_is_split_over_devices(call, words):
+    done = call(*words, "--device", "numpy+numpy", "--share", 0.5, "--split", "high", "--trace", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["device"] == "numpy+numpy"
+    assert "ms by part" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("words", "advice"),
     [
         (("pagerank", "g.drm", "--max-iter", 1, "--tol", 0), "raise --max-iter or --tol, or lower --alpha, or take"),
@@ -83,6 +94,8 @@ def test_a_fixed_number_of_iterations(call):
         (("pagerank", "g.drm", "--dtype", "halves"), "--dtype halves is neither float64 nor float32"),
         (("bfs", "g.drm", "--source", 0, "--depth-limit", -1), "--depth-limit -1"),
         (("run", "names.csv", "g.drm"), "FILE.py:CLASS"),
+        (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", 2), "--share 2.0"),
+        (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--split", "odd"), "--split odd"),
     ],
 )
 def test_errors_speak_of_options(call, words, advice):

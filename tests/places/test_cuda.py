@@ -10,7 +10,7 @@ import pytest
 import dromos as dr
 from dromos.engines.cuda.part import CudaLeaf
 from dromos.engines.vectorised import VectorisedLeaf
-from dromos.errors import FieldOverflowError
+from dromos.errors import DeviceError, FieldOverflowError
 from dromos.graph import generators
 from dromos.places import PlacedEngine
 from dromos.places.hybrid import SPLITS, HybridEngine
@@ -80,6 +80,20 @@ def test_an_overflow_is_an_error(kind: type[Program]) -> None:
     engine = PlacedEngine(CudaLeaf(), parts=2)
     with pytest.raises(FieldOverflowError, match="wider type"):
         engine.prepare(kind(), generators.path(3)).step(Path())
+
+
+def test_a_gpu_without_room_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy
+
+    from dromos.engines.cuda import device_slices
+
+    def full(*args: object) -> None:
+        raise cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30)
+
+    monkeypatch.setattr(device_slices, "_uploaded", full)
+    execution = PlacedEngine(CudaLeaf(), parts=2).prepare(programs.BFS(source=0), generators.path(9))
+    with pytest.raises(DeviceError, match="smaller part"):
+        execution.step(Path())
 
 
 def test_public_algorithms() -> None:

@@ -10,11 +10,12 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.cuda.device_graph import CLASS_DEGREES, Rows
+from dromos.errors import DeviceError
 from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
 from dromos.plan.path import Direction
 
-__all__ = ["DeviceSlice", "device_offsets", "device_slice", "offsets_dtype"]
+__all__ = ["DeviceSlice", "device_offsets", "device_slice", "no_room", "offsets_dtype"]
 
 _SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
 _kept = IdentityCache()
@@ -42,6 +43,18 @@ def offsets_dtype(num_arcs: int) -> np.dtype[Any]:
     return np.dtype(np.uint32) if num_arcs < 2**32 - 2**20 else np.dtype(np.int64)
 
 
+def no_room(what: str) -> DeviceError:
+    """The error for what the current device has no memory for; what nobody uses any more is given back."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    free, total = cupy.cuda.runtime.memGetInfo()
+    return DeviceError(
+        f"{what} do not fit on the GPU, where {free / 2**30:.2f} GiB of {total / 2**30:.2f} GiB are free; "
+        "give the GPU a smaller part of the graph, or use device='cpu'"
+    )
+
+
 def device_offsets(shape: GraphShape, direction: Direction) -> Any:
     """The offsets of all rows on the current device; those of the in-rows are made from the degrees."""
     import cupy
@@ -66,7 +79,10 @@ def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> 
     key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
     found: DeviceSlice | None = known.get(key)
     if found is None:
-        found = _uploaded(shape, piece)
+        try:
+            found = _uploaded(shape, piece)
+        except cupy.cuda.memory.OutOfMemoryError as error:
+            raise no_room(f"the rows of the vertices {piece.start}..{piece.stop}") from error
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
         if found.rows.nbytes * _SPARED < free:
             known[key] = found

@@ -13,6 +13,7 @@ from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import fields_told
 from dromos.engines.cuda.availability import require_device
+from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import to_host
@@ -43,7 +44,10 @@ class CudaLeaf:
         import cupy
 
         with cupy.cuda.Device(self.device):
-            return CudaPart(program, shape, types, first, last, self.device)
+            try:
+                return CudaPart(program, shape, types, first, last, self.device)
+            except cupy.cuda.memory.OutOfMemoryError as error:
+                raise no_room(f"the fields of {shape.num_vertices:,} vertices") from error
 
 
 def _on_device(method: _Method) -> _Method:
