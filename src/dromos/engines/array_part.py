@@ -42,13 +42,14 @@ def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, .
     return tuple(spec.name for spec in ir.fields if spec.name in read & analysis.written_fields)
 
 
-def _copy_rows(values: Array, into: Array) -> None:
-    """A copy by all threads, where there is much to copy."""
+def _put_rows(into: Array, ids: Array | None, values: Array) -> None:
+    """Rows to the places ``ids`` (each once; None: one after the other), by all threads where there are many."""
 
-    def copy(begin: int, end: int) -> None:
-        into[begin:end] = values[begin:end]
+    def put(begin: int, end: int) -> None:
+        at = slice(begin, end)
+        into[at if ids is None else ids[at]] = values[at]
 
-    in_blocks(copy, len(into))
+    in_blocks(put, len(values))
 
 
 class ArrayPart(ABC):
@@ -225,10 +226,8 @@ class ArrayPart(ABC):
         """See :class:`dromos.engines.parts.Part`."""
         at: Any = slice(copies.first, copies.last) if copies.ids is None else copies.ids
         for name, values in copies.fields.items():
-            if copies.ids is None:
-                _copy_rows(values, self.state[name][at])
-            else:
-                self.state[name][at] = values
+            into = self.state[name]
+            _put_rows(into[at] if copies.ids is None else into, copies.ids, values)
         if copies.active and not self.always:
             self.member[copies.first : copies.last] = False
             self.member[at] = True
