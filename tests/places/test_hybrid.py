@@ -55,6 +55,14 @@ def test_programs_on_two_parts_of_the_cpu(kind: type[Program], split: str) -> No
     check_on(kind, weighted(generators.rmat(7, 4, seed=2)), engine)
 
 
+@pytest.mark.parametrize("split", SPLITS)
+def test_leaves_that_work_otherwise_understand_each_other(split: str) -> None:
+    """The CPU's part of a search takes messages as they come and tells frontiers as bits; the others do neither."""
+    graph = weighted(generators.rmat(8, 5, seed=6, symmetrize=split == "low"))
+    for leaves in ([CpuLeaf(threads=2), VectorisedLeaf()], [VectorisedLeaf(), CpuLeaf(threads=1), ReferenceLeaf()]):
+        check_on(programs.BFS, graph, HybridEngine(leaves, share=0.4, split=split))
+
+
 class AtMost(HybridEngine):
     """As many parts as there are vertices, where those are fewer than leaves."""
 
