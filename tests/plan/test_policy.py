@@ -13,7 +13,7 @@ PULL_TD, PUSH_TD, PUSH_DD = (Path.parse(text) for text in ("sync-pull-td", "asyn
 
 
 def stats(superstep=0, frontier=1, out_degree=1, **more):
-    return Stats(superstep, frontier, out_degree, more.pop("in_degree", out_degree), 0, **more)
+    return Stats(superstep, frontier, out_degree, more.pop("in_degree", out_degree), **more)
 
 
 def drive(caps, frontiers, seconds=lambda path, before: 1.0):
@@ -28,7 +28,7 @@ def drive(caps, frontiers, seconds=lambda path, before: 1.0):
 # ---- paths ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [*PATHS, Path("async", "pull", "td", "edge")], ids=str)
+@pytest.mark.parametrize("path", PATHS, ids=str)
 def test_paths_are_written_as_they_are_read(path):
     assert Path.parse(str(path)) == path
 
@@ -77,7 +77,6 @@ def test_a_limit_of_supersteps_leaves_no_order():
         ("iterative", (Path(),), True, "sync-push-dd"),
         ("traversal", PATHS, False, "async-push-dd async-pull-dd"),
         ("traversal", SYNC_ONLY, False, "sync-push-dd sync-pull-dd"),
-        ("traversal", (Path("sync", "pull", "td", "edge"),), False, "sync-pull-td-edge"),
     ],
 )
 def test_candidates(kind, paths, always, expected):
@@ -217,21 +216,6 @@ def test_gamma_scales_the_edges_of_programs_that_revisit():
     assert choose(stats(), History(), caps).untouched == 40_000
 
 
-# ---- Enterprise's hubs ---------------------------------------------------------------------------------------------
-
-
-def test_hubs_switch_once_when_three_in_ten_are_in_the_frontier():
-    caps = Caps(1_000, 20_000, "traversal", PATHS, num_hubs=100, rule="hubs")
-    frontiers = [stats(i, 10, 100, hubs=hubs) for i, hubs in enumerate([0, 1, 30, 31, 60, 2, 0])]
-    taken = [row.decision.path.direction for row in drive(caps, frontiers)]
-    assert taken == ["push"] * 3 + ["pull"] * 4
-
-
-def test_a_graph_without_hubs_is_pushed():
-    caps = Caps(1_000, 20_000, "traversal", PATHS, rule="hubs")
-    assert choose(stats(3, 900, 19_000), History(), caps).path.direction == "push"
-
-
 def test_history_is_a_sequence_that_knows_the_latest_step_of_a_path():
     rows = [Row(stats(i), Decision(PATHS[i % 2], ""), stats(i + 1, seconds=float(i))) for i in range(4)]
     history = History(rows)
@@ -251,6 +235,6 @@ def test_history_is_a_sequence_that_knows_the_latest_step_of_a_path():
 )
 def test_on_disk_the_direction_that_reads_less_is_taken(push_read, pull_read, expected, reason):
     caps = Caps(1_000, 20_000, "traversal", PATHS)
-    stats = Stats(3, 50, 500, 500, 19_500, push_read=push_read, pull_read=pull_read)
+    stats = Stats(3, 50, 500, 500, push_read=push_read, pull_read=pull_read)
     decision = choose(stats, History(), caps)
     assert (decision.path.direction, decision.reason) == (expected, reason)

@@ -187,6 +187,5 @@ def test_statistics_describe_the_next_frontier():
     _, history = run(programs.BFS(source=0), graph, "sync-push-dd")
     assert [row.before.frontier for row in history] == [1, 2, 1]
     assert [row.before.out_degree for row in history] == [2, 2, 1]
-    assert [row.before.unexplored for row in history] == [3, 1, 0]
     assert [row.after.messages for row in history] == [2, 2, 1]
     assert history[-1].after.finished == "frontier empty"

@@ -90,12 +90,12 @@ class Scripted:
     def __init__(self, total):
         self.total, self.horizons = total, []
         self.caps = ReferenceEngine().prepare(BFS(source=0), dr.generators.path(3)).caps
-        self.stats = Stats(0, 1, 1, 1, 0)
+        self.stats = Stats(0, 1, 1, 1)
 
     def step(self, path, horizon=1):
         self.horizons.append(horizon)
         done = min(self.stats.superstep + (horizon or self.total), self.total)
-        self.stats = Stats(done, 1, 1, 1, 0, finished="frontier empty" if done == self.total else "")
+        self.stats = Stats(done, 1, 1, 1, finished="frontier empty" if done == self.total else "")
         return self.stats
 
 

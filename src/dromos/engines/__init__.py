@@ -33,7 +33,6 @@ __all__ = [
     "caps_for",
     "check_params",
     "graph_types",
-    "hub_threshold",
 ]
 
 NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
@@ -120,25 +119,11 @@ def graph_types(graph: GraphLike) -> GraphTypes:
     return GraphTypes(graph.targets.dtype, None if graph.weights is None else graph.weights.dtype)
 
 
-def hub_threshold(out_degree: Array) -> int:
-    """The out-degree above which a vertex is a hub: few vertices, a good part of the edges.
-
-    Enterprise's threshold is chosen per graph so that a handful of vertices own a tenth of the edges; here a hub has
-    more than 32 times the average out-degree.
-
-    >>> hub_threshold(np.array([1, 1, 1, 61]))
-    512
-    """
-    return int(32 * out_degree.mean()) if out_degree.size else 0
-
-
 def caps_for(
     ir: ProgramIR, analysis: Analysis, graph: GraphShape, *, supported: tuple[Path, ...] | None = None, **options: Any
 ) -> Caps:
     """The capabilities of ``ir`` on ``graph``: its legal paths, of those the engine has."""
     paths = tuple(path for path in legal_paths(analysis) if supported is None or path in supported)
-    if options.get("rule") == "hubs":  # a pass over all degrees, for the rule that asks
-        options["num_hubs"] = int(np.count_nonzero(graph.out_degree > hub_threshold(graph.out_degree)))
     always = analysis.activity == "always"
     return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, **options)
 

@@ -62,7 +62,7 @@ class NullExecution:
         self.reductions: Mapping[str, Any] = {
             spec.name: spec.monoid.identity(typed.reduction_type(spec.name)) for spec in typed.ir.reductions
         }
-        self.stats = Stats(0, graph.num_vertices, graph.num_arcs, graph.num_arcs, 0)
+        self.stats = Stats(0, graph.num_vertices, graph.num_arcs, graph.num_arcs)
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """Check that ``path`` is legal, and finish."""

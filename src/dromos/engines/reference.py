@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types, hub_threshold
+from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types
 from dromos.engines.arc_order import in_order
 from dromos.engines.direction import along
 from dromos.engines.interpreter import Edge, Interpreter, Message, State, Vertex
@@ -73,8 +73,7 @@ class ReferenceExecution:
         self.typed, self.ir = meaning.typed, meaning.ir
         self.analysis: Analysis = analyse(self.typed)
         self.caps: Caps = caps_for(self.ir, self.analysis, graph)
-        self._vertices, self._explored = range(graph.num_vertices), 0
-        self._hub = hub_threshold(graph.out_degree)
+        self._vertices = range(graph.num_vertices)
         self._frontier = meaning.start(self._vertices)
         if self.ir.edge_fields:
             for edge in self._out_edges(self._vertices):
@@ -200,13 +199,10 @@ class ReferenceExecution:
     def _statistics(self, **cost: Any) -> Stats:
         front = np.array(self._frontier, dtype=np.int64)
         out = self.graph.out_degree[front]
-        self._explored += int(out.sum())
         return Stats(
             superstep=self._meaning.superstep,
             frontier=len(front),
             out_degree=int(out.sum()),
             in_degree=int(self.graph.in_degree[front].sum()),
-            unexplored=self.graph.num_arcs - self._explored,
-            hubs=int(np.count_nonzero(out > self._hub)),
             **cost,
         )

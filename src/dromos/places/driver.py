@@ -61,7 +61,7 @@ class PlacedExecution:
         )
         # who returns while its kernels run goes first, so that the others work meanwhile, and is asked last
         self._order = sorted(range(len(parts)), key=lambda number: not parts[number].asynchronous)
-        self._superstep = self._explored = 0
+        self._superstep = 0
         started = exchange.reduce([part.start() for part in parts], self.typed)
         overflow = started.overflow or self._on_edges("start_edges", None)
         self._require_fit(overflow)
@@ -90,10 +90,10 @@ class PlacedExecution:
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``, whatever the horizon: others may have to be asked after each."""
         require_legal(path, self.analysis, self.ir.name)
-        if path.axes not in self.caps.paths:
+        if path not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
         clock = Stopwatch()
-        if path.axes == ORDERED:
+        if path == ORDERED:
             return self._step_in_order(horizon, clock)
         self._ordered = None
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
@@ -192,13 +192,11 @@ class PlacedExecution:
         return getattr(self.shape, node.op)
 
     def _statistics(self, total: Partial, finished: Any) -> Stats:
-        self._explored += total.out_degree
         return Stats(
             superstep=self._superstep,
             frontier=total.frontier,
             out_degree=total.out_degree,
             in_degree=total.in_degree,
-            unexplored=self.shape.num_arcs - self._explored,
             messages=total.messages,
             bytes=total.messages * self.typed.message_bytes,
             seconds=total.seconds,

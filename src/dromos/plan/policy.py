@@ -3,8 +3,7 @@
 Programs of two kinds are planned by two algorithms of SEP-Graph (PPoPP 2019, section 4.3). *Iterative* programs start
 from all vertices; each candidate runs once, and from then on the one with the least predicted time does; where the
 engine knows what an arc of a push costs against one of a pull, a push waits until that says it wins. *Traversal*
-programs start from a few vertices and switch between push and pull by the edges of the frontier, or by Enterprise's
-share of hubs.
+programs start from a few vertices and switch between push and pull by the edges of the frontier.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def candidates(caps: Caps) -> tuple[Path, ...]:
 
 def _is_dominated(path: Path, caps: Caps) -> bool:
     in_place = caps.in_place and _allowed("async-pull-td", caps) is not None
-    return path.axes in caps.dominated or (in_place and path.axes == _SYNC_PASS)
+    return path in caps.dominated or (in_place and path == _SYNC_PASS)
 
 
 def _first(row: tuple[str, ...], caps: Caps) -> Path | None:
@@ -67,7 +66,7 @@ def _first(row: tuple[str, ...], caps: Caps) -> Path | None:
 
 def _allowed(text: str, caps: Caps) -> Path | None:
     wanted = Path.parse(text)
-    return next((path for path in caps.paths if path.axes == wanted), None)
+    return next((path for path in caps.paths if path == wanted), None)
 
 
 def choose(stats: Stats, history: History, caps: Caps) -> Decision:
@@ -75,7 +74,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
 
     >>> from dromos.plan.path import PATHS
     >>> caps = Caps(1_000, 20_000, "traversal", PATHS)
-    >>> choose(Stats(0, 1, 20, 20, 19_980), History(), caps).reason
+    >>> choose(Stats(0, 1, 20, 20), History(), caps).reason
     'a traversal starts with push'
     """
     available = candidates(caps)
@@ -87,7 +86,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
         return Decision(path, "vertices are settled in the order of their priority", horizon=None)
     if caps.kind == "iterative":
         return _iterative(stats, history, caps, available)
-    if caps.switches and caps.rule == "edges":
+    if caps.switches:
         reason = "the engine switches between push and pull by itself, level by level"
         # one level after the other: the path that it is on is synchronous
         return Decision(_allowed("sync-push-dd", caps) or available[0], reason, horizon=None, switching=True)
@@ -95,11 +94,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
     pull = next(path for path in available if path.direction == "pull")
     if (decision := _by_bytes(stats, history, caps, push, pull)) is not None:
         return decision
-    return (
-        _by_hubs(stats, history, caps, push, pull)
-        if caps.rule == "hubs"
-        else _by_edges(stats, history, caps, push, pull)
-    )
+    return _by_edges(stats, history, caps, push, pull)
 
 
 # ---- Algorithm 1: iterative programs ------------------------------------------------------------------------------
@@ -185,15 +180,3 @@ def _by_bytes(stats: Stats, history: History, caps: Caps, push: Path, pull: Path
     if stats.pull_read > _CLEARLY_LESS * stats.push_read:
         return Decision(push, f"fewer bytes: {read}", untouched=untouched)
     return None
-
-
-# ---- Enterprise's rule ----------------------------------------------------------------------------------------------
-
-
-def _by_hubs(stats: Stats, history: History, caps: Caps, push: Path, pull: Path) -> Decision:
-    if history and history[-1].decision.path.direction == "pull":
-        return Decision(pull, "the switch to pull is made once", horizon=None)
-    share = stats.hubs / caps.num_hubs if caps.num_hubs else 0.0
-    threshold = caps.constants.hub_share
-    seen = f"{share:.0%} of the hubs are in the frontier, gamma = {threshold:.0%}"
-    return Decision(pull, f"{seen}: explosion") if share > threshold else Decision(push, seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from dromos.dtypes import Array
 from dromos.plan.path import Path
 from dromos.program.ir import Kind
 
-__all__ = ["Caps", "Constants", "Decision", "History", "Levels", "Row", "Rule", "Stats"]
-
-Rule: TypeAlias = Literal["edges", "hubs"]
+__all__ = ["Caps", "Constants", "Decision", "History", "Levels", "Row", "Stats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +64,6 @@ class Stats:
     """Sum of their out-degrees: the edges that a push would look at."""
     in_degree: int
     """Sum of their in-degrees."""
-    unexplored: int
-    """Arcs of the graph less the out-degrees of all frontiers so far, this one included; below zero if revisited."""
-    hubs: int = 0
-    """Vertices in the frontier that are hubs."""
     messages: int = 0
     """Edges along which a message went in the last superstep."""
     bytes: int = 0
@@ -97,15 +91,13 @@ class Constants:
     ``alpha``: push turns to pull when the frontier's out-edges exceed the untouched edges / alpha. ``beta``: pull turns
     back when the frontier is below |V| / beta. ``gamma`` >= 1 scales the edge count for programs that visit an edge
     more than once. ``delta``: below this average degree a graph is taken for one of high diameter, and is always
-    pushed. These four are SEP-Graph's, with the values of its evaluation. ``hub_share`` is Enterprise's: push turns to
-    pull, once, when more than this share of all hubs is in the frontier.
+    pushed. These four are SEP-Graph's, with the values of its evaluation.
     """
 
     alpha: float = 15.0
     beta: float = 2.0
     gamma: float = 1.0
     delta: float = 5.0
-    hub_share: float = 0.30
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +110,6 @@ class Caps:
     paths: tuple[Path, ...]
     always_active: bool = False
     """Every vertex is in every frontier, so a queue of them says nothing."""
-    num_hubs: int = 0
     dominated: tuple[Path, ...] = ()
     """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
     in_place: bool = False
@@ -133,7 +124,6 @@ class Caps:
     """What the engine's kernel for all of a run does, where it has one: then it is told no path."""
     why_no_others: str = ""
     """Why the engine has no path beside these, where there is more to say than that the program allows no others."""
-    rule: Rule = "edges"
     constants: Constants = field(default_factory=Constants)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias, cast
 
 from dromos.engines import Engine, Execution, GraphLike, SwitchingExecution, graph_types
@@ -76,7 +75,7 @@ def fixed_path(
     if path == "auto":
         return None
     wanted = Path.parse(path)
-    if replace(wanted, balance="auto") not in {known.axes for known in execution.caps.paths}:
+    if wanted not in execution.caps.paths:
         require_legal(wanted, analyse(program.typed(graph_types(graph))), type(program).__name__)
         known = ", ".join(map(str, execution.caps.paths))
         why = f" ({execution.caps.why_no_others})" if execution.caps.why_no_others else ""

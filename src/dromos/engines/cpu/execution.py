@@ -82,7 +82,7 @@ class CpuExecution:
         places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + 1
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
         self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
-        self.superstep = self._explored = 0
+        self.superstep = 0
         self._claims: Claims | None = None
         self._ordering: Ordering | None = None
         self._start()
@@ -113,14 +113,14 @@ class CpuExecution:
         for name, table in self._tables.items():
             np.copyto(table, self._state[name])
         supersteps, levels, stamped = 1, None, False
-        if self._claims is not None and path.axes in _CLAIMING:
+        if self._claims is not None and path in _CLAIMING:
             claims = self._claims
             report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull(horizon)
             levels = claims.levels
-        elif self._ordering is not None and path.axes == _ORDERED:
+        elif self._ordering is not None and path == _ORDERED:
             report, size, supersteps = self._ordering.push(horizon)
         else:
-            if path.axes in _ASYNC_PULLS and self._in_place:
+            if path in _ASYNC_PULLS and self._in_place:
                 report, counters = self._offered().pull(in_place=True)
             elif path.sync == "sync":
                 report, counters = self._sync_pull(path) if path.direction == "pull" else self._sync_push(path)
@@ -375,14 +375,12 @@ class CpuExecution:
         sums = report.reshape(self.threads, self.line).sum(axis=0)
         graph = self.graph
         out, inn = (graph.num_arcs,) * 2 if front.always else (int(sums[_OUT]), int(sums[_IN]))
-        self._explored += out
         messages = int(sums[_MESSAGES])
         return Stats(
             superstep=self.superstep,
             frontier=front.size,
             out_degree=out,
             in_degree=inn,
-            unexplored=graph.num_arcs - self._explored,
             messages=messages,
             bytes=messages * (self.typed.message_bytes + graph.targets.itemsize),
             seconds=seconds,

@@ -53,7 +53,7 @@ class CudaExecution:
         self.memory = State(self.typed, graph.num_vertices, graph.num_arcs)
         self.buffers = Buffers(self.typed, self.on_device)
         self._arguments = np.zeros(1, arguments_type(self.typed))
-        self._superstep = self._explored = 0
+        self._superstep = 0
         self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
         self._claimed = False
         self._modules: dict[Kernel, Module] = {}
@@ -109,7 +109,7 @@ class CudaExecution:
         self.program = type(self.program)(**{**self.program.params, **params})
         check_params(self.program, self.graph)
         self._fill_context(self._arguments["K"][0])
-        self._superstep = self._explored = 0
+        self._superstep = 0
         self.stats = self._start()
 
     # ---- launches --------------------------------------------------------------------------------------------------
@@ -269,13 +269,11 @@ class CudaExecution:
             size, out, inn = self.graph.num_vertices, self.graph.num_arcs, self.graph.num_arcs
         code = 1 if control is None else int(control["finished"])
         finished: Any = _FINISHED[code] if size or code == 2 else "frontier empty"
-        self._explored += out
         return Stats(
             superstep=self._superstep,
             frontier=size,
             out_degree=out,
             in_degree=inn,
-            unexplored=self.graph.num_arcs - self._explored,
             messages=messages,
             bytes=messages * (self.typed.message_bytes + self.graph.targets.itemsize),
             seconds=seconds,

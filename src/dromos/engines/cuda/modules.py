@@ -44,14 +44,13 @@ class Kernel:
 
 def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: bool = False) -> Kernel:
     """The kernel that runs a program on ``path``; ``claimed``: its frontier lets vertices be taken by one bit."""
-    axes = path.axes
-    pull, topology = axes.direction == "pull", axes.driven == "td"
-    if claimed and axes in _CLAIMING:
+    pull, topology = path.direction == "pull", path.driven == "td"
+    if claimed and path in _CLAIMING:
         return Kernel("claiming")
-    if axes == _ORDERED and is_ordered(typed, analysis):
+    if path == _ORDERED and is_ordered(typed, analysis):
         return Kernel("ordered")
     # where everybody is active for ever there is no queue, and to send in supersteps is one of the orders allowed
-    if axes.sync == "async" and not is_always_active(typed.ir, analysis):
+    if path.sync == "async" and not is_always_active(typed.ir, analysis):
         return Kernel("asynchronous", pull, topology and not pull)
     if pull and is_offered(typed.ir, analysis):
         return Kernel("supersteps", pull=True, by_source=True)
