@@ -28,8 +28,8 @@ class OrderedPart(Part, Protocol):
 
 
 def can_order(parts: Sequence[Part], feeds: Sequence[Feed]) -> TypeGuard[Sequence[OrderedPart]]:
-    """Whether all parts can, and each has its rows in one slice: it goes through them again and again."""
-    in_one_slice = all("push" in feed.directions and len(feed.holding(None, "push")) < 2 for feed in feeds)
+    """Whether all parts can, and each has its rows in memory in one slice: it goes through them again and again."""
+    in_one_slice = all(feed.in_memory and len(feed.holding(None, "push")) < 2 for feed in feeds)
     return in_one_slice and all(getattr(part, "ordered", False) for part in parts)
 
 

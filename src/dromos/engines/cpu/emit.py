@@ -19,7 +19,7 @@ from dromos.codegen.cache import load
 from dromos.codegen.facts import program_facts
 from dromos.codegen.numba import argument_name, functions, look_up, render, returned
 from dromos.codegen.numba.lower import literal
-from dromos.engines.forms import is_offered_in_place
+from dromos.engines.forms import is_offered, is_offered_in_place
 from dromos.program import Analysis, GraphTypes, ProgramIR, TypedProgram
 from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.levels import LevelSearch
@@ -64,7 +64,11 @@ def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: bool = False)
 def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
     # what a vertex will offer can be told as soon as it is updated
     early = not reads(typed.ir.message, "superstep", "reduction")
-    facts = program_facts(typed, analysis) | {"OFFERS_EARLY": early, "WANTS_DECLARED": typed.ir.wants is not TRUE}
+    facts = program_facts(typed, analysis) | {
+        "OFFERS_EARLY": early,
+        "OFFERED": is_offered(typed.ir, analysis),
+        "WANTS_DECLARED": typed.ir.wants is not TRUE,
+    }
     return ["\n".join(f"{name} = {value!r}" for name, value in facts.items())]
 
 

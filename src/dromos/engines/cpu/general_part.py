@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from dromos.engines.cpu.launching import (
     rows_in,
     slice_arrays,
 )  # fmt: skip
+from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.engines.forms import is_offered
 from dromos.engines.merging import listed
 from dromos.engines.parts import fold_reductions
 from dromos.graph.slices import GraphSlice
@@ -44,6 +47,7 @@ class CpuPart(ArrayPart):
         super().__init__(program, shape, types, first, last)
         self._launcher = Launcher(self, threads)
         self._kernels = kernel_module(self.typed, self.analysis, "slices")
+        self._offered_at = -1  # the superstep that `_offers` are of
         n, self._ids = shape.num_vertices, types.id
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
         self._frontier = np.empty(0, types.id)
@@ -59,6 +63,12 @@ class CpuPart(ArrayPart):
     def planning(self) -> Mapping[str, Any]:
         """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
         return planning(self.typed, self.analysis, several_threads=True)
+
+    @cached_property
+    def _offers(self) -> tuple[Array, ...]:
+        """The message of every vertex, where that depends on the vertex alone; of no size for other programs."""
+        rows = self.shape.num_vertices if is_offered(self.ir, self.analysis) else 0
+        return tuple(as_bytes(reused_empty(rows, dtype)) for dtype in self.typed.accumulators)
 
     # ---- the halves of a superstep ---------------------------------------------------------------------------------
 
@@ -103,9 +113,15 @@ class CpuPart(ArrayPart):
             )  # fmt: skip
         else:
             self.mark_own_frontier()
+            if is_offered(self.ir, self.analysis) and self._offered_at != self.superstep:
+                self._offered_at = self.superstep
+                self._launcher.run(
+                    self._kernels.make_offers, fields, edges, context, as_bytes(self.member), self._offers,
+                    work=self.shape.num_vertices,
+                )  # fmt: skip
             self._launcher.run(
                 self._kernels.pull_slice, arrays, fields, edges, context, values, got, as_bytes(self.member),
-                self._touched, self._launcher.buffer(), counters, report,
+                self._offers, self._touched, self._launcher.buffer(), counters, report,
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
         merged.note(self._touched[: int(counters[TOUCHED * LINE])].copy())

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import Copies, Part, Partial, Phase, merge_partials
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.program import TypedProgram
@@ -43,6 +44,9 @@ class MpiExchange:
         (part,) = parts
         own = None if self._alone else part.copies(phase)
         if own is None:
+            return
+        if own.ids is None and own.marks is None and isinstance(part, ArrayPart) and part.always:
+            self._swap_rows([part.state[name] for name in own.fields])
             return
         if own.marks is not None and not own.fields:
             self._swap_marks(part, own.marks)
@@ -99,6 +103,14 @@ class MpiExchange:
         sizes = [count * width for count in counts]
         self._comm.Allgatherv(own.reshape(-1).view(np.uint8), [whole.reshape(-1).view(np.uint8), sizes])
         return whole
+
+    def _swap_rows(self, arrays: Sequence[Array]) -> None:
+        """All rows of every rank, straight into the fields: where all vertices are always active, all ranks do so."""
+        for array in arrays:
+            width = array.strides[0]
+            sizes = [(last - first) * width for first, last in pairwise(self._bounds)]
+            self._comm.Allgatherv(_in_place(), [array.reshape(-1).view(np.uint8), sizes])
+            self.sent_bytes += (self._size - 1) * sizes[self._rank]
 
     def _swap_marks(self, part: Part, marks: Array) -> None:
         """All frontiers as bits: everyone knows how many, so one operation does it."""
@@ -159,6 +171,12 @@ class MpiExchange:
         for request in requests:
             request.Wait()
         return received
+
+
+def _in_place() -> Any:
+    from mpi4py import MPI
+
+    return MPI.IN_PLACE
 
 
 def _slot(data: Array) -> Array:

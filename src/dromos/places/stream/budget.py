@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from dromos.engines.forms import is_offered
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room
 from dromos.graph.store.paged.rows import PagedRows
@@ -64,7 +65,8 @@ def state_bytes(
         row = sum(sizes.values()) + _CLAIM_MARKS + types.id.itemsize * _CLAIM_LISTS
     else:
         row = sum(size * (1 + (name in written) + (name in typed.ir.tables)) for name, size in sizes.items())
-        row += typed.message_bytes + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
+        offers = leaf == "cpu" and is_offered(typed.ir, analyse(typed))
+        row += typed.message_bytes * (2 if offers else 1) + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
     if reads(typed.ir.exprs(), "in_degree"):
         row += 4
     arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)

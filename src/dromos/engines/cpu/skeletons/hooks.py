@@ -9,6 +9,7 @@ edge fields; K the context: superstep, sizes, degrees, parameters, reductions.
 from __future__ import annotations
 
 VOTE = HAS_SENT = HAS_EDGE_FIELDS = HAS_REDUCTIONS = UPDATE_ALL = ALWAYS_ACTIVE = OFFERS_EARLY = WANTS_DECLARED = False
+OFFERED = False
 SENDS_ALWAYS = WANTS_ALWAYS = REVISITS = True
 
 

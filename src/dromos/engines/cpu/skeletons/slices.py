@@ -33,6 +33,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     ALWAYS_ACTIVE,
     HAS_REDUCTIONS,
     HAS_SENT,
+    OFFERED,
     REVISITS,
     SENDS_ALWAYS,
     UPDATE_ALL,
@@ -59,6 +60,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     update_store,
     wants_at,
     weight_at,
+    weight_one,
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
@@ -175,8 +177,42 @@ def push_slice(
 
 
 @lean_kernel
-def pull_slice(thread, threads, piece, S, E, K, A, got, member, touched, buffer, counters, report):
-    """Own vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread."""
+def make_offers(thread, threads, S, E, K, member, offers):
+    """The message of every vertex, for messages that depend on their source alone; the identity where there is none."""
+    n = K[1]
+    for u in range(n * thread // threads, n * (thread + 1) // threads):
+        if ALWAYS_ACTIVE or load(member, u) == ONE:
+            put(offers, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
+        else:
+            put(offers, u, identity())
+
+
+@inline
+def gather_offers(offers, sources, begin, end):
+    """The merged offers along the arcs ``begin..end``; in four chains, which do not wait for each other."""
+    a = identity()
+    b = identity()
+    c = identity()
+    d = identity()
+    arc = begin
+    while arc + 4 <= end:
+        a = merge(a, take(offers, load(sources, arc)))
+        b = merge(b, take(offers, load(sources, arc + 1)))
+        c = merge(c, take(offers, load(sources, arc + 2)))
+        d = merge(d, take(offers, load(sources, arc + 3)))
+        arc += 4
+    while arc < end:
+        a = merge(a, take(offers, load(sources, arc)))
+        arc += 1
+    return merge(merge(a, b), merge(c, d))
+
+
+@lean_kernel
+def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched, buffer, counters, report):
+    """Own vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread.
+
+    Where all vertices are updated, nobody asks who got a message, and nobody is listed.
+    """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
     base = thread * BLOCK
@@ -191,14 +227,17 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, touched, buffer,
             before = load(got, v) == ONE
             if (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
                 continue
-            message, found = gather(
-                S, E, K, member, ONE, v, first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift, ends,
-                weights,
-            )  # fmt: skip
+            begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
+            if OFFERED:
+                message, found = gather_offers(offers, ends, begin, end), end - begin
+                if not UPDATE_ALL and message == identity():
+                    found = 0  # it would change nothing
+            else:
+                message, found = gather(S, E, K, member, ONE, v, begin, end, ends, weights)
             if found:
                 messages += found
-                put(A, v, merge(take(A, v), message) if before else message)
-                if not before:
+                put(A, v, merge(take(A, v), message) if before or UPDATE_ALL else message)
+                if not before and not UPDATE_ALL:
                     got[v] = ONE
                     held = append(touched, counters, TOUCHED, buffer, base, held, v)
     flush(touched, counters, TOUCHED, buffer, base, held)
