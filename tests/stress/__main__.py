@@ -12,25 +12,26 @@ import sys
 import time
 from collections.abc import Iterator
 
+from dromos.graph import Graph
 from dromos.parallel import num_threads
 from tests.stress.cases import Case, Kind, algorithm_cases, answer, program_cases
 from tests.stress.colliding import SHAPES, acyclic, graph_of
 from tests.stress.running import Tally, background_load, stress
 
 
-def _cases(arguments: argparse.Namespace, shapes: tuple[str, ...]) -> list[Case]:
+def cases_of(arguments: argparse.Namespace, shapes: tuple[str, ...]) -> list[Case]:
     """The cases of this process: those of every n-th algorithm or program, since what compiles is theirs alone."""
     only = tuple(arguments.only.split(",")) if arguments.only else ()
     found: list[Case] = []
     for shape in shapes:
         directed = graph_of(shape, arguments.seed)
-        graphs: dict[Kind, object] = {
+        graphs: dict[Kind, Graph] = {
             "directed": directed,
             "undirected": graph_of(shape, arguments.seed, directed=False),
             "acyclic": acyclic(directed),
         }
         found += program_cases(directed, shape, only)
-        found += algorithm_cases(graphs, shape, only)  # type: ignore[arg-type]
+        found += algorithm_cases(graphs, shape, only)
     number, of = map(int, arguments.shard.split("/"))
     subjects = sorted({case.subject for case in found})
     random.Random(arguments.seed).shuffle(subjects)  # those that compile long are neighbours in the alphabet
@@ -58,7 +59,7 @@ def _in_shards(arguments: argparse.Namespace, count: int, *more: str) -> Iterato
 
 def _compile(arguments: argparse.Namespace) -> None:
     """Run each case of one shape once, so that all kernels are on disk."""
-    for case in _cases(arguments, SHAPES[:1]):
+    for case in cases_of(arguments, SHAPES[:1]):
         answer(case, arguments.device, 2)
 
 
@@ -66,7 +67,7 @@ def _stress(arguments: argparse.Namespace, seconds: float) -> Tally:
     """Rounds over the cases of this process until the time is up."""
     cores = arguments.threads or max(num_threads(), 2)
     threads = (cores, 2 * cores) if arguments.device == "cpu" else (1,)
-    cases = _cases(arguments, SHAPES)
+    cases = cases_of(arguments, SHAPES)
     random.Random(arguments.seed).shuffle(cases)
     began, total = time.monotonic(), Tally()
     for number in itertools.count(1):
@@ -104,7 +105,7 @@ def main() -> int:
     began, total = time.monotonic(), Tally()
     if arguments.shard == "0/1":
         cores = num_threads()
-        count = len(_cases(arguments, SHAPES))
+        count = len(cases_of(arguments, SHAPES))
         print(f"{platform.machine()}, {cores} cores, device {arguments.device}, {count} cases at most")
     if arguments.compilers:
         for line in _in_shards(arguments, arguments.compilers, "--compilers", "0", "--compile-only"):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 
-from tests.stress.cases import Case, program_cases
-from tests.stress.colliding import graph_of
+import dromos as dr
+from tests.stress.__main__ import cases_of
+from tests.stress.cases import Case, Kind, algorithm_cases, program_cases
+from tests.stress.colliding import acyclic, graph_of
 from tests.stress.running import stress
 
 
@@ -17,6 +21,29 @@ def test_no_answer_of_many_threads_differs_from_one_threads(shape: str) -> None:
     tally = stress(cases, threads=(2, 4), runs=10)
     assert tally.cases == len(cases)
     assert not tally.faults, "\n".join(tally.faults)
+
+
+def test_kernels_that_are_no_programs() -> None:
+    directed = graph_of("hubs", seed=1)
+    graphs: dict[Kind, dr.Graph] = {
+        "directed": directed,
+        "undirected": graph_of("hubs", seed=1, directed=False),
+        "acyclic": acyclic(directed),
+    }
+    names = ("louvain", "leiden", "minimum_spanning_forest", "maximal_matching", "coloring", "truss_numbers", "bridges")
+    tally = stress(list(algorithm_cases(graphs, "hubs", only=names)), threads=(2, 4), runs=3)
+    assert tally.cases == len(names)  # they have no paths but their own
+    assert not tally.faults, "\n".join(tally.faults)
+
+
+def test_processes_share_all_cases() -> None:
+    names = {"only": "SSSP,Pairs,bfs,louvain,katz", "seed": 1}
+    whole, *parts = (
+        [case.name for case in cases_of(argparse.Namespace(shard=shard, **names), ("hubs",))]
+        for shard in ("0/1", "0/3", "1/3", "2/3")
+    )
+    assert sorted(name for part in parts for name in part) == sorted(whole)
+    assert all(parts)
 
 
 def test_a_wrong_answer_is_told() -> None:
