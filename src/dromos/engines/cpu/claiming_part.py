@@ -33,6 +33,7 @@ from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
 from dromos.program import FieldSpec, GraphTypes, Program
+from dromos.program.expr import reads
 
 __all__ = ["ClaimingPart"]
 
@@ -91,8 +92,10 @@ class ClaimingPart(ArrayPart):
     def _initialise(self) -> None:
         run = self._launcher
         counters, report = run.counters(), run.report()
+        facts = self.analysis
+        own_only = not (facts.source_fields or facts.target_fields or reads([self.ir.start], "field"))
         run.run(
-            self._kernels.start_claims, self.first, self.last, self._fields(), run.context(), self._offsets,
+            self._kernels.start_claims, self.first, self.last, own_only, self._fields(), run.context(), self._offsets,
             self._wanting, self._next, run.buffer(), counters, report,
             counters=counters, work=self.shape.num_vertices,
         )  # fmt: skip

@@ -92,8 +92,12 @@ def within(word, bits, first, last):
 
 
 @lean_kernel
-def start_claims(thread, threads, first, last, S, K, offsets, wanting, queue, buffer, counters, report):
-    """Initial state of all vertices, who wants a message, and the first frontier among the own."""
+def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting, queue, buffer, counters, report):
+    """Initial state of all vertices, who wants a message, and the first frontier among the own.
+
+    ``own_only``: nobody reads the fields of other parts' vertices, nor does ``start``. Only those of them that are in
+    the first frontier get a state, to see whether they want a message; of all others it is taken for granted.
+    """
     n = K[1]
     words = (n + 63) >> 6
     base = thread * BLOCK
@@ -101,6 +105,13 @@ def start_claims(thread, threads, first, last, S, K, offsets, wanting, queue, bu
     fits = True
     for w in range(words * thread // threads, words * (thread + 1) // threads):
         end = min((w + 1) << 6, n)
+        if own_only and (end <= first or (w << 6) >= last):
+            for v in range(w << 6, end):
+                if start_at(S, K, v):
+                    fits &= init_store(S, S, K, v)
+                    still_open += wants_at(S, K, v)
+            store(wanting, w, within(w, ALL, 0, n))
+            continue
         for v in range(w << 6, end):
             fits &= init_store(S, S, K, v)
         bits = np.uint64(0)
