@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -31,7 +31,7 @@ from dromos.places.hybrid.split import SPLITS, Split, order_of
 from dromos.plan import Path
 from dromos.program import SUM, Program, field
 
-__all__ = ["Rates", "choose", "measured", "predicted"]
+__all__ = ["Rates", "SumsOfNeighbours", "choose", "measured", "predicted", "rates_from"]
 
 _SHARES: Final = (0.01, 0.02, 0.05, *(0.05 * i for i in range(2, 20)))
 _MESSAGE_BYTES: Final = 12  # a value of 8 bytes, and an id
@@ -50,7 +50,7 @@ class Rates:
     bytes: float
 
 
-class _Sums(Program):
+class SumsOfNeighbours(Program):
     """Every vertex adds up a number from each neighbour: what a superstep costs where all vertices are active."""
 
     total = field(np.float64, init=1.0)
@@ -164,19 +164,28 @@ def measured(leaf: Leaf) -> Rates:
 
 
 def _measure(leaf: Leaf) -> Rates:
-    """Two graphs, one with many arcs for its vertices and one with few, give two equations for two rates."""
+    return rates_from(lambda graph: _seconds(leaf, graph), _link_rate(leaf))
+
+
+def rates_from(seconds: Callable[[Graph], float], link: float) -> Rates:
+    """Rates by the time of a superstep on two graphs, one with many arcs for its vertices and one with few.
+
+    >>> rates = rates_from(lambda graph: graph.num_arcs / 1e9 + graph.num_vertices / 1e8, 1e10)
+    >>> round(rates.arcs / 1e9, 3), round(rates.vertices / 1e8, 3)
+    (1.0, 1.0)
+    """
     dense = generators.rmat(_SCALE, 32, seed=1, symmetrize=True)
     thin = generators.path(1 << _SCALE + 2)
     rows = np.array([[graph.num_arcs, graph.num_vertices] for graph in (dense, thin)], dtype=float)
-    times = np.array([_seconds(leaf, graph) for graph in (dense, thin)])
+    times = np.array([seconds(graph) for graph in (dense, thin)])
     arc, vertex = np.linalg.solve(rows, times)
     least = times.min() / rows.sum() / 10  # a measurement that the equations do not fit still gives rates above zero
-    return Rates(1 / max(arc, least), 1 / max(vertex, least), _link_rate(leaf))
+    return Rates(float(1 / max(arc, least)), float(1 / max(vertex, least)), link)
 
 
 def _seconds(leaf: Leaf, graph: Graph) -> float:
     types, n = graph_types(graph), graph.num_vertices
-    program = _Sums()
+    program = SumsOfNeighbours()
     part = leaf.part(program, graph, types, 0, n)
     run = PlacedExecution(program, graph, types, [part], [MemoryFeed(graph, 0, n, 1)], CopyExchange())
     path, times = Path.parse("sync-pull-td"), []

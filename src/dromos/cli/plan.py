@@ -1,0 +1,46 @@
+"""``dromos plan``: what an algorithm would take on each place of this machine, without running it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from dromos.cli.console import out, print_json, work
+from dromos.cli.sizes import parse_size
+
+__all__ = ["plan"]
+
+
+def plan(
+    graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
+    algorithm: Annotated[
+        str, typer.Argument(help="bfs, sssp, pagerank, connected-components or core-numbers.")
+    ] = "pagerank",
+    memory: Annotated[str | None, typer.Option(help="What a run may take, such as 2G [default: what is free]")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Predict what an algorithm takes in memory, from disk and on a GPU, without running it."""
+    from dromos.graph.formats import read
+    from dromos.graph.summary import human_bytes
+    from dromos.runner.prediction import PASSES, chosen, predictions
+
+    name = algorithm.replace("-", "_")
+    with work(f"reading {graph.name}") as progress:
+        found = read(graph, progress=progress)  # a store is only mapped
+    with work("measuring this machine"):
+        rows = predictions(found, name, None if memory is None else parse_size(memory))
+    taken = chosen(found)
+    if json:
+        print_json({"algorithm": name, "passes": PASSES[name], "auto": taken, "places": [asdict(row) for row in rows]})
+        return
+    title = f"{algorithm} on {graph.name}: the arcs are read {PASSES[name]:g} times, about"
+    table = Table("place", "memory", "moved each time", "about", "", title=title, title_justify="left")
+    for row in rows:
+        about = "-" if row.seconds is None else f"{row.seconds:.3g} s"
+        table.add_row(row.place, human_bytes(row.memory), human_bytes(row.moved), about, row.note or row.how)
+    out.print(table)
+    out.print(f'device="auto" takes: {taken}', markup=False, highlight=False)

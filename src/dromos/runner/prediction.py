@@ -1,0 +1,190 @@
+"""What an algorithm would take on each place of this machine: by a model of rates, without running it.
+
+A place goes through all arcs in ``arcs / arc_rate + vertices / vertex_rate``. Where arcs come from a disk or over the
+link to a GPU, reading overlaps computing, so the slower of the two counts. Rates are measured once on a machine and
+kept beside the compiled code. How often an algorithm goes through the arcs depends on the graph; the numbers here were
+counted on R-MAT and uniform graphs, so a lattice or a path takes more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from dromos import disk_cache, sizes
+from dromos.engines import Engine
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.graph.store.origin import origin_of
+from dromos.graph.store.paged.file import StoreFile
+from dromos.graph.store.paged.memory import SparseMemory
+from dromos.places.hybrid.model import Rates, SumsOfNeighbours, measured, rates_from
+from dromos.plan import Path
+from dromos.runner.devices import DEVICES, engine_for
+
+__all__ = ["PASSES", "Prediction", "chosen", "predictions"]
+
+PASSES: Final = {"bfs": 0.5, "sssp": 3.0, "pagerank": 20.0, "connected_components": 3.0, "core_numbers": 3.0}
+"""How often an algorithm reads the arcs, about."""
+_STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
+_READ_BYTES: Final = 64 << 20
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One place."""
+
+    place: str
+    how: str
+    """The arguments that choose it."""
+    memory: int
+    """Bytes that it takes there."""
+    moved: int
+    """Bytes that come from the disk or over the link for each time that the arcs are read."""
+    seconds: float | None
+    """None: it does not run there, for the reason in ``note``."""
+    note: str = ""
+
+
+def predictions(graph: Graph, algorithm: str, memory: int | None = None) -> list[Prediction]:
+    """Every place, the quickest first; ``memory``: what a run may take, on the device or, for a stream, on the host."""
+    if algorithm not in PASSES:
+        raise InvalidArgumentError(f"algorithm={algorithm!r}: there is a model for {', '.join(PASSES)}")
+    rows = [*_on_host(graph, PASSES[algorithm], memory), *_on_gpu(graph, PASSES[algorithm], memory)]
+    return sorted(rows, key=lambda row: (row.seconds is None, row.seconds or 0.0))
+
+
+def chosen(graph: Graph) -> str:
+    """The engine that ``device="auto"`` takes."""
+    return engine_for("auto", None, graph).name
+
+
+def _on_host(graph: Graph, passes: float, memory: int | None) -> Iterator[Prediction]:
+    rates = _measured("cpu")
+    compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
+    arcs, state = _arc_bytes(graph), (_STATE_BYTES["cpu"] + 8) * graph.num_vertices
+    free = sizes.available_memory()
+    fits = arcs + state <= free
+    note = "" if fits else f"larger than the {_gib(free)} that are free"
+    yield Prediction("cpu, in memory", 'device="cpu"', arcs + state, 0, passes * compute if fits else None, note)
+    stored = origin_of(graph) is not None
+    budget = free // 2 if memory is None else memory
+    how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{memory >> 20}M"'
+    if not stored:
+        yield Prediction("cpu, from disk", how, state, arcs, None, "the graph is not in a .drm file")
+    elif budget < state:
+        yield Prediction("cpu, from disk", how, state, arcs, None, f"{_gib(budget)} is too little for the vertices")
+    else:
+        moved = max(0, arcs - max(0, budget - state))
+        rates = _measured_over_slices()
+        compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
+        seconds = max(compute, moved / _disk_rate(graph))
+        once = arcs / _disk_rate(graph)  # what is kept has to be read the first time
+        yield Prediction("cpu, from disk", how, min(budget, arcs + state), moved, passes * seconds + once)
+
+
+def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Prediction]:
+    from dromos.engines.cuda.availability import why_unavailable
+
+    arcs, state = _arc_bytes(graph), (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
+    reason = why_unavailable()
+    how = 'device="cuda"' if memory is None else f'device="cuda", memory="{memory >> 20}M"'
+    if reason:
+        yield Prediction("cuda", how, arcs + state, 0, None, reason)
+        return
+    from dromos.engines.cuda.residency import free_bytes
+
+    rates = _measured("cuda")
+    compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
+    room = (free_bytes() if memory is None else memory) - state
+    if room < 0:
+        yield Prediction("cuda", how, state, arcs, None, "the fields of the vertices do not fit the device")
+        return
+    moved = max(0, arcs - room)
+    if moved > sizes.available_memory():
+        yield Prediction("cuda", how, state + room, moved, None, "the arcs do not fit the host's memory")
+        return
+    place = "cuda" if moved == 0 else f"cuda, {1 - moved / arcs:.0%} of the arcs on the device"
+    yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moved / rates.bytes))
+
+
+def _arc_bytes(graph: Graph) -> int:
+    """The arcs in both directions where they differ."""
+    size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
+    return int(size * graph.num_arcs * (1 if graph.known_flags.symmetric else 2))
+
+
+# ---- rates ---------------------------------------------------------------------------------------------------------
+
+
+def _measured(device: str) -> Rates:
+    where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
+    name = f"rates/whole-{device}-{where}.json"
+    kept = disk_cache.read(name)
+    if kept is not None:
+        return Rates(**json.loads(kept))
+    engine = DEVICES[device](None)
+    rates = rates_from(lambda graph: _seconds(engine, graph), _link_rate(device))
+    disk_cache.save(name, json.dumps(asdict(rates)).encode())
+    return rates
+
+
+def _measured_over_slices() -> Rates:
+    from dromos.engines.cpu.part import CpuLeaf
+
+    return measured(CpuLeaf())
+
+
+def _seconds(engine: Engine, graph: Graph) -> float:
+    """A superstep in which all vertices are active, on the engine's own kernels."""
+    execution, path = engine.prepare(SumsOfNeighbours(), graph), Path.parse("sync-pull-td")
+    execution.step(path)  # compiles, and brings the graph to the device
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        execution.step(path)
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def _link_rate(device: str) -> float:
+    """Bytes in a second that a kernel reads of the host's memory."""
+    if device != "cuda":
+        return float("inf")
+    import cupy
+
+    from dromos.engines.cuda.spanning import spanning_array
+
+    on_host, on_device = spanning_array(_READ_BYTES // 4, "f4", 0), cupy.zeros(_READ_BYTES // 4, "f4")
+    cupy.add(on_device, 1, out=on_host)
+    begin, times = time.perf_counter(), []
+    for _ in range(4):
+        cupy.add(on_host, 1, out=on_device)
+        cupy.cuda.Device().synchronize()
+        times.append(time.perf_counter() - begin)
+        begin = time.perf_counter()
+    return _READ_BYTES / min(times)
+
+
+def _disk_rate(graph: Graph) -> float:
+    """Bytes in a second that the graph's file gives, read past the system's cache."""
+    origin = origin_of(graph)
+    assert origin is not None
+    size = min(_READ_BYTES, origin.size // (1 << 20) << 20) or 4096
+    source, memory = StoreFile(origin), SparseMemory(size)
+    try:
+        begin = time.perf_counter()
+        for at in range(0, size, 1 << 20):
+            source.read_into(memory.view(at, min(at + (1 << 20), size)), at)
+        return size / (time.perf_counter() - begin)
+    finally:
+        source.close()
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.2f} GiB"

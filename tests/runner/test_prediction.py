@@ -1,0 +1,84 @@
+"""What a run would take on each place, predicted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dromos as dr
+from dromos.cli import app
+from dromos.errors import InvalidArgumentError
+from dromos.places.hybrid.model import Rates
+from dromos.runner import prediction
+
+RATES = Rates(arcs=1e9, vertices=1e9, bytes=1e10)
+
+
+@pytest.fixture(autouse=True)
+def _known_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prediction, "_measured", lambda device: RATES)
+    monkeypatch.setattr(prediction, "_measured_over_slices", lambda: RATES)
+    monkeypatch.setattr(prediction, "_disk_rate", lambda graph: 1e6)
+    monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "there is no GPU")
+
+
+def by_place(rows: list[prediction.Prediction]) -> dict[str, prediction.Prediction]:
+    return {row.place: row for row in rows}
+
+
+def test_a_graph_in_memory_alone_cannot_be_streamed() -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    rows = prediction.predictions(graph, "pagerank")
+    assert rows[0].place == "cpu, in memory"
+    assert rows[0].seconds == pytest.approx(20 * (graph.num_arcs + graph.num_vertices) / 1e9)
+    assert ".drm" in by_place(rows)["cpu, from disk"].note
+    assert by_place(rows)["cuda"].seconds is None
+
+
+def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    dr.write(graph, tmp_path / "g.drm")
+    stored = dr.open(tmp_path / "g.drm")
+    state = 40 * graph.num_vertices
+    plenty = by_place(prediction.predictions(stored, "bfs", 1 << 30))["cpu, from disk"]
+    little = by_place(prediction.predictions(stored, "bfs", state + 4096))["cpu, from disk"]
+    assert (plenty.moved, little.moved) == (0, 4 * graph.num_arcs - 4096)
+    assert plenty.seconds is not None
+    assert little.seconds is not None
+    assert little.seconds - plenty.seconds == pytest.approx(0.5 * little.moved / 1e6, rel=0.1)
+    assert by_place(prediction.predictions(stored, "bfs", state - 1))["cpu, from disk"].seconds is None
+
+
+def test_the_graph_that_is_too_large_for_memory_is_not_predicted_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dromos.sizes.available_memory", lambda: 1000)
+    row = by_place(prediction.predictions(dr.generators.path(500), "bfs"))["cpu, in memory"]
+    assert row.seconds is None
+    assert "larger than" in row.note
+
+
+def test_an_algorithm_without_a_model_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="pagerank"):
+        prediction.predictions(dr.generators.path(3), "triangles")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    dr.write(dr.generators.rmat(8, 8, seed=1), tmp_path / "g.drm")
+    ran = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm"), "connected-components", "--json"])
+    assert ran.exit_code == 0, ran.output
+    said = json.loads(ran.stdout)
+    assert said["auto"] == "cpu"
+    assert {"cpu, in memory", "cpu, from disk", "cuda"} == {place["place"] for place in said["places"]}
+    shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm")])
+    assert "auto" in shown.stdout
+
+
+def test_rates_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    first = prediction._measured("cpu")
+    assert first.arcs > 0
+    assert first.vertices > 0
+    monkeypatch.setattr(prediction, "rates_from", lambda *_: pytest.fail("measured again"))
+    assert prediction._measured("cpu") == first
