@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dromos.errors import GraphDataError
 
-__all__ = ["MAX_INT32_VERTICES", "OFFSET", "WEIGHT_DTYPES", "Array", "id_dtype", "weight_dtype"]
+__all__ = ["MAX_INT32_VERTICES", "OFFSET", "WEIGHT_DTYPES", "Array", "id_dtype", "read_only", "weight_dtype"]
 
 Array: TypeAlias = NDArray[Any]
 
@@ -64,3 +64,14 @@ def weight_dtype(values: Array) -> np.dtype[Any]:
             "scale them, or pass float64 weights to accept the rounding"
         )
     raise GraphDataError(f"weights of type {dtype} are not numbers that Dromos keeps; pass float32, float64 or int32")
+
+
+def read_only(array: Array) -> Array:
+    """A view that cannot be written to: kernels are compiled for one type of their input, wherever it comes from.
+
+    >>> read_only(np.zeros(1)).flags.writeable
+    False
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype
+from dromos.dtypes import OFFSET, Array, id_dtype, read_only
 from dromos.errors import GraphDataError, InvalidArgumentError
 from dromos.graph import build_small
 from dromos.parallel import NO_MORE_WORK, num_threads, run_team
@@ -99,7 +99,8 @@ def build_csr(
         raise InvalidArgumentError(f"merge_weights={merge_weights!r} is not one of {', '.join(MERGE_RULES)}")
     src, dst = _kernel_ids(src), _kernel_ids(dst)
     exact_sums = weight is not None and weight.dtype == np.int32 and dedupe and merge_weights == "sum"
-    values = _NO_WEIGHTS if weight is None else np.ascontiguousarray(weight, dtype=np.int64 if exact_sums else None)
+    given_weights = _NO_WEIGHTS if weight is None else weight
+    values = read_only(np.ascontiguousarray(given_weights, dtype=np.int64 if exact_sums else None))
     team = team_size(src.size, threads)
     if build_small.is_preferred(src.size):
         offsets, targets, merged = build_small.rows(
@@ -199,7 +200,7 @@ def scan_rows(offsets: Array, targets: Array, threads: int | None = None) -> Row
 
     flags = np.zeros(3, dtype=np.uint8)
     team = team_size(targets.size, threads)
-    run_team(kernels.scan_rows, np.zeros(1, np.int64), offsets, targets, flags, threads=team)
+    run_team(kernels.scan_rows, np.zeros(1, np.int64), read_only(offsets), read_only(targets), flags, threads=team)
     return RowFlags(
         loops=bool(flags[kernels.HAS_LOOPS]),
         parallel=bool(flags[kernels.HAS_PARALLEL]),
@@ -234,10 +235,10 @@ def team_size(items: int, threads: int | None = None) -> int:
 
 
 def _kernel_ids(ids: Array) -> Array:
-    """Ids as the kernels take them: contiguous, int32 or int64 (so that few variants are compiled)."""
+    """Ids as the kernels take them: contiguous, int32 or int64, read-only (so that few variants are compiled)."""
     if ids.dtype in (np.int32, np.int64):
-        return np.ascontiguousarray(ids)
-    return ids.astype(np.int64 if ids.dtype.itemsize >= 4 else np.int32)
+        return read_only(np.ascontiguousarray(ids))
+    return read_only(ids.astype(np.int64 if ids.dtype.itemsize >= 4 else np.int32))
 
 
 def _plan(num_vertices: int, arcs: int, weighted: bool, dst_ascending: bool) -> tuple[_Plan, np.dtype[Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.costs import planning
@@ -23,7 +23,6 @@ from dromos.engines.cpu.launching import (
     Launcher,
     as_bytes,
     edge_arrays,
-    read_only,
     rows_in,
     slice_arrays,
 )  # fmt: skip

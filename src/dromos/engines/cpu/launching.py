@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.topology import NO_VALUES
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
@@ -28,7 +28,6 @@ __all__ = [
     "Launcher",
     "as_bytes",
     "edge_arrays",
-    "read_only",
     "rows_in",
     "slice_arrays",
 ]
@@ -121,10 +120,3 @@ def rows_in(piece: GraphSlice, vertices: Array) -> Array:
 def as_bytes(array: Array) -> Array:
     """Truth values as bytes, which kernels change by atomics."""
     return array.view(np.uint8) if array.dtype == bool else array
-
-
-def read_only(array: Array) -> Array:
-    """A view that cannot be written to: kernels are compiled for one type, wherever a slice comes from."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

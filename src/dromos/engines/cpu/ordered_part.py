@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.general_part import CpuPart
-from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, read_only, slice_arrays
+from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.parts import Messages, Partial
 from dromos.graph.slices import GraphSlice

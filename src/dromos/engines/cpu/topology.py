@@ -60,7 +60,11 @@ class Topology:
         return self._in_arcs
 
     def in_offsets(self, graph: GraphLike) -> Array:
-        """The offsets of the transpose; empty while there is none."""
+        """The offsets of the transpose; while there is none, an empty array of their type.
+
+        Another type, or one that can be written to, would be another signature: kernels would be compiled once more as
+        soon as there is a transpose.
+        """
         if self._in_rows is None and not getattr(graph, "has_transpose", False):
             return self.rows[0][:0]
         return self.in_rows(graph)[0]
