@@ -88,7 +88,7 @@ def operator_roots(dtype):
     """One expression an operator that takes ``dtype``, on the symbols a, b of that type and c, a truth value."""
     roots = {}
     for op, kind in OPERATORS.items():
-        if kind == "cast" or (kind in ("bits", "shift") and dtype.kind == "f"):
+        if kind in ("cast", "lookup") or (kind in ("bits", "shift") and dtype.kind == "f"):
             continue
         if dtype.kind == "b" and (kind in ("arithmetic", "rounding", "shift", "real") and op not in ("min", "max")):
             continue

@@ -85,7 +85,7 @@ def test_bare_numbers_take_the_type_of_what_they_meet(dtype, number):
 
 def test_every_operator_has_a_rule_and_a_meaning():
     for op, kind in OPERATORS.items():
-        if kind == "cast":
+        if kind in ("cast", "lookup"):
             continue
         one, truth = Expr("weight"), build("lt", WEIGHT, const(1))
         arity = {"where": 3}.get(op, 1 if op in _UNARY else 2)

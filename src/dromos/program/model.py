@@ -15,7 +15,8 @@ from dromos.program.direction import Along
 from dromos.program.ir import FieldSpec, Kind, ProgramIR, UpdateOn
 from dromos.program.monoid import Monoid
 from dromos.program.phases import is_phase, phase_names
-from dromos.program.trace import OtherVertex, trace
+from dromos.program.symbols import OtherVertex
+from dromos.program.trace import trace
 from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes, IdType
 from dromos.program.values import Value
@@ -29,7 +30,8 @@ class Program:
     Required: ``combine``, ``compute(self, u, edge, v)``, ``update(self, v, message)``. Optional: ``init(self, v)``,
     ``start(self, v)`` (all vertices), ``active(self, old, new)`` (a written field changed), ``sends(self, u, edge, v)``
     and ``wants(self, v)`` (always), ``sent(self, u)``, ``converged(self)``, ``edge_init`` and ``edge_update``
-    ``(self, u, edge, v)``. docs/design/program.md tells what each means.
+    ``(self, u, edge, v)``. Beside them may stand ``direction`` (``"out"``, ``"in"``, ``"both"``), ``phases``,
+    ``update_on``, ``priority``. docs/design/program.md tells what each means.
 
     >>> import numpy as np
     >>> import dromos.program as dr

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from functools import reduce
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from dromos.errors import ProgramError, ProgramTypeError
+from dromos.program import checks
 from dromos.program.declare import (
     REQUIRED,
     RESERVED,
@@ -20,18 +20,19 @@ from dromos.program.declare import (
     declared,
     symbols,
 )
-from dromos.program.direction import WAYS, Along, turned, way_symbol
-from dromos.program.expr import TRUE, Expr, build, reads
-from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec, UpdateOn
-from dromos.program.monoid import MIN, Monoid, monoid_of
+from dromos.program.direction import turned
+from dromos.program.expr import TRUE, Expr
+from dromos.program.ir import Assignments, FieldSpec, ParamSpec, ProgramIR, ReductionSpec
+from dromos.program.monoid import Monoid, monoid_of
 from dromos.program.phases import choose, phase_names
-from dromos.program.place import Place, here, place_of, tracing
+from dromos.program.place import Place, place_of, tracing
+from dromos.program.symbols import Edge, Vertex, changed_fields
 from dromos.program.trouble import explained
 from dromos.program.typed import TypedProgram
-from dromos.program.types import GraphTypes, IdType
+from dromos.program.types import GraphTypes
 from dromos.program.values import Value, Vector, lift
 
-__all__ = ["OtherVertex", "trace"]
+__all__ = ["trace"]
 
 # Function -> the names of its arguments after self. Errors show these.
 ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -47,62 +48,6 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "edge_init": ("u", "edge", "v"),
     "edge_update": ("u", "edge", "v"),
 }
-
-
-class Vertex:
-    """A symbolic vertex: its fields, its given values, its id and degrees."""
-
-    def __init__(self, role: str, specs: Mapping[str, FieldSpec]) -> None:
-        self._role, self._specs = role, specs
-
-    def __getattr__(self, name: str) -> Value | Vector:
-        if name in ("id", "out_degree", "in_degree"):
-            return Value(Expr(name, attr=(self._role,)))
-        spec = self._specs.get(name)
-        if spec is None:
-            known = ", ".join([*self._specs, "id", "out_degree", "in_degree"])
-            raise ProgramError(f"a vertex has no {name!r} here; it has {known}", **here())
-        op = "vertex_param" if isinstance(spec, ParamSpec) else "field"
-        return symbols(op, (self._role, name), spec.size)
-
-
-class OtherVertex:
-    """A vertex that is named by its id: its fields as the last superstep left them, and its given values."""
-
-    def __init__(self, vertex: Any, specs: Mapping[str, FieldSpec]) -> None:
-        place = lift(vertex)
-        if isinstance(place, Vector):
-            raise ProgramTypeError("self.at() takes one id, not a vector of them", **here())
-        self._place, self._specs = place.expr, specs
-
-    def __getattr__(self, name: str) -> Value | Vector:
-        spec = self._specs.get(name)
-        if spec is None:
-            raise ProgramError(f"self.at() has no {name!r}; it has {', '.join(self._specs)}", **here())
-        table = Expr("table", attr=("vertex_param" if isinstance(spec, ParamSpec) else "field", name))
-        found = [
-            Expr("at", (table, self._place, Expr("num_vertices")), (index, spec.size)) for index in range(spec.width)
-        ]
-        return Value(found[0]) if spec.size is None else Vector(found)
-
-
-class Edge:
-    """A symbolic edge: its weight (1 in an unweighted graph), its given values and the edge fields."""
-
-    def __init__(self, specs: Mapping[str, FieldSpec], both_ways: bool = False) -> None:
-        self._specs, self._both_ways = specs, both_ways
-
-    def __getattr__(self, name: str) -> Value | Vector:
-        if name == "weight":
-            return Value(Expr("weight"))
-        spec = self._specs.get(name)
-        if spec is None and name in WAYS:
-            if not self._both_ways:
-                raise ProgramError(f"edge.{name} is for programs with direction = 'both'", **here())
-            return Value(way_symbol(name))
-        if spec is None:
-            raise ProgramError(f"an edge has no {name!r} here; it has {', '.join(['weight', *self._specs])}", **here())
-        return symbols("edge_param" if isinstance(spec, ParamSpec) else "edge_field", (name,), spec.size)
 
 
 def trace(cls: type[Any]) -> ProgramIR:
@@ -153,7 +98,7 @@ class _Tracer:
             raise self.missing("combine", "a monoid, such as combine = dr.MIN")
         combine = monoid_of(self.cls.combine, self.name)
         u, v = self.vertex("source"), self.vertex("target")
-        direction = self.direction()
+        direction = checks.direction(self.cls, self.edge_fields)
         edge = Edge({**self.edge_fields, **self.edge_given}, direction == "both")
         vertex = self.vertex("vertex")
         bare = {role: Vertex(role, self.given) for role in ("source", "target", "vertex")}
@@ -177,7 +122,7 @@ class _Tracer:
         if not update:
             raise ProgramError("writes no field", **self.places["update"])
         sent = self.assigned("sent", self.fields, vertex, default={})
-        changed = _changed([self.fields[name] for name, _ in update])
+        changed = changed_fields([self.fields[name] for name, _ in update])
         active = self.truth("active", old, new, default=changed)
         start = self.scalar("start", self.call("start", vertex, default=True))
         ir = ProgramIR(
@@ -198,14 +143,14 @@ class _Tracer:
             edge_update=self.assigned("edge_update", self.edge_fields, u, edge, v, default={}),
             active=active,
             converged=self.truth("converged", default=False),
-            update_on=self.update_on(combine, active),
+            update_on=checks.update_on(self.cls, combine, active),
             kind=self.cls.kind or ("iterative" if start is TRUE else "traversal"),
-            priority=self.priority(combine),
+            priority=checks.priority(self.cls, self.fields, combine),
             direction=direction,
             places=self.places,
         )
         ir = turned(ir)
-        self.check_reads(ir)
+        checks.check_reads(ir)
         TypedProgram(ir, GraphTypes())  # type errors show now, not when a graph comes
         return ir
 
@@ -343,69 +288,3 @@ class _Tracer:
         names = [component_name(name, index) for index in range(len(lifted))]
         self.places |= dict.fromkeys(names, self.places[name])
         return [ReductionSpec(n, monoid, expr, name) for n, expr in zip(names, lifted.exprs, strict=True)]
-
-    def update_on(self, combine: Monoid, active: Expr) -> UpdateOn:
-        chosen: Any = self.cls.update_on or ("all" if active is TRUE and combine.has_identity else "received")
-        if chosen not in ("all", "received"):
-            raise ProgramError(f"update_on = {chosen!r} must be 'all' or 'received'", program=self.name)
-        if chosen == "all" and not combine.has_identity:
-            raise ProgramError("ANY has no identity, so update_on = 'all' has no message to give", program=self.name)
-        return cast(UpdateOn, chosen)
-
-    def direction(self) -> Along:
-        chosen: Any = self.cls.direction
-        if chosen not in ("out", "in", "both"):
-            raise ProgramError(f"direction = {chosen!r} must be 'out', 'in' or 'both'", program=self.name)
-        if chosen != "out" and self.edge_fields:
-            raise ProgramError(
-                f"direction = {chosen!r} with the edge field {next(iter(self.edge_fields))!r}: edge fields are written "
-                "along out-edges",
-                program=self.name,
-            )
-        return cast(Along, chosen)
-
-    def priority(self, combine: Monoid) -> str | None:
-        name: str | None = self.cls.priority
-        if name is not None and (name not in self.fields or self.fields[name].size is not None):
-            raise ProgramError(
-                f"priority = {name!r} is not a scalar field; there are {', '.join(self.fields)}", program=self.name
-            )
-        if name is not None and combine is not MIN:
-            raise ProgramError(
-                f"priority = {name!r} settles the vertices with the least value first, which is of use for combine = "
-                f"dr.MIN alone; with {combine} leave it out",
-                program=self.name,
-            )
-        return name
-
-    def check_reads(self, ir: ProgramIR) -> None:
-        """Reductions are known between supersteps only; the vertices are over when converged() is asked."""
-        for function in ("init", "edge_init", "start"):
-            if found := reads(ir.exprs(function), "reduction"):
-                raise ProgramError(f"reads self.{found[0].attr[0]} before any superstep", **self.places[function])
-        for function in ("init", "edge_init", "start", "converged"):
-            if found := reads(ir.exprs(function), "table"):
-                raise ProgramError(
-                    f"reads {found[0].attr[1]!r} of another vertex; self.at() is for functions of a superstep",
-                    **self.places[function],
-                )
-        for spec in ir.reductions:
-            if found := reads([spec.expr], "table"):
-                raise ProgramError(
-                    f"a reduction cannot read {found[0].attr[1]!r} of another vertex", **self.places[spec.name]
-                )
-            if found := reads([spec.expr], "reduction"):
-                raise ProgramError(f"a reduction cannot read another, {found[0].attr[0]!r}", **self.places[spec.name])
-
-
-def _changed(specs: list[FieldSpec]) -> Value:
-    """Whether any of the fields differs; for floats by < and >, so that a NaN counts as unchanged."""
-    tests = []
-    for spec in specs:
-        for index in range(spec.width):
-            old, new = (Expr("field", attr=(role, spec.name, index)) for role in ("old", "new"))
-            if not isinstance(spec.dtype, IdType) and spec.dtype.kind == "f":
-                tests.append(build("or", build("lt", new, old), build("gt", new, old)))
-            else:
-                tests.append(build("ne", new, old))
-    return Value(reduce(lambda a, b: build("or", a, b), tests))

@@ -1,0 +1,74 @@
+"""What stands beside the functions of a program, checked; and what its functions may not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from dromos.errors import ProgramError
+from dromos.program.direction import Along
+from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.ir import FieldSpec, ProgramIR, UpdateOn
+from dromos.program.monoid import MIN, Monoid
+
+__all__ = ["check_reads", "direction", "priority", "update_on"]
+
+
+def update_on(cls: Any, combine: Monoid, active: Expr) -> UpdateOn:
+    """Whom ``update`` is called for."""
+    chosen: Any = cls.update_on or ("all" if active is TRUE and combine.has_identity else "received")
+    if chosen not in ("all", "received"):
+        raise ProgramError(f"update_on = {chosen!r} must be 'all' or 'received'", program=cls.__name__)
+    if chosen == "all" and not combine.has_identity:
+        raise ProgramError("ANY has no identity, so update_on = 'all' has no message to give", program=cls.__name__)
+    return cast(UpdateOn, chosen)
+
+
+def direction(cls: Any, edge_fields: Mapping[str, FieldSpec]) -> Along:
+    """Along which edges messages go."""
+    chosen: Any = cls.direction
+    if chosen not in ("out", "in", "both"):
+        raise ProgramError(f"direction = {chosen!r} must be 'out', 'in' or 'both'", program=cls.__name__)
+    if chosen != "out" and edge_fields:
+        raise ProgramError(
+            f"direction = {chosen!r} with the edge field {next(iter(edge_fields))!r}: edge fields are written "
+            "along out-edges",
+            program=cls.__name__,
+        )
+    return cast(Along, chosen)
+
+
+def priority(cls: Any, fields: Mapping[str, FieldSpec], combine: Monoid) -> str | None:
+    """The field whose least values are settled first."""
+    name: str | None = cls.priority
+    if name is not None and (name not in fields or fields[name].size is not None):
+        raise ProgramError(
+            f"priority = {name!r} is not a scalar field; there are {', '.join(fields)}", program=cls.__name__
+        )
+    if name is not None and combine is not MIN:
+        raise ProgramError(
+            f"priority = {name!r} settles the vertices with the least value first, which is of use for combine = "
+            f"dr.MIN alone; with {combine} leave it out",
+            program=cls.__name__,
+        )
+    return name
+
+
+def check_reads(ir: ProgramIR) -> None:
+    """Reductions are known between supersteps only; the vertices are over when converged() is asked."""
+    for function in ("init", "edge_init", "start"):
+        if found := reads(ir.exprs(function), "reduction"):
+            raise ProgramError(f"reads self.{found[0].attr[0]} before any superstep", **ir.places[function])
+    for function in ("init", "edge_init", "start", "converged"):
+        if found := reads(ir.exprs(function), "table"):
+            raise ProgramError(
+                f"reads {found[0].attr[1]!r} of another vertex; self.at() is for functions of a superstep",
+                **ir.places[function],
+            )
+    for spec in ir.reductions:
+        if found := reads([spec.expr], "table"):
+            raise ProgramError(
+                f"a reduction cannot read {found[0].attr[1]!r} of another vertex", **ir.places[spec.name]
+            )
+        if found := reads([spec.expr], "reduction"):
+            raise ProgramError(f"a reduction cannot read another, {found[0].attr[0]!r}", **ir.places[spec.name])
