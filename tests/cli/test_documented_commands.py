@@ -44,6 +44,8 @@ def test_there_are_commands():
 @pytest.mark.parametrize("command", commands())
 def test_a_documented_command_runs(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("socketserver.BaseServer.serve_forever", lambda *_: None)  # `dromos serve` would stay
+    monkeypatch.setattr("webbrowser.open", lambda *_: True)
     graph = dr.generators.with_random_weights(dr.generators.rmat(7, seed=3), 1, 9)
     words = shlex.split(command)[1:]
     made = {"generate": len(words) - 1, "convert": 2}.get(words[0])
