@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +17,8 @@ from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path
 from dromos.program import Program
-from dromos.runner.devices import engine_for
+from dromos.runner import first_calls
+from dromos.runner.devices import DEVICE_VARIABLE, engine_for
 from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.result import Column, Result, on_host
@@ -115,6 +117,10 @@ class Session:
         self.engine = engine_for(
             device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split
         )
+        chosen = device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
+        self._at_once = chosen and self.engine.name == "cpu" and first_calls.answers_at_once(graph)
+        if self._at_once:
+            self.engine = engine_for("numpy", threads)
         if keep_on_device and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
         if not (getattr(self.engine, "streams", False) or getattr(self.engine, "reads_stores", False)):
@@ -153,6 +159,28 @@ class Session:
         device, where an engine was told to leave them there.
         """
         on = self.graph if graph is None else graph
+        if self._at_once and watch is None:
+            try:
+                return self._run(program, on, max_iter, first_calls.limit(), None, keep_on_device)
+            except first_calls.TakesLong:
+                pass
+        self._compile_from_now_on()
+        return self._run(program, on, max_iter, watch, every, keep_on_device)
+
+    def _compile_from_now_on(self) -> None:
+        """Leave the engine that needs no compiler, if it is used."""
+        if self._at_once:
+            self._at_once, self.engine = False, engine_for("cpu", self.threads)
+
+    def _run(
+        self,
+        program: Program,
+        on: Graph,
+        max_iter: int | None,
+        watch: Watch | None,
+        every: int | None,
+        keep_on_device: bool,
+    ) -> Outcome:
         execution = self.engine.prepare(program, on)
         try:
             path = fixed_path(self.path, execution, program, on, self.engine)
@@ -215,6 +243,9 @@ class Session:
         if getattr(self.engine, "streams", False):  # a mapped graph that is larger than memory: the system pages it
             self.engine = engine_for("cpu", self.threads)
         fields = self.native(kernel, graph, **options)
+        if fields is None and self._at_once:
+            self._compile_from_now_on()
+            fields = self.native(kernel, graph, **options)
         if fields is None:
             raise InvalidArgumentError(
                 f"{self.name} is a kernel for whole graphs and no program, and the engine {self.engine.name!r} has no "
@@ -252,6 +283,8 @@ class Session:
     ) -> Answer:
         """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
+        if self._at_once:
+            first_calls.note(time.perf_counter() - self._begin)
         return kind(
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,

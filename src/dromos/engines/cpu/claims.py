@@ -80,6 +80,7 @@ class Claims:
         sizes, edges = (np.zeros(room, dtype=np.int64) for _ in range(2))
         times, pulled = np.zeros(room + 1, dtype=np.int64), np.zeros(room, dtype=np.bool_)
         in_graph, reachable = run.topology.in_rows_made(run.graph, make=rule == _PULL)
+        in_graph = run.weighted(in_graph)
         in_edges = run.in_edge_fields() if reachable.size else run.edge_fields()
         constants = run.caps.constants
         run.launch(

@@ -333,7 +333,7 @@ def _bucket(kind: str) -> list[str]:
 _LAST_BIN = 1 << 61
 
 
-_USES = {"slices": ("supersteps",)}  # skeletons that a skeleton takes functions from
+_USES = {"claiming": ("claiming_rows",), "slices": ("supersteps",)}  # skeletons that a skeleton takes functions from
 
 
 @cache

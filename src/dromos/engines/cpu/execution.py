@@ -49,7 +49,10 @@ class CpuExecution:
         check_params(program, graph)
         self.program, self.graph, self.threads = program, graph, threads
         self.topology = topology(graph)
-        self.typed = program.typed(graph_types(graph))
+        types = graph_types(graph)
+        if not reads(program.ir().exprs(), "weight"):  # what does not look at weights is not compiled for them
+            types = replace(types, weight=None)
+        self.typed = program.typed(types)
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
         always = is_always_active(self.ir, self.analysis)
@@ -268,10 +271,14 @@ class CpuExecution:
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
     def graph_arrays(self) -> tuple[Array, ...]:
-        return (*self.topology.rows, self.topology.in_offsets(self.graph))
+        return (*self.weighted(self.topology.rows), self.topology.in_offsets(self.graph))
 
     def in_graph_arrays(self) -> tuple[Array, ...]:
-        return self.topology.in_rows(self.graph)
+        return self.weighted(self.topology.in_rows(self.graph))
+
+    def weighted(self, rows: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        """The rows, with weights if the program looks at them."""
+        return rows if self.typed.types.weight is not None else (*rows[:2], NO_VALUES)
 
     def fields(self) -> tuple[Array, ...]:
         return tuple(self._state.values())

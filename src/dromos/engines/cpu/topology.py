@@ -15,9 +15,8 @@ __all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topol
 
 HUB_LENGTH: Final = 16384  # the skeletons' HUB and PIECE
 PIECE_LENGTH: Final = 4096
-_DENSE: Final = 12  # arcs a vertex from which 4 bytes more for each vertex are a thirteenth of the graph, or less
-_LARGE: Final = 1 << 12
 NO_VALUES: Final = np.empty(0, dtype=np.int64)
+NO_VALUES.flags.writeable = False
 _NO_BITS: Final = np.empty(0, dtype=np.uint64)
 
 Arrays = tuple[Array, Array, Array]
@@ -103,19 +102,22 @@ class Topology:
 
 
 def _rows(graph: GraphLike) -> Arrays:
-    """Offsets, targets and weights; targets without a sign, which widens to an address for nothing."""
+    """Offsets, targets and weights; targets without a sign, which widens to an address for nothing.
+
+    Kernels are compiled for types, so a graph's arrays always have the same: offsets of 4 bytes wherever they fit, and
+    nothing that can be written to, whether it is mapped from a file or not.
+    """
     targets = graph.targets
-    unsigned = targets.view(np.dtype(f"u{targets.itemsize}"))
-    return _narrow(graph), unsigned, graph.weights if graph.weights is not None else NO_VALUES
+    weights = NO_VALUES if graph.weights is None else graph.weights
+    offsets = graph.offsets if graph.num_arcs >= 1 << 32 else graph.offsets.astype(np.uint32)
+    return read_only(offsets), read_only(targets.view(np.dtype(f"u{targets.itemsize}"))), read_only(weights)
 
 
-def _narrow(graph: GraphLike) -> Array:
-    """The offsets in 4 bytes where they fit, the graph is large enough to feel it, and the copy is next to nothing."""
-    offsets: Array = graph.offsets
-    dense = graph.num_arcs >= _DENSE * graph.num_vertices
-    if dense and graph.num_vertices >= _LARGE and graph.num_arcs < 1 << 32:
-        return offsets.astype(np.uint32)
-    return offsets
+def read_only(array: Array) -> Array:
+    """The same values, not to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 _known: dict[int, tuple[weakref.ref[Any], Topology]] = {}

@@ -1,0 +1,208 @@
+"""Traversals in which a vertex takes one message: rows pushed, words of a bitmap pulled, one frontier from the other.
+
+How memory is shared, and why that is right, stands in :mod:`dromos.engines.cpu.skeletons.claiming`.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import HUB, HUB_COUNT, first_arc, reserve, take_piece, take_work
+from dromos.engines.cpu.skeletons.hooks import claim_store, compute_at, wants_at, weight_at
+from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store, trailing_zeros
+from dromos.jit import LINE, barrier, inline, published
+
+# ---- everything above is replaced by a program's own hooks
+
+SLACK = 512  # room after a thread's part of the queue for the filter's batch
+SHORT = 12  # a row up to this length is claimed arc by arc
+BATCH = 256  # arcs filtered at once in a longer row
+THIN = 24  # a frontier up to this size is one thread's work: a barrier costs more than it saves
+THIN_ARCS = 2048  # unless more arcs leave it
+SHARE = 64  # vertices that a thread takes at a time, at most
+SHARES = 16  # for each thread, where the frontier is small
+WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
+BIT = np.uint64(1)
+
+# What each thread publishes before a level: its window of the frontier, its arcs, and what it has seen of the others.
+LOW, HIGH, ARCS, STOPPED, SENT = range(5)
+
+
+@inline
+def claim(S, E, K, u, v, arc, weights, contested):
+    """Give ``v`` the message along an arc, if it still wants one and nobody else is quicker."""
+    return claim_store(S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)), contested)
+
+
+@inline
+def push_row(S, E, K, u, begin, end, targets, weights, private, tail, contested):
+    """Claim along the arcs ``begin..end`` of ``u``; claimed vertices go to ``private[tail:]``; the new tail."""
+    if end - begin <= SHORT:
+        for arc in range(begin, end):
+            v = np.int64(load(targets, arc))
+            if wants_at(S, K, v) and claim(S, E, K, u, v, arc, weights, contested):
+                store(private, tail, v)
+                tail += 1
+    else:
+        # First a filter without branches, all loads in flight at once; then the claims. What passes is an arc, so that
+        # its weight is at hand; ids and arcs of a row both fit the queue's type, relative to the row.
+        while begin < end:
+            stop = min(end, begin + BATCH)
+            kept = tail
+            for arc in range(begin, stop):
+                store(private, kept, arc - begin)
+                kept += np.int64(wants_at(S, K, np.int64(load(targets, arc))))
+            for position in range(tail, kept):
+                arc = begin + np.int64(load(private, position))
+                v = np.int64(load(targets, arc))
+                if claim(S, E, K, u, v, arc, weights, contested):
+                    store(private, tail, v)
+                    tail += 1
+            begin = stop
+    return tail
+
+
+@inline
+def push_windows(
+    S, E, K, graph, private, base, tail, hubs, has_hubs, counters, cursors, memory, thread, threads, number, share,
+):  # fmt: skip
+    """Claim along the arcs of all windows, one's own first and then what others have left: ``(tail, arcs)``."""
+    offsets, targets, weights, in_offsets = graph
+    room = offsets.size - 1 + SLACK
+    contested = threads > 1
+    pushed = np.int64(0)
+    for turn in range(threads):
+        other = thread + turn
+        if other >= threads:
+            other -= threads
+        last = published(memory, other, number, HIGH)
+        cursor = ((number & 1) * threads + other) * LINE
+        part = other * room
+        while load_relaxed(cursors, cursor) < last:
+            taken = atomic_add(cursors, cursor, share)
+            for position in range(taken, min(taken + share, last)):
+                u = np.int64(load(private, part + position))
+                begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
+                pushed += end - begin
+                if has_hubs and end - begin > HUB:
+                    hubs[reserve(counters, HUB_COUNT, 1)] = u
+                else:
+                    tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, contested) - base
+    return tail, pushed
+
+
+@inline
+def push_hubs(S, E, K, graph, private, base, tail, hubs, counters, contested):
+    """Claim along pieces of the rows that were too long for one thread."""
+    offsets, targets, weights, in_offsets = graph
+    while True:
+        u, begin, end = take_piece(counters, hubs, offsets)
+        if u < 0:
+            break
+        tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, contested) - base
+    return tail
+
+
+@inline
+def thin_arcs(offsets, private, room, memory, threads, number):
+    """The arcs that leave a small frontier."""
+    arcs = np.int64(0)
+    for other in range(threads):
+        for position in range(published(memory, other, number, LOW), published(memory, other, number, HIGH)):
+            u = np.int64(load(private, other * room + position))
+            arcs += first_arc(offsets, u + 1) - first_arc(offsets, u)
+    return arcs
+
+
+@inline
+def window_arcs(offsets, private, first, last):
+    arcs = np.int64(0)
+    for position in range(first, last):
+        u = np.int64(load(private, position))
+        arcs += first_arc(offsets, u + 1) - first_arc(offsets, u)
+    return arcs
+
+
+@inline
+def push_window(S, E, K, graph, private, first, last, base, tail):
+    """One window by one thread alone."""
+    offsets, targets, weights, in_offsets = graph
+    for position in range(first, last):
+        u = np.int64(load(private, position))
+        begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
+        tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, False) - base
+    return tail
+
+
+@inline
+def to_bits(S, K, n, private, base, low, high, reachable, front, wanting, memory, thread, threads, number):
+    """The queue as the bitmap ``front``, and in ``wanting`` who still wants a message; the last barrier's number."""
+    words = (n + 63) >> 6
+    for w in range(words * thread // threads, words * (thread + 1) // threads):
+        bits = np.uint64(0)
+        for b in range(min(64, n - (w << 6))):
+            bits |= np.uint64(wants_at(S, K, (w << 6) + b)) << np.uint64(b)
+        store(wanting, w, bits & load(reachable, w))
+        store(front, w, np.uint64(0))
+    barrier(memory, thread, threads, number + 1)
+    for position in range(low, high):
+        v = np.int64(load(private, base + position))
+        atomic_or(front, v >> 6, BIT << np.uint64(v & 63))
+    barrier(memory, thread, threads, number + 2)
+    return number + 2
+
+
+@inline
+def pull_words(S, E, K, graph, in_graph, front, following, wanting, counters, which):
+    """Every vertex that wants a message looks for one in-neighbour in ``front``: ``(found, arcs looked at, arcs)``.
+
+    ``front`` (read), ``following`` (written) and ``wanting`` are bitmaps; the arcs are those of the vertices found.
+    """
+    offsets, targets, weights, out_in_offsets = graph
+    in_offsets, sources, in_weights = in_graph
+    words = (in_offsets.size - 1 + 63) >> 6
+    found = looked = out = np.int64(0)
+    while True:
+        first = take_work(counters, which, WORDS)
+        if first >= words:
+            break
+        for w in range(first, min(first + WORDS, words)):
+            open_bits = load(wanting, w)
+            claimed = np.uint64(0)
+            rest = open_bits
+            while rest != np.uint64(0):
+                v = (w << 6) + np.int64(trailing_zeros(rest))
+                rest &= rest - BIT
+                prefetch(sources, first_arc(in_offsets, v))
+            rest = open_bits
+            while rest != np.uint64(0):
+                b = trailing_zeros(rest)
+                v = (w << 6) + np.int64(b)
+                rest &= rest - BIT
+                begin, end = first_arc(in_offsets, v), first_arc(in_offsets, v + 1)
+                for arc in range(begin, end):
+                    u = np.int64(load(sources, arc))
+                    in_front = (load(front, u >> 6) >> np.uint64(u & 63)) & BIT != np.uint64(0)
+                    if in_front and claim(S, E, K, u, v, arc, in_weights, False):
+                        claimed |= BIT << b
+                        looked += arc - begin + 1
+                        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                        break
+            store(wanting, w, open_bits & ~claimed)
+            store(following, w, claimed)
+            found += np.int64(count_bits(claimed))
+    return found, looked, out
+
+
+@inline
+def to_queue(front, private, base, tail, thread, threads):
+    """A thread's share of the bitmap ``front``, listed in ``private`` from ``tail`` on; the new tail."""
+    words = front.size
+    for w in range(words * thread // threads, words * (thread + 1) // threads):
+        rest = load(front, w)
+        while rest != np.uint64(0):
+            store(private, base + tail, (w << 6) + np.int64(trailing_zeros(rest)))
+            rest &= rest - BIT
+            tail += 1
+    return tail
