@@ -1,4 +1,4 @@
-"""The command line: ``dromos generate | convert | info | verify | formats | serve | plan | run``, and the algorithms.
+"""The command line: ``dromos generate | convert | info | verify | formats | serve | plan | warm | run``, algorithms.
 
 Exit codes: 0 done; 1 the input or a file is bad; 2 the command was called wrongly; 3 memory, disk or device do not
 suffice; 130 interrupted.
@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from dromos._version import __version__
-from dromos.cli import convert, formats, generate, graph500, info, plan, reachability, run, serve, verify
+from dromos.cli import convert, formats, generate, graph500, info, plan, reachability, run, serve, verify, warm
 from dromos.cli.advice import in_options, listen, speak_as
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
@@ -39,6 +39,7 @@ app.command("verify")(verify.verify)
 app.command("formats")(formats.formats)
 app.command("serve")(serve.serve)
 app.command("plan")(plan.plan)
+app.command("warm")(warm.warm)
 add_commands(app)
 app.command("reachability-index", rich_help_panel="algorithms")(reachability.reachability_index)
 app.command("reachable", rich_help_panel="algorithms")(reachability.reachable)

@@ -1,0 +1,34 @@
+"""``dromos warm`` knows what every algorithm asks for, and runs those that are named."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dromos.cli import app
+from dromos.cli.algorithms import COMMANDS
+from dromos.cli.warm import arguments_for
+from dromos.errors import InvalidArgumentError
+from dromos.graph import generators
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_has_a_value(name: str, tmp_path: Path) -> None:
+    parameters = inspect.signature(COMMANDS[name]).parameters.values()
+    wanted = {p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD} - {"graph"}
+    assert wanted <= set(arguments_for(generators.path(4), tmp_path))
+
+
+def test_named_algorithms_are_compiled() -> None:
+    done = CliRunner().invoke(app, ["warm", "bfs", "connected_components"])
+    assert done.exit_code == 0, done.output
+    assert "2 algorithms are compiled" in done.output
+
+
+def test_an_unknown_name_is_told() -> None:
+    done = CliRunner().invoke(app, ["warm", "bsf"])
+    assert isinstance(done.exception, InvalidArgumentError)
+    assert "there is no algorithm 'bsf'" in str(done.exception)
