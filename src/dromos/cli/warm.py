@@ -60,7 +60,7 @@ def _graphs() -> tuple[Graph, ...]:
     draw = np.random.default_rng(1)
     ends = np.sort(draw.integers(0, _VERTICES, (2, 4 * _VERTICES)), axis=0)
     ends = ends[:, ends[0] != ends[1]]
-    weights: Array = draw.integers(1, 9, ends.shape[1]).astype(np.float32)
+    weights: Array = np.asarray(draw.integers(1, 9, size=ends[0].shape), dtype=np.float32)
     return tuple(
         Graph.from_edges(ends[0], ends[1], values, num_vertices=_VERTICES, directed=directed)
         for directed in (False, True)
