@@ -22,5 +22,5 @@ def test_offsets_of_the_transpose_have_their_type_before_there_is_one(dense):
     known.in_rows(graph)
     after = known.in_offsets(graph)
     assert after.size == n + 1
-    assert after.dtype == (np.uint32 if dense else np.int64)
+    assert after.dtype == np.uint32
     assert numba.typeof(before) == numba.typeof(after)

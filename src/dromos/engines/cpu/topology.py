@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.engines import GraphLike
 from dromos.engines.arc_order import matching_arcs
 
@@ -111,13 +111,6 @@ def _rows(graph: GraphLike) -> Arrays:
     weights = NO_VALUES if graph.weights is None else graph.weights
     offsets = graph.offsets if graph.num_arcs >= 1 << 32 else graph.offsets.astype(np.uint32)
     return read_only(offsets), read_only(targets.view(np.dtype(f"u{targets.itemsize}"))), read_only(weights)
-
-
-def read_only(array: Array) -> Array:
-    """The same values, not to be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 _known: dict[int, tuple[weakref.ref[Any], Topology]] = {}
