@@ -153,7 +153,8 @@ def _compile(kernel: Any, args: tuple[Any, ...]) -> Call | None:
         with compiling(f"the kernel {getattr(kernel, '__name__', 'of a caller')!r}"), remembered_interrupts():
             signature = tuple(kernel.typeof_pyval(value) for value in args)
             kernel.compile(signature)
-            known[types] = call_of(kernel, signature) if is_supported() and hasattr(kernel, "overloads") else None
+            call = call_of(kernel, signature) if is_supported() and hasattr(kernel, "overloads") else None
+        known[types] = call  # not where Ctrl-C came in between: then the next call compiles
     return known[types]
 
 
