@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, id_dtype
+from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.errors import GraphDataError
 from dromos.graph import Graph
 from dromos.graph.slices import GraphSlice, equal_edge_bounds
@@ -102,17 +103,19 @@ class RankGraph:
         dtype, size, rank = id_dtype(num_vertices), comm.Get_size(), comm.Get_rank()
         total = comm.allreduce(len(src))
         narrow = np.dtype(np.int32 if 2 * total < 1 << 31 else np.int64)
-        counted, degree = np.zeros(num_vertices, dtype=narrow), np.empty(num_vertices, dtype=narrow)
+        counted, degree = reused_zeros(num_vertices, narrow), reused_empty(num_vertices, narrow)
         run_team(kernels.count_ends, src, dst, counted, threads=1)
         comm.Allreduce(counted, degree)
         old_ids, bounds = None, []
+        offsets = reused_zeros(num_vertices + 1, np.int64)
         src, dst = src.astype(dtype, copy=False), dst.astype(dtype, copy=False)
         if deal:
             bounds = [(num_vertices * rank + size - 1) // size for rank in range(size + 1)]
             new_ids, old_ids = _dealt(degree, bounds, dtype)
-            src, dst, degree = new_ids[src], new_ids[dst], degree[old_ids]
-        offsets = np.zeros(num_vertices + 1, dtype=np.int64)
-        np.cumsum(degree, out=offsets[1:])
+            src, dst = _renumbered(src, new_ids), _renumbered(dst, new_ids)
+            run_team(kernels.sum_degrees, degree, old_ids, offsets, threads=1)
+        else:
+            np.cumsum(degree, out=offsets[1:])
         bounds = bounds or equal_edge_bounds(offsets, size).tolist()
         pieces = list(_routed(comm, bounds, src, dst, weights))
         first, last = bounds[rank], bounds[rank + 1]
@@ -154,10 +157,18 @@ def _dealt(degree: Array, bounds: Sequence[int], dtype: np.dtype[Any]) -> tuple[
     # the first ranges are the longer ones, so those that get a vertex in the last turn have room for it
     lengths = np.diff(bounds)
     starts = np.asarray(bounds[:-1])[np.argsort(-lengths, kind="stable")]
-    new_ids, old_ids = np.empty(len(degree), dtype), np.empty(len(degree), dtype)
+    new_ids, old_ids = reused_empty(len(degree), dtype), reused_empty(len(degree), dtype)
     places = np.zeros(int(degree.max(initial=0)) + 2, dtype=np.int64)
     run_team(kernels.deal_by_degree, degree, places, starts, new_ids, old_ids, threads=1)
     return new_ids, old_ids
+
+
+def _renumbered(ends: Array, new_ids: Array) -> Array:
+    from dromos.places.cluster import graph_kernels as kernels
+
+    renumbered = reused_empty(len(ends), new_ids.dtype)
+    run_team(kernels.renumber, ends, new_ids, renumbered, threads=1)
+    return renumbered
 
 
 def _routed(
@@ -175,7 +186,7 @@ def _routed(
         counts = np.zeros(len(bounds) - 1, dtype=np.int64)
         run_team(kernels.count_arcs, here, there, ends, counts, threads=1)
         total = int(counts.sum())
-        sources, targets = np.empty(total, src.dtype), np.empty(total, src.dtype)
+        sources, targets = reused_empty(total, src.dtype), reused_empty(total, src.dtype)
         arc_weights = np.empty(total if weights is not None else 0, given.dtype)
         cursors = np.cumsum(counts) - counts
         run_team(kernels.place_arcs, here, there, given, ends, cursors, sources, targets, arc_weights, threads=1)
@@ -192,7 +203,7 @@ def _swapped(comm: Any, column: Array, counts: Array) -> Array:
     incoming = np.empty_like(counts)
     comm.Alltoall(counts, incoming)
     size = column.dtype.itemsize
-    room = np.empty(int(incoming.sum()), dtype=column.dtype)
+    room = reused_empty(int(incoming.sum()), column.dtype)
     comm.Alltoallv([column.view(np.uint8), (counts * size).tolist()], [room.view(np.uint8), (incoming * size).tolist()])
     return room
 

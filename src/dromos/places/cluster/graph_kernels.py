@@ -38,6 +38,22 @@ def deal_by_degree(thread, num_threads, degree, places, starts, new_ids, old_ids
         old_ids[new] = v
 
 
+@kernel
+def sum_degrees(thread, num_threads, degree, old_ids, offsets):
+    """The offsets of rows that are as long as the degrees of ``old_ids``."""
+    end = offsets[0]
+    for i in range(old_ids.size):
+        end += degree[old_ids[i]]
+        offsets[i + 1] = end
+
+
+@kernel
+def renumber(thread, num_threads, ends, new_ids, renumbered):
+    """``renumbered = new_ids[ends]``; ids are known to lie within."""
+    for i in range(ends.size):
+        renumbered[i] = new_ids[ends[i]]
+
+
 @inline
 def owner_of(v, bounds):
     """The range ``bounds[r]..bounds[r + 1]`` that ``v`` lies in."""
