@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import dromos as dr
+from benchmarks.cases import chosen
 from benchmarks.record import say
 
 __all__ = ["run"]
@@ -40,13 +41,17 @@ KEY = ("graph", "order", "algorithm", "memory")
 ORDERS = ("input", "degree")
 
 
-def run(scale: int = 20, quick: bool = False) -> Iterator[dict[str, Any]]:
-    """One row per algorithm and budget, at ``scale`` and two above."""
+def run(
+    scale: int = 20, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """One row per order, algorithm and budget, at ``scale`` and two above."""
     budgets = {14: ("16M",)} if quick else {scale: ("64M", "1G"), scale + 2: ("256M",)}
     for (size, memories), order in product(budgets.items(), ORDERS):
+        if not chosen(f"kron{size}", graphs):
+            continue
         file = _store(size, order)
         rate = _disk_rate(file)
-        for name in CALLS:
+        for name in (name for name in CALLS if chosen(name, rows)):
             inside = _fresh(_in_memory, name, file)
             for memory in memories:
                 say(f"kron{size} in the order of {order}, {name} in {memory}")

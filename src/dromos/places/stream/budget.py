@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from dromos.codegen.facts import is_always_active
 from dromos.engines.forms import is_offered
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room
@@ -66,7 +67,9 @@ def state_bytes(
     else:
         row = sum(size * (1 + (name in written) + (name in typed.ir.tables)) for name, size in sizes.items())
         offers = leaf == "cpu" and is_offered(typed.ir, analyse(typed))
-        row += typed.message_bytes * (2 if offers else 1) + _MARKS[leaf] + types.id.itemsize * _LISTS.get(leaf, 0)
+        everyone = is_always_active(typed.ir, analyse(typed)) and typed.ir.update_on == "all"
+        lists = 0 if everyone else _LISTS.get(leaf, 0)  # nobody lists all vertices
+        row += typed.message_bytes * (2 if offers else 1) + _MARKS[leaf] + types.id.itemsize * lists
     if reads(typed.ir.exprs(), "in_degree"):
         row += 4
     arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
