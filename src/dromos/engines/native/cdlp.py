@@ -38,7 +38,7 @@ def cdlp(graph: Graph, *, max_iter: int, directed: bool, threads: int | None = N
     n, ids = graph.num_vertices, graph.targets.dtype
     team = 1 if graph.num_arcs < _SMALL else num_threads(threads)
     back = graph.transpose if directed else None
-    back_offsets = np.empty(0, np.int64) if back is None else back.offsets
+    back_offsets = graph.offsets[:0] if back is None else back.offsets
     back_targets = graph.targets[:0] if back is None else back.targets
     room = int((graph.out_degree if back is None else graph.out_degree + back.out_degree).max(initial=0))
     # parts of two threads lie two cache lines apart, or they would slow each other down at every store

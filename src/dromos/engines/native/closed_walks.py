@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -38,7 +38,7 @@ def walks_of(offsets: Array, targets: Array, weights: Array, threads: int | None
     total, stop = np.zeros(n), np.zeros(1, np.int64)
     team = max(1, min(num_threads(threads), -(-n // kernels.CHUNK)))
     run_team(
-        kernels.sum_walks, offsets, targets, weights, np.zeros(team * n), total, np.zeros(1, np.int64), stop,
-        threads=team, stop=stop,
+        kernels.sum_walks, read_only(offsets), read_only(targets), read_only(weights), np.zeros(team * n), total,
+        np.zeros(1, np.int64), stop, threads=team, stop=stop,
     )  # fmt: skip
     return total

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.parallel import run_team
 
@@ -24,6 +24,11 @@ class _Level(NamedTuple):
     targets: Array
     weights: Array
     strength: Array
+
+    @classmethod
+    def of(cls, *arrays: Array) -> _Level:
+        """Of arrays that kernels only read, whoever made them: so they are compiled once for all levels."""
+        return cls(*map(read_only, arrays))
 
     @property
     def size(self) -> int:
@@ -44,7 +49,7 @@ def communities(
     [0, 0, 0, 1, 1, 1]
     """
     weights = np.empty(0) if graph.weights is None else graph.weights.astype(np.float64)
-    bottom = _Level(graph.offsets, graph.targets, weights, _strength(graph))
+    bottom = _Level.of(graph.offsets, graph.targets, weights, _strength(graph))
     everything = float(bottom.strength.sum())
     community = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
     levels = [community]
@@ -162,7 +167,7 @@ def _aggregated(level: _Level, part: Array, parts: int) -> _Level:
     )  # fmt: skip
     used = int(offsets[-1])
     strength = np.bincount(part, weights=level.strength, minlength=parts)
-    return _Level(offsets, targets[:used].copy(), weights[:used].copy(), strength)
+    return _Level.of(offsets, targets[:used].copy(), weights[:used].copy(), strength)
 
 
 def _numbered(group: Array) -> tuple[Array, int]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.errors import FieldOverflowError
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
@@ -51,9 +51,10 @@ def dependencies_of(
     team = max(1, min(num_threads(threads), len(sources)))
     numbers, stop = [np.zeros(team * n) for _ in range(3)], np.zeros(1, np.int64)
     vertices = [np.full(team * n, kernels.UNSEEN, np.int64) for _ in range(3)]
+    rows = map(read_only, (offsets, targets, weights, sources))
     run_team(
-        kernels.accumulate, offsets, targets, weights, sources, endpoints, np.full(team * n, np.inf), *numbers,
-        *vertices, np.zeros(1, np.int64), stop, threads=team, stop=stop,
+        kernels.accumulate, *rows, endpoints, np.full(team * n, np.inf), *numbers, *vertices, np.zeros(1, np.int64),
+        stop, threads=team, stop=stop,
     )  # fmt: skip
     total: Array = numbers[-1].reshape(team, n).sum(axis=0)
     if not np.isfinite(total).all():
