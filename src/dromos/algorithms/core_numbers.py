@@ -17,10 +17,11 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import simple, sources_of_arcs, symmetric
+from dromos.algorithms.arguments import simple, sources_of_arcs
 from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
+from dromos.graph.derived import derived
 from dromos.runner import Options, Result, Session
 
 __all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "peeled_graph", "verify"]
@@ -118,7 +119,8 @@ class Cores(dr.Program):
 def peeled_graph(graph: Graph) -> Graph:
     """The undirected graph that cores are defined on: an edge of a directed graph counts at both of its ends."""
     bare = simple(graph)
-    return symmetric(bare, dedupe=False) if graph.directed else bare
+    # also where every arc has its reverse: then they are two edges
+    return derived(bare, "both ends", lambda given: given.symmetrized(dedupe=False)) if graph.directed else bare
 
 
 class CoreNumbersResult(Result):
