@@ -71,6 +71,8 @@ def test_the_command(tmp_path: Path) -> None:
     said = json.loads(ran.stdout)
     assert said["auto"] == "cpu"
     assert {"cpu, in memory", "cpu, from disk", "cuda"} == {place["place"] for place in said["places"]}
+    refused = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm"), "triangles"])
+    assert "connected-components" in str(refused.exception)
     shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm")])
     assert "auto" in shown.stdout
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from dromos.cli.console import out, print_json, work
 from dromos.cli.sizes import parse_size
+from dromos.errors import InvalidArgumentError
 
 __all__ = ["plan"]
 
@@ -29,6 +30,9 @@ def plan(
     from dromos.runner.prediction import PASSES, chosen, predictions
 
     name = algorithm.replace("-", "_")
+    if name not in PASSES:  # before the graph is read
+        known = ", ".join(PASSES).replace("_", "-")
+        raise InvalidArgumentError(f"{algorithm}: there is a model for {known}")
     with work(f"reading {graph.name}") as progress:
         found = read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):

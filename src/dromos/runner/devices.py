@@ -104,7 +104,7 @@ def engine_for(
     ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory. A graph that stays
     on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
     ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
-    ``memory``. Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
+    Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
     part of the edges and ``split`` tells which vertices it gets.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
@@ -113,8 +113,9 @@ def engine_for(
     if isinstance(device, str) and HYBRID in device:
         return _hybrid(device, threads, slices, parts, memory, share, split)
     if share is not None or split is not None:
+        given = f"share={share!r}" if share is not None else f"split={split!r}"
         raise InvalidArgumentError(
-            f"share={share!r}, split={split!r} split a graph over several devices; name them, as in device='cpu+cuda'"
+            f"{given} is for a graph that several devices share; name them, as in device='cpu+cuda'"
         )
     if isinstance(device, str) and device.partition(":")[0] == CLUSTER and memory is None and slices is parts is None:
         return _cluster(device, threads)
