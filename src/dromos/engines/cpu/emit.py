@@ -333,7 +333,11 @@ def _bucket(kind: str) -> list[str]:
 _LAST_BIN = 1 << 61
 
 
-_USES = {"claiming": ("claiming_rows",), "slices": ("supersteps",)}  # skeletons that a skeleton takes functions from
+_USES = {  # skeletons that a skeleton takes functions from
+    "claiming": ("claiming_rows",),
+    "offering": ("offers",),
+    "slices": ("supersteps", "offers"),
+}
 
 
 @cache

@@ -52,6 +52,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     weight_one,
 )  # fmt: skip
+from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.intrinsics import load, load_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel
 
@@ -59,26 +60,6 @@ from dromos.jit import LINE, barrier, inline, lean_kernel
 
 MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 LARGE, SMALL = 1024, 64  # vertices that a thread takes at a time: first many, towards the end few
-
-
-@inline
-def gather(M, sources, begin, end):
-    """The merged offers of the sources of the arcs ``begin..end``; in four chains, which do not wait for each other."""
-    a = identity()
-    b = identity()
-    c = identity()
-    d = identity()
-    arc = begin
-    while arc + 4 <= end:
-        a = merge(a, take(M, load(sources, arc)))
-        b = merge(b, take(M, load(sources, arc + 1)))
-        c = merge(c, take(M, load(sources, arc + 2)))
-        d = merge(d, take(M, load(sources, arc + 3)))
-        arc += 4
-    while arc < end:
-        a = merge(a, take(M, load(sources, arc)))
-        arc += 1
-    return merge(merge(a, b), merge(c, d))
 
 
 @inline
@@ -138,7 +119,7 @@ def pull(
             hub += 1
         v = np.int64(load(hubs, hub))
         begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
-        put(parts, piece, gather(M, sources, begin, min(begin + PIECE, first_arc(in_offsets, v + 1))))
+        put(parts, piece, gather_offers(M, sources, begin, min(begin + PIECE, first_arc(in_offsets, v + 1))))
     while True:
         first, last = take_rows(counters, n)
         if first >= n:
@@ -154,7 +135,7 @@ def pull(
                     continue
                 if WANTS_ALWAYS or wants_at(S, K, v):
                     messages += end - begin
-                    message = gather(M, sources, begin, end)
+                    message = gather_offers(M, sources, begin, end)
                 fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
                 all_fit &= fits
                 R = reduce_fold_held(R, before, S, K, v)

@@ -62,6 +62,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
     weight_one,
 )  # fmt: skip
+from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel
@@ -185,26 +186,6 @@ def make_offers(thread, threads, S, E, K, member, offers):
             put(offers, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
         else:
             put(offers, u, identity())
-
-
-@inline
-def gather_offers(offers, sources, begin, end):
-    """The merged offers along the arcs ``begin..end``; in four chains, which do not wait for each other."""
-    a = identity()
-    b = identity()
-    c = identity()
-    d = identity()
-    arc = begin
-    while arc + 4 <= end:
-        a = merge(a, take(offers, load(sources, arc)))
-        b = merge(b, take(offers, load(sources, arc + 1)))
-        c = merge(c, take(offers, load(sources, arc + 2)))
-        d = merge(d, take(offers, load(sources, arc + 3)))
-        arc += 4
-    while arc < end:
-        a = merge(a, take(offers, load(sources, arc)))
-        arc += 1
-    return merge(merge(a, b), merge(c, d))
 
 
 @lean_kernel

@@ -1,0 +1,30 @@
+"""Messages that depend on their source alone, made once per source and gathered along arcs."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from dromos.engines.cpu.skeletons.hooks import identity, merge, take
+from dromos.intrinsics import load
+from dromos.jit import inline
+
+# ---- everything above is replaced by a program's own hooks
+
+
+@inline
+def gather_offers(offers, sources, begin, end):
+    """The merged offers of the sources of the arcs ``begin..end``; in four chains, which do not wait for each other."""
+    a = identity()
+    b = identity()
+    c = identity()
+    d = identity()
+    arc = begin
+    while arc + 4 <= end:
+        a = merge(a, take(offers, load(sources, arc)))
+        b = merge(b, take(offers, load(sources, arc + 1)))
+        c = merge(c, take(offers, load(sources, arc + 2)))
+        d = merge(d, take(offers, load(sources, arc + 3)))
+        arc += 4
+    while arc < end:
+        a = merge(a, take(offers, load(sources, arc)))
+        arc += 1
+    return merge(merge(a, b), merge(c, d))
