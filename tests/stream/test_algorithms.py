@@ -130,6 +130,9 @@ def test_slices_and_other_devices_are_refused(tmp_path: Path) -> None:
         dr.bfs(file, 5, slices=3)
     with pytest.raises(InvalidArgumentError, match="graphs in memory only"):
         dr.bfs(file, 5, device="abacus")
+    for given in ({"memory": "1G"}, {"slices": 2}, {"parts": 2}):
+        with pytest.raises(InvalidArgumentError, match="over the ranks by itself"):
+            dr.bfs(file, 5, device="mpi", **given)
 
 
 @pytest.mark.skipif(is_available(), reason="there is a GPU here")

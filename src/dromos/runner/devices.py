@@ -117,7 +117,11 @@ def engine_for(
         raise InvalidArgumentError(
             f"{given} is for a graph that several devices share; name them, as in device='cpu+cuda'"
         )
-    if isinstance(device, str) and device.partition(":")[0] == CLUSTER and memory is None and slices is parts is None:
+    if isinstance(device, str) and device.partition(":")[0] == CLUSTER:
+        if not (memory is slices is parts is None):
+            raise InvalidArgumentError(
+                f"device={device!r} splits a graph over the ranks by itself; leave slices, parts and memory out"
+            )
         return _cluster(device, threads)
     if memory is not None or getattr(graph, "on_disk", False):
         if device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda"):
