@@ -15,6 +15,10 @@ is still the old one*; the caller first changes the word, then looks whether the
 sequentially consistent, so at least one of the two sees the other: either the caller finds a sleeper and wakes it, or
 the system finds the new word and does not let the worker sleep. The same holds for a caller that sleeps on
 ``REMAINING`` and says so in ``CALLER_SLEEPS``. Waking is shared: the caller wakes a few, those wake others.
+
+A team may have as many workers as there are cores, with a caller that waits beside them for Ctrl-C: one thread more
+than cores. Who spins there offers its core to others between two looks (``gives_way``). So the caller and the worker on
+its core change places in a microsecond or two, where a sleeper's waking takes some tens.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -27,7 +31,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from dromos.intrinsics import load, load_acquire, nanoseconds, spin_hint, store_relaxed
+from dromos.intrinsics import load, load_acquire, nanoseconds, sched_yield, spin_hint, store_relaxed
 from dromos.jit import kernel
 from dromos.team_layout import (
     ARRAY,
@@ -139,7 +143,17 @@ def _run(block, thread):
 
 
 @kernel
-def serve(words, block, worker, patience):
+def _pause(gives_way):
+    """Between two looks at a word."""
+    if gives_way != 0:
+        sched_yield()
+    else:
+        for _ in range(_PAUSES):
+            spin_hint()
+
+
+@kernel
+def serve(words, block, worker, patience, gives_way):
     """A worker's life: wait for a round, run its call, report; until there is none. Spins for ``patience`` ns."""
     seen = np.int32(0)
     while True:
@@ -147,8 +161,7 @@ def serve(words, block, worker, patience):
         if now == seen and patience > 0:
             until = nanoseconds() + patience
             while now == seen and nanoseconds() < until:
-                for _ in range(_PAUSES):
-                    spin_hint()
+                _pause(gives_way)
                 now = load_acquire(words, ROUND)
         if now == seen:
             _add_in_order(words, SLEEPERS, np.int32(1))
@@ -209,12 +222,11 @@ def _state(words, block):
 
 
 @kernel
-def _spin(words, block, patience):
+def _spin(words, block, patience, gives_way):
     if load_acquire(words, REMAINING) != 0 and patience > 0:
         until = nanoseconds() + patience
         while load_acquire(words, REMAINING) != 0 and nanoseconds() < until:
-            for _ in range(_PAUSES):
-                spin_hint()
+            _pause(gives_way)
     return _state(words, block)
 
 
@@ -227,20 +239,20 @@ def run_alone(block, kinds, values, entry, function):
 
 
 @kernel
-def run_together(words, block, kinds, values, entry, function, workers, patience):
+def run_together(words, block, kinds, values, entry, function, workers, patience, gives_way):
     """A call on the workers and, as thread 0, the caller; how it stands ``patience`` ns after the caller is done."""
     _write(block, kinds, values, entry, function, workers + 1, np.int64(1))
     _begin(words, workers)
     _run(block, np.int64(0))
-    return _spin(words, block, patience)
+    return _spin(words, block, patience, gives_way)
 
 
 @kernel
-def start(words, block, kinds, values, entry, function, workers, patience):
+def start(words, block, kinds, values, entry, function, workers, patience, gives_way):
     """A call on the workers alone; how it stands when they are done, ``patience`` ns later at the latest."""
     _write(block, kinds, values, entry, function, workers, np.int64(0))
     _begin(words, workers)
-    return _spin(words, block, patience)
+    return _spin(words, block, patience, gives_way)
 
 
 @kernel

@@ -42,8 +42,8 @@ def _aligned(words: int, dtype: type[np.generic]) -> Array:
 class NativeTeam:
     """``size`` threads inside compiled code; see :mod:`dromos.team_kernels`.
 
-    Where a core is left for the caller, threads that wait stay awake for some microseconds: the next round, or the end
-    of this one, is mostly near. Otherwise they would only keep each other from working.
+    Threads that wait stay awake for some microseconds: the next round, or the end of this one, is mostly near. Where no
+    core is left for the caller, they offer theirs to others meanwhile, so as not to keep each other from working.
     """
 
     def __init__(self, size: int) -> None:
@@ -52,11 +52,9 @@ class NativeTeam:
         self._words = _aligned(TEAM_WORDS, np.int32)
         self._block = _aligned(BLOCK_WORDS, np.int64)
         self._values = np.empty(BLOCK_WORDS, dtype=np.int64)
-        room = size < available_cores()
-        self._patience = _CALLER_SPINS if room else 0
-        spins = np.int64(_WORKER_SPINS if room else 0)
+        self._gives_way = np.int64(size >= available_cores())
         for worker in range(size):
-            args = (self._words, self._block, np.int64(worker), spins)
+            args = (self._words, self._block, np.int64(worker), np.int64(_WORKER_SPINS), self._gives_way)
             threading.Thread(target=kernels.serve, args=args, name=f"dromos-{worker}", daemon=True).start()
 
     def run(self, call: Call, args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
@@ -72,7 +70,7 @@ class NativeTeam:
                     begun = True  # a round that was not begun after all is a round that is over
                     state = begin(
                         self._words, self._block, call.kinds, self._values, call.entry, call.function, self.size,
-                        self._patience,
+                        _CALLER_SPINS, self._gives_way,
                     )  # fmt: skip
                 while state == RUNNING:
                     state = kernels.wait(self._words, self._block, _LONGEST_SLEEP_NS)
@@ -108,10 +106,10 @@ def _kernels() -> Any:
 
             words, block, word = types.int32[::1], types.int64[::1], types.int64
             call = (block, block, block, word, word)
-            kernels.serve.compile((words, block, word, word))
+            kernels.serve.compile((words, block, word, word, word))
             kernels.run_alone.compile(call)
-            kernels.run_together.compile((words, *call, word, word))
-            kernels.start.compile((words, *call, word, word))
+            kernels.run_together.compile((words, *call, word, word, word))
+            kernels.start.compile((words, *call, word, word, word))
             kernels.wait.compile((words, block, word))
             kernels.dismiss.compile((words, block))
             _loaded = kernels
