@@ -200,7 +200,25 @@ def test_a_target_beyond_the_vertices_is_refused_even_when_the_page_was_checked_
             buffer.view(np.int32)[5] = -1
         seen.add(position)
 
-    with pytest.raises(CorruptFileError, match=r"page 0, byte \d.*target -1 is not in 0..399"):
+    with pytest.raises(CorruptFileError, match=r"section targets, page 0 \(bytes .* is not what it was"):
+        scan(file, FaultyFile(file.origin, second_time), graph)
+
+
+@pytest.mark.parametrize("name", ["targets", "weights"])
+def test_a_bit_that_is_wrong_when_a_page_is_read_again_is_found(tmp_path: Path, name: str) -> None:
+    graph = random_graph(3)
+    file = stored(graph, tmp_path)
+    section = file.header.section(name)
+    assert section is not None
+    at, seen = section.end - 1, set[int]()  # in the last page, which is not a full one
+
+    def second_time(buffer: Array, position: int) -> None:
+        if position <= at < position + len(buffer):
+            if at in seen:
+                buffer[at - position] ^= 1
+            seen.add(at)
+
+    with pytest.raises(CorruptFileError, match=rf"section {name}, page \d+ \(bytes \S+\) is not what it was"):
         scan(file, FaultyFile(file.origin, second_time), graph)
 
 

@@ -56,7 +56,7 @@ class StoreFile:
         """Fill ``buffer`` from ``position``; both are multiples of a disk block, the file may end within the last."""
         wanted = min(len(buffer), self.origin.size - position)
         done = 0
-        with file_errors(self.path):
+        with file_errors(self.path, f"read bytes {position:,}..{position + wanted:,} of"):
             while done < wanted:
                 got = self._read_some(buffer[done:], position + done)
                 if got == 0:
@@ -71,11 +71,15 @@ class StoreFile:
         direct = self._direct
         if direct >= 0 and position % 4096 == 0:  # a read that ended within a block is taken up by the plain file
             try:
-                return os.preadv(direct, [buffer], position)
+                return self._pread(direct, buffer, position)
             except OSError as error:
                 if error.errno != _REFUSED_DIRECT:
                     raise
-        return os.preadv(self._fd, [buffer], position)
+        return self._pread(self._fd, buffer, position)
+
+    def _pread(self, fd: int, buffer: memoryview, position: int) -> int:
+        """The one call that reads; tests put another in its place."""
+        return os.preadv(fd, [buffer], position)
 
     def check_unchanged(self) -> None:
         """Refuse a file that was written to, cut, replaced or removed since the graph was opened."""

@@ -1,0 +1,169 @@
+"""Injects one fault after the other, and says what each came to."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+from unittest import mock
+
+import numpy as np
+
+import dromos as dr
+from dromos.algorithms.bfs import BFS
+from dromos.algorithms.pagerank import pagerank_program
+from dromos.algorithms.sssp import sssp_program
+from dromos.dtypes import Array
+from dromos.engines.parts import Leaf
+from dromos.engines.vectorised import VectorisedLeaf
+from dromos.errors import FileError, ResourceError
+from dromos.graph.store import write
+from dromos.graph.store.paged.file import StoreFile
+from dromos.places.stream import StreamEngine
+from dromos.program import Program
+from tests.faults.kinds import BUDGET, KINDS, Reader
+from tests.stream.stores import PAGE, random_graph
+
+__all__ = ["NAMES", "Outcome", "inject"]
+
+NAMES: Final = (*KINDS, BUDGET)
+_STEPS: Final = 8
+# Where a fault has a place, the error tells the bytes; where the whole file is another one, or too long, it tells that.
+_PLACE: Final = re.compile(
+    r"\bbytes? [\d,]+|changed, replaced or removed|is cut short|behind the end|signature|empty|No such file"
+)
+_PAGE: Final = re.compile(r"section \w+, pages? [\d,]+")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an injected fault came to."""
+
+    seed: int
+    kind: str
+    result: str
+    """``right`` for the right answer, the name of the error's type, or ``WRONG``."""
+    text: str = ""
+
+    @property
+    def fine(self) -> bool:
+        return self.result != "WRONG"
+
+
+def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Outcome:
+    """Run a program on a store with one fault in it; ``compiled``: on the CPU engine, where the seed says so."""
+    rng = np.random.default_rng([seed, NAMES.index(kind)])
+    which = int(rng.integers(3))
+    directed = bool(rng.integers(2))
+    chunk = int(rng.choice([PAGE, 4 * PAGE]))
+    leaf = _leaf(compiled and bool(rng.integers(2)))
+    file = folder / "graph.drm"
+    shutil.copyfile(_whole(directed, chunk), file)
+    program, right = _program(which), _right(which, directed)
+    try:
+        if kind == BUDGET:
+            return _too_small(rng, seed, dr.open(file), program, right, leaf)
+        with _reading(KINDS[kind](rng, file)):
+            graph = dr.open(file)
+            found = _run(program, graph, leaf, _least(program, graph, leaf) + int(rng.integers(12)) * PAGE)
+    except FileError as error:
+        text = str(error)
+        told = file.name in text and _PLACE.search(text) and (_PAGE.search(text) or "section targets" not in text)
+        return Outcome(seed, kind, type(error).__name__ if told else "WRONG", text)
+    except Exception as error:  # whatever else is raised is no answer that a user could do something with
+        return Outcome(seed, kind, "WRONG", f"{type(error).__name__}: {error}")
+    return _judged(seed, kind, found, right)
+
+
+def _judged(seed: int, kind: str, found: Array, right: Array) -> Outcome:
+    same = np.allclose(found, right, rtol=1e-9, atol=0, equal_nan=True)
+    return Outcome(seed, kind, "right") if same else Outcome(seed, kind, "WRONG", "another answer than in memory")
+
+
+def _too_small(
+    rng: np.random.Generator, seed: int, graph: dr.StoredGraph, program: Program, right: Array, leaf: Leaf
+) -> Outcome:
+    """The error tells what is needed; with that the run gives the right answer, with a byte less it does not run."""
+    needed = _least(program, graph, leaf)
+    memory = needed - 1 if rng.random() < 0.3 else int(rng.integers(1, needed))
+    try:
+        _run(program, graph, leaf, memory)
+    except ResourceError as error:
+        if error.needed != needed or "is too little: this run needs" not in str(error):
+            return Outcome(seed, BUDGET, "WRONG", str(error))
+        outcome = _judged(seed, BUDGET, _run(program, graph, leaf, needed), right)
+        return outcome if not outcome.fine else Outcome(seed, BUDGET, "ResourceError", str(error))
+    return Outcome(seed, BUDGET, "WRONG", f"ran in {memory:,} bytes, where {needed:,} are needed")
+
+
+def _run(program: Program, graph: dr.Graph, leaf: Leaf, memory: int) -> Array:
+    engine = StreamEngine(leaf, memory, page_bytes=PAGE)
+    return next(iter(dr.run(program, graph, device=engine, max_iter=_STEPS).values()))
+
+
+def _least(program: Program, graph: dr.Graph, leaf: Leaf) -> int:
+    """The least memory in which a run is possible; no arcs are read for it."""
+    try:
+        StreamEngine(leaf, 1, page_bytes=PAGE).prepare(program, graph)
+    except ResourceError as error:
+        return error.needed or 0
+    raise AssertionError("one byte is not enough for anything")
+
+
+@contextmanager
+def _reading(reader: Reader | None) -> Iterator[None]:
+    """Have all positioned reads of stores go through ``reader``."""
+    if reader is None:
+        yield
+        return
+    pread = StoreFile._pread
+
+    def read(self: StoreFile, fd: int, buffer: memoryview, position: int) -> int:
+        return reader(lambda part, at: pread(self, fd, part, at), buffer, position, fd == self._direct)
+
+    with mock.patch.object(StoreFile, "_pread", read):
+        yield
+
+
+@cache
+def _leaf(compiled: bool) -> Leaf:
+    if not compiled:
+        return VectorisedLeaf()
+    from dromos.engines.cpu.part import CpuLeaf
+
+    return CpuLeaf(2)
+
+
+@cache
+def _graph(directed: bool) -> dr.Graph:
+    return random_graph(5, directed=directed)
+
+
+@cache
+def _whole(directed: bool, chunk_bytes: int) -> Path:
+    """A store without a fault, to be copied."""
+    file = Path(_folder().name) / f"{directed}-{chunk_bytes}.drm"
+    write(_graph(directed), file, transpose=directed, chunk_bytes=chunk_bytes)
+    return file
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory()  # removed with the process
+
+
+def _program(number: int) -> Program:
+    kinds = (BFS, pagerank_program(False, False, np.dtype(np.float64)), sssp_program(np.dtype(np.int64)))
+    params = ({"source": 7}, {"alpha": 0.85, "tolerance": 0.0}, {"source": 7})
+    return kinds[number](**params[number])
+
+
+@cache
+def _right(which: int, directed: bool) -> Array:
+    return next(iter(dr.run(_program(which), _graph(directed), device="numpy", max_iter=_STEPS).values()))
