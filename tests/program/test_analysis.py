@@ -307,6 +307,23 @@ def test_a_level_that_may_not_fit_its_field_is_not_taken_for_above_zero():
     assert claiming(np.int64, CLAIMS["below"]) == "x"
 
 
+class LeastFlags(dr.Program):
+    """A bool that messages improve, and that the vertices are to be ordered by."""
+
+    combine = dr.MIN
+    priority = "low"
+    low = dr.field(bool)
+
+    def init(self, v):
+        return v.id > 0
+
+    def compute(self, u, edge, v):
+        return u.low
+
+    def update(self, v, message):
+        return dr.minimum(v.low, message)
+
+
 def test_monotone_delta_and_priority():
     assert analyse(p.SSSPWithParents.typed(FLOAT)).monotone == "distance"
     assert analyse(p.DeltaPageRank.typed(FLOAT)).delta == "residual"
@@ -320,7 +337,13 @@ def test_monotone_delta_and_priority():
         init=lambda self, v: {"distance": 0.0},
         update=lambda self, v, message: {"distance": dr.minimum(v.distance, message)},
     )
-    for unused, why in ((silent, "active() is not proven"), (other, "not the field that messages improve")):
+    flags = analyse(LeastFlags.typed(FLOAT))
+    assert flags.monotone == "low"
+    for unused, why in (
+        (silent, "active() is not proven"),
+        (other, "not the field that messages improve"),
+        (flags, "a bool has too few values"),
+    ):
         assert unused.priority is None
         assert any("is not used" in note and why in note for note in unused.notes)
 

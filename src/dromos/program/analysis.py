@@ -95,7 +95,7 @@ def analyse(typed: TypedProgram) -> Analysis:
     monotone, delta = monotone_field(ir), delta_field(ir)
     activity = _activity(typed)
     legal = legal_paths(typed, monotone, delta, uniform)
-    priority = _priority(ir, monotone, legal)
+    priority = _priority(typed, monotone, legal)
     wants = _wants(ir, activity)
     checked = any(function == "update" for function, _ in typed.narrowing)
     vote = ir.combine.idempotent and (ir.combine is ANY or uniform)
@@ -173,11 +173,13 @@ def _wants(ir: ProgramIR, activity: Activity) -> Expr | None:
 
 
 def _priority(
-    ir: ProgramIR, monotone: str | None, legal: Mapping[str, str | None]
+    typed: TypedProgram, monotone: str | None, legal: Mapping[str, str | None]
 ) -> tuple[str, Literal["ascending"]] | None:
-    if ir.priority is None or ir.priority != monotone or legal["async-push-dd"] is not None:
+    """The field that orders the vertices; a bool has two values, too few for an order to be of use."""
+    name = typed.ir.priority
+    if name is None or name != monotone or legal["async-push-dd"] is not None or typed.dtype(name).kind == "b":
         return None
-    return ir.priority, "ascending"
+    return name, "ascending"
 
 
 def _notes(
@@ -193,7 +195,11 @@ def _notes(
             for wide in {str(d) for i, d in enumerate(typed.accumulators) if typed.ir.combine.part(i) is SUM}
         ]
     if typed.ir.priority is not None and priority is None:
-        why = legal["async-push-dd"] or "it is not the field that messages improve"
+        why = legal["async-push-dd"] or (
+            "a bool has too few values for an order"
+            if typed.dtype(typed.ir.priority).kind == "b"
+            else "it is not the field that messages improve"
+        )
         notes.append(f"priority = {typed.ir.priority!r} is not used: {why}")
     if activity == "other" and any(
         node.op == "ne" and typed.typing.of(node.args[0]).dtype.kind == "f" for node in reads([typed.ir.active], "ne")
