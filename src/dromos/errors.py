@@ -9,6 +9,7 @@
     ├── FileError              (OSError)      a file that cannot be opened, read or written
     │   ├── FormatError        (ValueError)   the file's content breaks its format; knows file and line
     │   │   └── CorruptFileError              cut short, flipped bytes, failed checksum
+    │   ├── CheckpointError    (ValueError)   the saved state of another run: graph, program, parameters or version
     │   └── UnsupportedFormatError            a format, version, endianness or extension we do not read
     ├── ProgramError           (ValueError)   a program that is not well formed; knows program, function, file, line
     │   ├── UntraceableError   (TypeError)    Python asked a symbol for its value: `if`, `and`, `while`, `int()`
@@ -33,6 +34,7 @@ from typing import Any
 __all__ = [
     "AlgorithmError",
     "ArcsOnDiskError",
+    "CheckpointError",
     "ConvergenceError",
     "CorruptFileError",
     "DeviceError",
@@ -113,6 +115,10 @@ class FormatError(FileError, ValueError):
 
 class CorruptFileError(FormatError):
     """A file that was cut short, has flipped bytes, or fails its checksum."""
+
+
+class CheckpointError(FileError, ValueError):
+    """The saved state of another run: of another graph, program, parameters, engine or version."""
 
 
 class UnsupportedFormatError(FileError):

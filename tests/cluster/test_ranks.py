@@ -79,3 +79,36 @@ def test_an_unknown_leaf_is_refused() -> None:
     pytest.importorskip("mpi4py", exc_type=ImportError)
     with pytest.raises(InvalidArgumentError, match="cannot run on 'abacus'"):
         engine_for("mpi:abacus")
+
+
+SAVED = """
+import os, signal, sys
+import dromos as dr
+from dromos.places.cluster import world
+rank, at = world().Get_rank(), int(sys.argv[2])
+def progress(done, total):
+    if rank == 1 and done == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+how = dict(device="mpi:numpy", progress=progress, checkpoint=sys.argv[1], checkpoint_every=0)
+graph = dr.generators.rmat(6, 4, seed=3)
+found = dr.pagerank(graph, tol=1e-12, **how)
+if rank == 0:
+    print(found.trace[0].path, found.rank.tobytes().hex())
+"""
+
+
+def test_a_killed_job_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(SAVED)
+    whole = run_job(str(script), str(tmp_path / "whole"), "-1", ranks=2)
+    assert whole.returncode == 0, whole.stderr[-3000:]
+    at = int(np.random.default_rng().integers(2, 20))
+    killed = run_job(str(script), str(tmp_path / "saved"), str(at), ranks=2)
+    assert killed.returncode != 0, at
+    other = run_job(str(script), str(tmp_path / "saved"), "-1", ranks=3)
+    assert "CheckpointError" in other.stderr, other.stderr[-3000:]
+    assert "another engine: 'numpy on 2 ranks' when it was saved, 'numpy on 3 ranks' now" in other.stderr
+    again = run_job(str(script), str(tmp_path / "saved"), "-1", ranks=2)
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert again.stdout.split()[0] == "checkpoint", at
+    assert again.stdout.split()[1] == whole.stdout.split()[1], at

@@ -213,6 +213,8 @@ def _parents(graph: Graph, source: int, distance: Array, engine: Engine) -> Arra
 class _NegativeCycles:
     """Looks for a cycle of parents after 1, 2, 4, 8, … supersteps: there is one only where a cycle is negative."""
 
+    resumable = True  # it looks at the state alone
+
     def __init__(self, graph: Graph, source: int) -> None:
         self.graph, self.source, self.next = graph, source, 1
 

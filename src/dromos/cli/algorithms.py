@@ -81,6 +81,17 @@ class Common:
             ],
             None,
         ),
+        "checkpoint": (
+            Annotated[
+                Path | None,
+                _option("--checkpoint", text="Save the run to this folder now and then; the same command resumes it."),
+            ],
+            None,
+        ),
+        "checkpoint_every": (
+            Annotated[float, _option("--checkpoint-every", text="Seconds between two checkpoints.")],
+            60.0,
+        ),
         "threads": (Annotated[int | None, _option("--threads", text="Threads [default: all cores]")], None),
         "check": (Annotated[bool, _option("--verify", text="Check the answer.")], False),
         "trace": (Annotated[bool, _option("--trace", text="Show what each step did, and why.")], False),

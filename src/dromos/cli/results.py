@@ -38,6 +38,8 @@ def deliver(
     memory: str | None = None,
     share: float | None = None,
     split: str | None = None,
+    checkpoint: Path | None = None,
+    checkpoint_every: float = 60.0,
 ) -> None:
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
@@ -61,6 +63,8 @@ def deliver(
         device = "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
     how |= {name: value for name, value in (("share", share), ("split", split)) if value is not None}
+    if checkpoint is not None:
+        how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     if memory is not None:
         if check:
             raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")

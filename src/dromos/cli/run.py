@@ -47,6 +47,10 @@ def run(
     split: Annotated[
         str | None, typer.Option(help="With several devices, the first one's vertices: high, low or random.")
     ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Save the run to this folder now and then; the same command resumes it.")
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 60.0,
     trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page that explains the run.")] = None,
@@ -65,6 +69,7 @@ def run(
     deliver(
         cls.__name__, graph, call,
         out=out, device=device, path=path, threads=threads, memory=memory, share=share, split=split,
+        checkpoint=checkpoint, checkpoint_every=checkpoint_every,
         check=False, trace=trace, save_trace=save_trace, format=format, json=json, report=report, top=top,
     )  # fmt: skip
 

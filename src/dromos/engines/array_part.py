@@ -16,6 +16,7 @@ from dromos.engines.arc_order import in_order
 from dromos.engines.interpreter import allocate
 from dromos.engines.merging import Accumulators
 from dromos.engines.parts import Copies, Messages, Partial, Phase
+from dromos.engines.saving import Saved, pack, put_back, reductions_of
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import in_blocks
@@ -169,6 +170,30 @@ class ArrayPart(ABC):
         self.superstep += self._begun
         self.tables = {}
         self._begun = True
+
+    # ---- checkpoints -----------------------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Array]:
+        """The part's own rows, its frontier and the reductions, for :meth:`restore`."""
+        own = {name: values[self.first : self.last] for name, values in self.state.items()}
+        return pack(own, self.edge_state, self.reductions, **self._saved_frontier())
+
+    def _saved_frontier(self) -> dict[str, Array | None]:
+        return {"frontier": self.frontier}
+
+    def restore(self, saved: Saved, superstep: int) -> None:
+        """Go on after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
+        own = {name: values[self.first : self.last] for name, values in self.state.items()}
+        put_back(saved, own, self.edge_state)
+        if not self.always:
+            self._frontier = saved["frontier"]
+        self.superstep = superstep - 1
+        self.finish(reductions_of(saved))
+
+    def take_copies(self, fields: Mapping[str, Array]) -> None:
+        """After :meth:`restore`: the rows of all vertices."""
+        for name, values in fields.items():
+            np.copyto(self.state[name], values)
 
     def _partial(self, reductions: tuple[Any, ...]) -> Partial:
         offsets, first, last = self.shape.offsets, self.first, self.last

@@ -26,6 +26,7 @@ from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, grap
 from dromos.engines.arc_order import in_order
 from dromos.engines.direction import along
 from dromos.engines.interpreter import Edge, Interpreter, Message, State, Vertex
+from dromos.engines.saving import Saved, pack, put_back, reductions_of
 from dromos.plan import Caps, Path, Stats, require_legal
 from dromos.program import Analysis, Program, analyse
 
@@ -96,6 +97,21 @@ class ReferenceExecution:
     def result(self) -> Mapping[str, Array]:
         """Copies of the fields and the edge fields (in the order of the arcs)."""
         return {name: array.copy() for name, array in {**self._meaning.state, **self._meaning.edge_state}.items()}
+
+    why_not_saved = ""
+
+    def save(self) -> Saved:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        meaning = self._meaning
+        frontier = np.array(self._frontier, dtype=np.int64)
+        return pack(meaning.state, meaning.edge_state, meaning.reductions.values(), frontier=frontier)
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        meaning = self._meaning
+        put_back(saved, meaning.state, meaning.edge_state)
+        meaning.reductions = dict(zip(meaning.reductions, reductions_of(saved), strict=True))
+        meaning.superstep, self._frontier, self.stats = stats.superstep, saved["frontier"].tolist(), stats
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``; this engine never runs ahead, whatever the horizon."""

@@ -11,11 +11,14 @@ import numpy as np
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphShape, caps_for
+from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import Part, Partial
+from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
 from dromos.places.ordered import ORDERED, Ordered, can_order
+from dromos.places.saving import restore_parts, save_parts
 from dromos.plan import PATHS, Caps, Path, Stats, require_legal
 from dromos.plan.path import Direction
 from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
@@ -86,6 +89,24 @@ class PlacedExecution:
         """The fields and the edge fields (in the order of the arcs); they belong to the caller."""
         edges = {spec.name: self.exchange.gather(self.parts, spec.name, edges=True) for spec in self.ir.edge_fields}
         return {**{spec.name: self.exchange.gather(self.parts, spec.name) for spec in self.ir.fields}, **edges}
+
+    @property
+    def why_not_saved(self) -> str:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        return "" if all(isinstance(part, ArrayPart) for part in self.parts) else "its state lies on a device"
+
+    def save(self) -> Saved:
+        """See :class:`dromos.engines.saving.ResumableExecution`: what the parts of this process own."""
+        return save_parts(self.parts)
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        self._reductions = restore_parts(self.parts, self.exchange, saved, stats.superstep)
+        self._superstep, self.stats = stats.superstep, stats
+
+    def agree(self, seconds: float) -> float:
+        """The longest time of all processes, the same in each: by it they decide together."""
+        return self.exchange.largest([seconds])
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``, whatever the horizon: others may have to be asked after each."""

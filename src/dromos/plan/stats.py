@@ -187,6 +187,11 @@ class History(Sequence[Row]):
         """The last step on ``path``."""
         return self._latest.get(path)
 
+    def decisive(self) -> list[Row]:
+        """The rows that a planner looks at, in order: the last step on each path, so the last of all is among them."""
+        latest = self._latest.values()
+        return sorted(latest, key=lambda row: row.before.superstep)
+
     def __len__(self) -> int:
         return len(self._rows)
 

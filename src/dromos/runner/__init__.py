@@ -9,9 +9,11 @@ from dromos.graph import Graph
 from dromos.program import Program
 from dromos.program.types import IdType
 from dromos.runner.devices import DEVICES, engine_for
+from dromos.runner.options import DeviceOptions, Options
+from dromos.runner.outcome import Outcome
 from dromos.runner.result import Result, array_module, on_host
 from dromos.runner.result_kinds import NumberResult, ProgramResult
-from dromos.runner.session import DeviceOptions, Options, Outcome, Session
+from dromos.runner.session import Session
 from dromos.runner.trace import Trace, TraceRow
 
 __all__ = [
@@ -43,7 +45,7 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
         program: an instance, with its parameters.
         graph: the graph.
         max_iter: the most supersteps to run; ``result.finished`` is empty if it was cut off there.
-        how: ``device``, ``path``, ``threads`` and ``progress``; see :class:`Options`.
+        how: ``device``, ``path``, ``threads``, ``checkpoint`` and others; see :class:`Options`.
 
     >>> import numpy as np
     >>> import dromos as dr
@@ -112,5 +114,6 @@ def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
         share=how.pop("share", None),
         split=how.pop("split", None),
     )
-    run(program, graph, max_iter=0, **how)
+    unsaved = {name: value for name, value in how.items() if not name.startswith("checkpoint")}
+    run(program, graph, max_iter=0, **unsaved)  # type: ignore[arg-type]
     return Runner(program, graph, how)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from dromos.engines import Engine, Execution, GraphLike, SwitchingExecution, graph_types
 from dromos.errors import InvalidArgumentError
 from dromos.graph.summary import human_bytes
 from dromos.plan import Decision, History, Path, Row, Stats, choose, require_legal
 from dromos.program import Program, analyse
+
+if TYPE_CHECKING:
+    from dromos.runner.checkpoint import Checkpoint
 
 __all__ = ["Progress", "Watch", "fixed_path", "iterate"]
 
@@ -32,16 +36,21 @@ def iterate(
     progress: Progress | None = None,
     watch: Watch | None = None,
     every: int = _WATCHED_HORIZON,
+    checkpoint: Checkpoint | None = None,
 ) -> History:
     """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
 
-    ``watch`` and ``progress`` are called after ``every`` supersteps at the latest.
+    ``watch`` and ``progress`` are called after ``every`` supersteps at the latest. ``checkpoint`` saves the run now and
+    then, so engines are not asked for more supersteps at once than pass in that time.
 
     The planner takes synchronous paths where there is a limit: only there do so many supersteps have a meaning.
     KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
     """
-    history, stats = History(), execution.stats
+    known = [] if checkpoint is None else checkpoint.decisive
+    history, stats = History(known), execution.stats
     caps = execution.caps if max_iter is None else execution.caps.in_supersteps()
+    if checkpoint is not None:
+        caps = replace(caps, whole="")  # a run in one step cannot be saved on its way
     fixed = None if path is None else Decision(path, "fixed by the caller", horizon=None)
     watched = progress is not None or watch is not None
     while not stats.finished and (max_iter is None or stats.superstep < max_iter):
@@ -49,6 +58,8 @@ def iterate(
         horizon = decision.horizon
         if watched:
             horizon = min(horizon or every, every)
+        if checkpoint is not None:
+            horizon = min(horizon or checkpoint.at_once, checkpoint.at_once)
         if max_iter is not None:
             left = min(max_iter - stats.superstep, _MOST_AT_ONCE)
             horizon = left if horizon is None else min(horizon, left)
@@ -65,7 +76,9 @@ def iterate(
                 progress.note(f"{human_bytes(stats.read)} read, {human_bytes(rate)}/s")
         if watch is not None:
             watch(execution, stats)
-    return history
+        if checkpoint is not None:
+            checkpoint.after_step(execution, stats, history)
+    return History(history[len(known) :]) if known else history
 
 
 def fixed_path(

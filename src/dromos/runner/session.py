@@ -6,12 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from dromos.compiling import compile_seconds
-from dromos.dtypes import Array
 from dromos.engines import Engine, NativeKernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
@@ -21,62 +20,17 @@ from dromos.runner import first_calls
 from dromos.runner.devices import DEVICE_VARIABLE, engine_for
 from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
+from dromos.runner.options import check_graph
+from dromos.runner.outcome import Outcome
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 
-__all__ = ["DeviceOptions", "Options", "Outcome", "Session"]
+if TYPE_CHECKING:
+    from dromos.runner.checkpoint import Checkpoint
+
+__all__ = ["Session"]
 
 Answer = TypeVar("Answer", bound=Result)
-
-
-def check_graph(graph: Any) -> None:
-    """Refuse what is not a graph of ours, with the way to make one."""
-    if not isinstance(graph, Graph):
-        kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
-        raise InvalidArgumentError(f"graph is a {kind}; make a dromos.Graph of it with a Graph.from_… method")
-
-
-class DeviceOptions(TypedDict, total=False):
-    """How to run: what every algorithm takes beside its own arguments.
-
-    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs), ``"reference"``,
-    or several joined by ``+``.
-    ``path``: ``"auto"`` or a fixed one such as ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``:
-    told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
-    so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
-    devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
-    degrees), ``"low"`` or ``"random"``; chosen by a model unless given. ``keep_on_device``: leave the arrays of the
-    result on the GPU, as CuPy arrays that PyTorch and others take without a copy.
-    """
-
-    device: str | Engine
-    path: str | Path
-    threads: int | None
-    progress: Progress | None
-    slices: int | None
-    parts: int | None
-    keep_on_device: bool
-    share: float | None
-    split: str | None
-
-
-class Options(DeviceOptions, total=False):
-    """As :class:`DeviceOptions`, and ``memory``: what a run on a graph that stays on disk (:func:`dromos.open`) may
-    take, in bytes or as ``"2G"``; half of what is free unless given.
-    """
-
-    memory: int | str | None
-
-
-class Outcome(NamedTuple):
-    """Outcome of one program."""
-
-    fields: Mapping[str, Array]
-    finished: str
-    """Why it ended: ``"frontier empty"``, ``"converged"``, or empty if it was cut off at ``max_iter``."""
-    supersteps: int
-    reductions: Mapping[str, Any]
-    """The last value of each reduction, as Python numbers or tuples of them."""
 
 
 class Session:
@@ -104,6 +58,8 @@ class Session:
         keep_on_device: bool = False,
         share: float | None = None,
         split: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
         **unknown: Any,
     ) -> None:
         for keyword in unknown:
@@ -117,7 +73,7 @@ class Session:
         self.engine = engine_for(
             device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split
         )
-        chosen = device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
+        chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
         self._at_once = chosen and self.engine.name == "cpu" and first_calls.answers_at_once(graph)
         if self._at_once:
             self.engine = engine_for("numpy", threads)
@@ -126,6 +82,11 @@ class Session:
         if not (getattr(self.engine, "streams", False) or getattr(self.engine, "reads_stores", False)):
             graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)
+        self._checkpoint: Checkpoint | None = None
+        if checkpoint is not None:
+            from dromos.runner import checkpoint as saving
+
+            self._checkpoint = saving.Checkpoint(checkpoint, checkpoint_every, name, self.engine, str(self.path))
         self._rows: list[TraceRow | FusedRow] = []
         self.finished = ""
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
@@ -159,6 +120,8 @@ class Session:
         device, where an engine was told to leave them there.
         """
         on = self.graph if graph is None else graph
+        if self._checkpoint is not None:
+            return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
         if self._at_once and watch is None:
             try:
                 return self._run(program, on, max_iter, first_calls.limit(), None, keep_on_device)
@@ -172,6 +135,40 @@ class Session:
         if self._at_once:
             self._at_once, self.engine = False, engine_for("cpu", self.threads)
 
+    def _run_saved(
+        self,
+        checkpoint: Checkpoint,
+        program: Program,
+        on: Graph,
+        max_iter: int | None,
+        watch: Watch | None,
+        every: int | None,
+        keep_on_device: bool,
+    ) -> Outcome:
+        """As :meth:`run`, with the outcome from the checkpoint where it is there, and saved on the way where not."""
+        if watch is not None and not getattr(watch, "resumable", False):
+            raise InvalidArgumentError(
+                f"checkpoint={str(checkpoint.path)!r}: {self.name} gathers its answer between supersteps, which no "
+                "checkpoint holds; leave checkpoint out"
+            )
+        known = checkpoint.begin(program, on, max_iter)
+        if known is None:
+            outcome = self._run(program, on, max_iter, watch, every, keep_on_device, checkpoint)
+            fields = {name: on_host(values) for name, values in outcome.fields.items()}
+            checkpoint.end(fields, outcome._replace(fields={})._asdict())
+            return outcome
+        told = known.told
+        self.finished = told["finished"]
+        self._note_restored(program, told["supersteps"], checkpoint)
+        reductions = {name: tuple(v) if isinstance(v, list) else v for name, v in told["reductions"].items()}
+        return Outcome(known.fields, self.finished, told["supersteps"], reductions)
+
+    def _note_restored(self, program: Program, supersteps: int, checkpoint: Checkpoint) -> None:
+        """The supersteps before a restart are one row of the trace."""
+        reason = f"restored from {checkpoint.path}"
+        phase = type(program).__name__
+        self._rows.append(TraceRow(phase, 0, supersteps, 0, 0, 0, "checkpoint", reason, None, 0.0, 0, 0))
+
     def _run(
         self,
         program: Program,
@@ -180,12 +177,17 @@ class Session:
         watch: Watch | None,
         every: int | None,
         keep_on_device: bool,
+        checkpoint: Checkpoint | None = None,
     ) -> Outcome:
         execution = self.engine.prepare(program, on)
         try:
+            if checkpoint is not None and (done := checkpoint.resume(execution)):
+                self._note_restored(program, done, checkpoint)
             path = fixed_path(self.path, execution, program, on, self.engine)
             often = {} if every is None else {"every": every}
-            history = iterate(execution, path, max_iter=max_iter, progress=self.progress, watch=watch, **often)
+            history = iterate(
+                execution, path, max_iter=max_iter, progress=self.progress, watch=watch, checkpoint=checkpoint, **often
+            )
         finally:
             close = getattr(execution, "close", None)
             if close is not None:  # threads that read, and an open file
@@ -203,8 +205,9 @@ class Session:
     def native(
         self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
-        """What the engine's own kernel gives; None if it has none, or if the caller wants a path taken."""
-        found = self.engine.native(kernel) if self.path == "auto" else None
+        """What the engine's own kernel gives; None if it has none, or the caller wants a path, or checkpoints."""
+        steps = self.path != "auto" or self._checkpoint is not None  # a program can be told a path, and be saved
+        found = None if steps else self.engine.native(kernel)
         return None if found is None else self._call(kernel, found, graph, keep_on_device, options)
 
     def _call(
@@ -264,7 +267,12 @@ class Session:
         return self._call(kernel, found, graph, False, options)
 
     def refuse_path(self) -> None:
-        """Refuse a fixed path, for an algorithm that is no program."""
+        """Refuse a fixed path and checkpoints, for an algorithm that is no program."""
+        if self._checkpoint is not None:
+            raise InvalidArgumentError(
+                f"checkpoint={str(self._checkpoint.path)!r}: {self.name} is one kernel and no program, so there are no "
+                "supersteps to save it between; leave checkpoint out"
+            )
         if self.path != "auto":
             raise InvalidArgumentError(
                 f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"

@@ -29,6 +29,7 @@ from dromos.engines.cpu.launching import (
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.topology import HUB_LENGTH
 from dromos.engines.parts import Copies, Messages, Partial, Phase
+from dromos.engines.saving import Saved
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
 from dromos.program import FieldSpec, GraphTypes, Program
@@ -209,6 +210,22 @@ class ClaimingPart(ArrayPart):
         self._found = self._found_out = self._gone = 0
         self._pulled, self._sorted_away = False, None
         return self._queue[:0]
+
+    # ---- checkpoints -----------------------------------------------------------------------------------------------
+
+    def _saved_frontier(self) -> dict[str, Array | None]:
+        """The frontier in its own order, which decides between parents, and who still wants or was not told."""
+        return {"frontier": self._list(), "ascends": np.asarray(self._ascends), "wanting": self._wanting}
+
+    def restore(self, saved: Saved, superstep: int) -> None:
+        """As its base."""
+        super().restore(saved, superstep)
+        front = saved["frontier"]
+        self._wanting[:] = saved["wanting"]
+        self._found, self._found_out = len(front), int((self._offsets[front + 1] - self._offsets[front]).sum())
+        self._next[: len(front)] = front
+        self._advance()
+        self._ascends = bool(saved["ascends"])
 
     # ---- what parts tell each other --------------------------------------------------------------------------------
 

@@ -37,9 +37,13 @@ class Claims:
         self._wanting = reused_empty(words, np.uint64)
         self._private: Array | None = None
         self._hubs = run.topology.hubs.vertices.size > 0
-        self._last, self._untouched = _SWITCH, run.graph.num_arcs * run.caps.constants.gamma
+        self._last, self.untouched = _SWITCH, float(run.graph.num_arcs * run.caps.constants.gamma)
         self.levels: Levels | None = None
         """What is known of each level of the last call."""
+
+    def restore(self, untouched: float) -> None:
+        """Go on after earlier levels: the frontier is in the queue, and ``untouched`` arcs are left to look at."""
+        self._last, self.untouched = _PUSH, untouched
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` levels (None: all); the report, the size of the next frontier, the levels done."""
@@ -88,12 +92,12 @@ class Claims:
             run.context(), front.queue, front.size, front.following, self._private, run.hubs, self._hubs, reachable,
             self._bits, self._wanting, counters,
             np.zeros(2 * run.threads * run.line, dtype=np.int64), run.memory(), rule, self._last,
-            float(self._untouched), constants.alpha, run.graph.num_vertices / constants.beta,
+            self.untouched, constants.alpha, run.graph.num_vertices / constants.beta,
             np.iinfo(np.int64).max if horizon is None else horizon, sizes, edges, times, pulled, report,
             counters=counters,
         )  # fmt: skip
         levels = int(report[_LEVELS])
-        self._untouched = int(report[_UNTOUCHED])
+        self.untouched = float(report[_UNTOUCHED])
         if levels:
             self._last = _PULL if report[_PULLING] else _PUSH
         self.levels = None

@@ -19,10 +19,12 @@ from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
+from dromos.engines.cpu.saving import restore, save
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
 from dromos.engines.forms import is_claimed, is_offered, is_offered_in_place, is_ordered, spreads_ids
 from dromos.engines.native.components import components
 from dromos.engines.parts import fold_reductions
+from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.parallel import run_team
@@ -86,7 +88,7 @@ class CpuExecution:
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
         self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
         self.superstep = 0
-        self._claims: Claims | None = None
+        self.claims: Claims | None = None
         self._ordering: Ordering | None = None
         self._start()
 
@@ -109,6 +111,25 @@ class CpuExecution:
         """The fields and the edge fields (in the order of the arcs); they belong to the caller."""
         return {**self._state, **self._edge_state}
 
+    @property
+    def edge_state(self) -> Mapping[str, Array]:
+        """The edge fields as they are."""
+        return self._edge_state
+
+    why_not_saved = ""
+
+    def save(self) -> Saved:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        return save(self)
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        restore(self, saved, stats)
+
+    def resume_at(self, stats: Stats, reductions: tuple[Any, ...]) -> None:
+        """The fields and the frontier are those after ``stats.superstep`` supersteps."""
+        self.superstep, self.stats, self._reductions = stats.superstep, stats, reductions
+
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """A superstep on ``path``, or as many as ``horizon`` allows where they can run in one call."""
         require_legal(path, self.analysis, self.ir.name)
@@ -116,8 +137,8 @@ class CpuExecution:
         for name, table in self._tables.items():
             np.copyto(table, self._state[name])
         supersteps, levels, stamped = 1, None, False
-        if self._claims is not None and path in _CLAIMING:
-            claims = self._claims
+        if self.claims is not None and path in _CLAIMING:
+            claims = self.claims
             report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull(horizon)
             levels = claims.levels
         elif self._ordering is not None and path == _ORDERED:
@@ -140,10 +161,10 @@ class CpuExecution:
         if self.caps.whole and self._spread is not None:
             self._state[self._spread][:] = components(cast(Graph, self.graph), threads=self.threads)["label"]
             return self._advance(_ASYNC_PULLS[1], self.report(), 0, 1, None, clock, stamped=False)
-        if self._claims is None:
+        if self.claims is None:
             raise InvalidArgumentError(f"{self.ir.name} does not claim vertices: the caller has to choose its paths")
-        report, size, supersteps = self._claims.switch(horizon)
-        return self._advance(_CLAIMING[0], report, size, supersteps, self._claims.levels, clock, stamped=False)
+        report, size, supersteps = self.claims.switch(horizon)
+        return self._advance(_CLAIMING[0], report, size, supersteps, self.claims.levels, clock, stamped=False)
 
     def _advance(
         self, path: Path, report: Array, size: int, supersteps: int, levels: Levels | None, clock: Stopwatch, *,
@@ -179,7 +200,7 @@ class CpuExecution:
         if self._spread is not None and self.typed.dtype(self._spread) == self.graph.targets.dtype:
             self.caps = replace(self.caps, whole=_CONTRACTION)
         if self._is_claimed():
-            self._claims = Claims(self)
+            self.claims = Claims(self)
             self.caps = replace(self.caps, switches=True, ordered=False)
         elif is_ordered(self.typed, self.analysis):
             self._ordering = Ordering(self)

@@ -58,6 +58,12 @@ class Frontier:
         self.size = self.num_vertices if self.always else size
         self._stamped = stamped
 
+    def restore(self, vertices: Array) -> None:
+        """Take up a frontier that was saved."""
+        self.size = len(vertices)
+        self.queue[: self.size] = vertices
+        self._stamped = self._waits = False
+
     def prepare_claims(self) -> None:
         """Get ready for a kernel that looks at the queue alone."""
         self._stamped = self._waits = False

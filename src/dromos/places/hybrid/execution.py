@@ -26,6 +26,11 @@ class HybridExecution(PlacedExecution):
         super().__init__(program, split.graph, types, parts, feeds, CopyExchange(), names)
 
     @property
+    def why_not_saved(self) -> str:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        return "a graph may be split over devices in another way by the next process"
+
+    @property
     def state(self) -> Mapping[str, Array]:
         """The fields of the whole graph in the given order."""
         return {name: self.split.restored(values) for name, values in super().state.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dromos.engines.parts import Part
+from dromos.engines.saving import Saved
 from dromos.graph.store.stored import StoredGraph
 from dromos.graph.summary import human_bytes
 from dromos.places.driver import PlacedExecution
@@ -33,6 +34,11 @@ class StreamExecution(PlacedExecution):
         self.caps = replace(self.caps, constants=_CONSTANTS)
         self._both = {path.direction for path in self.caps.paths} == {"push", "pull"}
         self.stats = self._with_bytes(self.stats, 0)
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        super().restore(saved, stats)
+        self.stats = self._with_bytes(stats, 0)
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``; the stats tell what it read, and what the next one would."""

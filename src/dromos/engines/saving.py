@@ -1,0 +1,69 @@
+"""The state of a run as named arrays: what a checkpoint holds of an execution, or of a part of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import Execution
+from dromos.plan import Stats
+
+__all__ = ["ResumableExecution", "Saved", "pack", "put_back", "reductions_of", "why_not_saved"]
+
+Saved = Mapping[str, Array]
+_FIELD, _EDGE, _REDUCTION = "field.", "edge.", "reduction."
+
+
+class ResumableExecution(Execution, Protocol):
+    """An execution that can be saved between two steps, and go on in another process."""
+
+    @property
+    def why_not_saved(self) -> str:
+        """Why this one cannot be saved; empty where it can."""
+
+    def save(self) -> Saved:
+        """What :meth:`restore` needs, beside :attr:`stats`; the arrays may change with the next step."""
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """Go on from there; this execution was prepared for the same program and graph, and has not run."""
+
+
+def why_not_saved(execution: Execution) -> str:
+    """Why an execution cannot be saved; empty where it can."""
+    if not hasattr(execution, "save"):
+        return "its state lies in the memory of a device"
+    return str(getattr(execution, "why_not_saved", ""))
+
+
+def pack(fields: Saved, edge_fields: Saved, reductions: Iterable[Any], **more: Array | None) -> dict[str, Array]:
+    """State under the names of a checkpoint.
+
+    >>> sorted(pack({"rank": np.ones(2)}, {}, [np.float64(2)], frontier=np.arange(1)))
+    ['field.rank', 'frontier', 'reduction.0']
+    """
+    return {
+        **{f"{_FIELD}{name}": values for name, values in fields.items()},
+        **{f"{_EDGE}{name}": values for name, values in edge_fields.items()},
+        **{f"{_REDUCTION}{number}": np.asarray(value) for number, value in enumerate(reductions)},
+        **{name: values for name, values in more.items() if values is not None},
+    }
+
+
+def put_back(saved: Saved, fields: Saved, edge_fields: Saved) -> None:
+    """Write saved fields into the arrays of a run, which others may hold too."""
+    for prefix, arrays in ((_FIELD, fields), (_EDGE, edge_fields)):
+        for name, values in arrays.items():
+            np.copyto(values, saved[f"{prefix}{name}"], casting="no")
+
+
+def reductions_of(saved: Saved) -> tuple[Any, ...]:
+    """The reductions, as scalars of their own types.
+
+    >>> reductions_of({"reduction.0": np.asarray(np.float32(0.5)), "reduction.1": np.asarray(7)})
+    (np.float32(0.5), np.int64(7))
+    """
+    count = sum(name.startswith(_REDUCTION) for name in saved)
+    return tuple(saved[f"{_REDUCTION}{number}"][()] for number in range(count))

@@ -1,0 +1,57 @@
+"""How to run: the options that every algorithm takes beside its own arguments."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypedDict
+
+from dromos.engines import Engine
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph
+from dromos.plan import Path
+from dromos.runner.loop import Progress
+
+__all__ = ["DeviceOptions", "Options", "check_graph"]
+
+
+class DeviceOptions(TypedDict, total=False):
+    """How to run: what every algorithm takes beside its own arguments.
+
+    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs), ``"reference"``,
+    or several joined by ``+``.
+    ``path``: ``"auto"`` or a fixed one such as ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``:
+    told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
+    so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
+    devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
+    degrees), ``"low"`` or ``"random"``; chosen by a model unless given. ``keep_on_device``: leave the arrays of the
+    result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``checkpoint``: a folder that the
+    state of the run is saved to every ``checkpoint_every`` seconds (60 unless given); after a kill the same call goes
+    on from there.
+    """
+
+    device: str | Engine
+    path: str | Path
+    threads: int | None
+    progress: Progress | None
+    slices: int | None
+    parts: int | None
+    keep_on_device: bool
+    share: float | None
+    split: str | None
+    checkpoint: str | os.PathLike[str] | None
+    checkpoint_every: float
+
+
+class Options(DeviceOptions, total=False):
+    """As :class:`DeviceOptions`, and ``memory``: what a run on a graph that stays on disk (:func:`dromos.open`) may
+    take, in bytes or as ``"2G"``; half of what is free unless given.
+    """
+
+    memory: int | str | None
+
+
+def check_graph(graph: Any) -> None:
+    """Refuse what is not a graph of ours, with the way to make one."""
+    if not isinstance(graph, Graph):
+        kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
+        raise InvalidArgumentError(f"graph is a {kind}; make a dromos.Graph of it with a Graph.from_… method")
