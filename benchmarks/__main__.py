@@ -15,7 +15,8 @@ from benchmarks import record
 
 BENCHMARKS = (
     "build_and_generate", "text_io", "store_open", "startup", "algorithms", "programs", "paths", "resources",
-    "many_sources", "batched_betweenness", "networkx_backend", "second_shelf", "streaming", "threads",
+    "many_sources", "batched_betweenness", "networkx_backend", "second_shelf", "streaming", "stream_memory",
+    "threads",
 )  # fmt: skip
 
 

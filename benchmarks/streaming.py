@@ -23,7 +23,7 @@ import dromos as dr
 from benchmarks.cases import chosen
 from benchmarks.record import say
 
-__all__ = ["run"]
+__all__ = ["CALLS", "fresh", "run", "source_of", "status_bytes", "store_of"]
 
 _FOLDER = Path(__file__).parent / "graphs"
 _REPEATS = 2
@@ -49,13 +49,13 @@ def run(
     for (size, memories), order in product(budgets.items(), ORDERS):
         if not chosen(f"kron{size}", graphs):
             continue
-        file = _store(size, order)
+        file = store_of(size, order)
         rate = _disk_rate(file)
         for name in (name for name in CALLS if chosen(name, rows)):
-            inside = _fresh(_in_memory, name, file)
+            inside = fresh(_in_memory, name, file)
             for memory in memories:
                 say(f"kron{size} in the order of {order}, {name} in {memory}")
-                seconds, read, grown, cpu = _fresh(_streamed, name, file, memory)
+                seconds, read, grown, cpu = fresh(_streamed, name, file, memory)
                 yield {
                     "graph": f"kron{size}", "order": order, "algorithm": name, "memory": memory,
                     "ours_s": seconds, "cpu_s": cpu,
@@ -65,7 +65,8 @@ def run(
                 }  # fmt: skip
 
 
-def _store(scale: int, order: str) -> Path:
+def store_of(scale: int, order: str) -> Path:
+    """The store of a kron graph, written where it is not there yet."""
     file = _FOLDER / (f"kron{scale}.drm" if order == "input" else f"kron{scale}-{order}.drm")
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
@@ -74,7 +75,7 @@ def _store(scale: int, order: str) -> Path:
     return file
 
 
-def _source(graph: dr.Graph) -> Any:
+def source_of(graph: dr.Graph) -> Any:
     """The same vertex in every order, by its label."""
     if graph.labels is None:
         return int(np.flatnonzero(graph.out_degree)[1000])
@@ -84,23 +85,23 @@ def _source(graph: dr.Graph) -> Any:
 
 def _streamed(name: str, file: Path, memory: str) -> tuple[float, int, int, float]:
     graph = dr.open(file)
-    source, before = _source(graph), 0
+    source, before = source_of(graph), 0
     best: tuple[float, int, float] = (float("inf"), 0, 0.0)
     for number in range(_REPEATS + 1):
         if number == 1:
             Path("/proc/self/clear_refs").write_text("5")
-            before = _status("VmRSS")
+            before = status_bytes("VmRSS")
         start, cpu = time.perf_counter(), time.process_time()
         result = CALLS[name](graph, source, memory=memory)
         taken = time.perf_counter() - start, result.trace.read, time.process_time() - cpu
         del result
         best = min(best, taken) if number else best
-    return best[0], best[1], _status("VmHWM") - before, best[2]
+    return best[0], best[1], status_bytes("VmHWM") - before, best[2]
 
 
 def _in_memory(name: str, file: Path) -> tuple[float, float]:
     graph = dr.read(file, mmap=False)
-    source = _source(graph)
+    source = source_of(graph)
     times = []
     for how in ({"path": "auto"}, {"slices": 1}):
         best = float("inf")
@@ -139,13 +140,15 @@ def _disk_rate(file: Path) -> float:
     return best
 
 
-def _status(name: str) -> int:
+def status_bytes(name: str) -> int:
+    """A line of the system's status of this process, such as ``VmRSS``."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) << 10
     return 0
 
 
-def _fresh(function: Callable[..., Any], *arguments: Any) -> Any:
+def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)

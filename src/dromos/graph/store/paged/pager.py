@@ -64,11 +64,13 @@ class Pager:
         flying: deque[tuple[Request, list[Request], Batch]] = deque()
         in_buffers = 0
         while todo or flying:
-            while todo and (not flying or in_buffers < self.room.buffers):
-                window = todo.popleft()
-                asked = self._requests(rows, missing, window)
-                in_buffers += _pages(asked) * rows.page_bytes
-                flying.append((window, asked, self._start(rows, asked)))
+            while todo:
+                asked = self._requests(rows, missing, todo[0])
+                size = _pages(asked) * rows.page_bytes
+                if flying and in_buffers + size > self.room.buffers:
+                    break
+                in_buffers += size
+                flying.append((todo.popleft(), asked, self._start(rows, asked)))
             window, served, batch = flying.popleft()
             batch.wait()
             for first, last in served:

@@ -1,0 +1,50 @@
+"""Whether runs on disk stay within their budget: peaks of memory at three budgets, from the system's own books.
+
+Each call runs in a process of its own, which first runs the same algorithm on a tiny store, so that libraries and
+kernels are loaded. *Before* is what the process holds then, *peak* the most that it held afterwards, and *grown* their
+difference: what ``memory=`` promises to bound. *Beyond* is the peak less the budget: libraries and kernels, mostly
+pages of files (LLVM, SciPy) that the system can drop. All are resident memory (RSS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import dromos as dr
+from benchmarks.cases import chosen
+from benchmarks.record import say
+from benchmarks.streaming import CALLS, fresh, source_of, status_bytes, store_of
+from dromos.sizes import as_bytes
+
+__all__ = ["run"]
+
+KEY = ("graph", "algorithm", "memory")
+
+
+def run(scale: int = 20, quick: bool = False, rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """One row per algorithm and budget; the least budget is little more than the fields of the vertices need."""
+    scale = 14 if quick else scale
+    megabytes = (8, 16) if quick else tuple(size << max(0, scale - 20) for size in (56, 80, 128))
+    tiny, file = store_of(12, "input"), store_of(scale, "input")
+    for name, size in product((name for name in CALLS if chosen(name, rows)), megabytes):
+        memory = f"{size}M"
+        say(f"kron{scale}, {name} in {memory}")
+        before, peak, read = fresh(_measured, name, tiny, file, memory)
+        yield {
+            "graph": f"kron{scale}", "algorithm": name, "memory": memory, "before_mb": before / 1e6,
+            "peak_mb": peak / 1e6, "grown_mb": (peak - before) / 1e6, "beyond_mb": (peak - as_bytes(memory)) / 1e6,
+            "read_mb": read / 1e6, "file_mb": file.stat().st_size / 1e6,
+        }  # fmt: skip
+
+
+def _measured(name: str, tiny: Path, file: Path, memory: str) -> tuple[int, int, int]:
+    small = dr.open(tiny)
+    CALLS[name](small, source_of(small), memory="64M")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = status_bytes("VmRSS")
+    graph = dr.open(file)
+    result = CALLS[name](graph, source_of(graph), memory=memory)
+    return before, status_bytes("VmHWM"), result.trace.read
