@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from dromos.graph.formats import read, write
     from dromos.graph.store.stored import StoredGraph
     from dromos.graph.store.stored import open_store as open
+    from dromos.places.cluster.local import cluster
     from dromos.program import (
         AND,
         ANY,
@@ -134,6 +135,7 @@ __all__ = [
     "cast",
     "ceil",
     "closeness",
+    "cluster",
     "clustering",
     "coloring",
     "compile",
@@ -218,6 +220,7 @@ _LAZY = (
     "dromos.algorithms.sample_neighbors",
     "dromos.graph.store.stored",
     "dromos.algorithms.shortcuts",
+    "dromos.places.cluster.local",
 )
 _OTHER_NAMES = {"open": "open_store"}  # what would hide one of Python's own functions where it is defined
 

@@ -21,6 +21,7 @@
     │   └── NegativeCycleError                distances fall without end; knows a cycle
     ├── VerificationError      (RuntimeError) a result breaks a rule that every right answer obeys
     ├── MissingDependencyError (ImportError)  an optional package is needed; tells the install command
+    ├── ClusterError           (RuntimeError) a rank that was started for a call failed, was killed, or did not start
     └── ResourceError          (RuntimeError) the work does not fit the memory, disk or device allowed
 
 A message says what was given, what was expected, and what to do.
@@ -35,6 +36,7 @@ __all__ = [
     "AlgorithmError",
     "ArcsOnDiskError",
     "CheckpointError",
+    "ClusterError",
     "ConvergenceError",
     "CorruptFileError",
     "DeviceError",
@@ -186,6 +188,10 @@ class VerificationError(DromosError, RuntimeError):
 
 class MissingDependencyError(DromosError, ImportError):
     """An optional package is needed; the message tells how to install it."""
+
+
+class ClusterError(DromosError, RuntimeError):
+    """A rank that was started for a call failed, was killed, or did not start."""
 
 
 class ResourceError(DromosError, RuntimeError):

@@ -31,6 +31,11 @@ class Monoid:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it is again the one that is compared by identity."""
+        whole = Monoid, (self.name, self.operator, self.idempotent, self.keyed, self.parts)
+        return whole if self.parts else (_by_name, (self.name,))
+
     @property
     def has_identity(self) -> bool:
         """ANY has none: a vertex that got no message has nothing to vote for."""
@@ -91,6 +96,10 @@ ARGMAX: Final = Monoid("ARGMAX", None, idempotent=True, keyed=True)
 """Of messages that are tuples, the greatest one, by its first number and then the next ones; it is kept whole."""
 
 MONOIDS: Final[Mapping[str, Monoid]] = {m.name: m for m in (MIN, MAX, SUM, OR, AND, ANY, ARGMIN, ARGMAX)}
+
+
+def _by_name(name: str) -> Monoid:
+    return MONOIDS[name]
 
 
 def monoid_of(given: object, program: str) -> Monoid:

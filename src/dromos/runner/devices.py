@@ -105,7 +105,8 @@ def engine_for(
     on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
     ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
     Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
-    part of the edges and ``split`` tells which vertices it gets.
+    part of the edges and ``split`` tells which vertices it gets. Within ``with dr.cluster(…):``, ``"auto"`` and
+    ``"mpi"`` are its ranks.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
@@ -117,12 +118,14 @@ def engine_for(
         raise InvalidArgumentError(
             f"{given} is for a graph that several devices share; name them, as in device='cpu+cuda'"
         )
-    if isinstance(device, str) and device.partition(":")[0] == CLUSTER:
+    local = sys.modules.get("dromos.places.cluster.local")  # not imported: nobody has asked for ranks
+    ranks = local.active_engine() if local is not None and device in ("auto", CLUSTER) else None
+    if ranks is not None or (isinstance(device, str) and device.partition(":")[0] == CLUSTER):
         if not (memory is slices is parts is None):
             raise InvalidArgumentError(
                 f"device={device!r} splits a graph over the ranks by itself; leave slices, parts and memory out"
             )
-        return _cluster(device, threads)
+        return _cluster(str(device), threads) if ranks is None else ranks
     if memory is not None or getattr(graph, "on_disk", False):
         if device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda"):
             return _cuda_within(graph, slices, parts, memory)

@@ -1,0 +1,5 @@
+"""Ranks for a notebook or a script: ``with dr.cluster(ranks=4): …`` starts them, sends calls there, and ends them."""
+
+from dromos.places.cluster.local.context import Cluster, active_engine, cluster
+
+__all__ = ["Cluster", "active_engine", "cluster"]

@@ -1,0 +1,89 @@
+"""What each rank of a local cluster runs: it does what it is told through its socket, together with the others."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+from dromos.dtypes import Array
+from dromos.errors import DromosError
+from dromos.places.cluster.engine import ClusterEngine
+from dromos.places.cluster.local.shipping import (
+    ArrayFile,
+    GraphFile,
+    Rooms,
+    ShippedProgram,
+    opened,
+    unpacked_program,
+)
+from dromos.places.driver import PlacedExecution
+from dromos.plan import Path
+
+__all__ = ["Worker", "serve"]
+
+
+class Worker:
+    """The executions and graphs of one rank, by the numbers and files that the caller knows them by."""
+
+    def __init__(self, engine: ClusterEngine, rooms: Rooms) -> None:
+        self._engine = engine
+        self._first = engine.comm.Get_rank() == 0
+        self._executions: dict[int, PlacedExecution] = {}
+        self._graphs: dict[GraphFile, Any] = {}
+        self._classes: dict[tuple[str, str], Any] = {}
+        self._rooms = rooms
+
+    def forget(self, executions: list[int], graphs: list[GraphFile]) -> None:
+        """Those that the caller has no use for any more."""
+        for number in executions:
+            self._executions.pop(number, None)
+        for file in graphs:
+            self._graphs.pop(file, None)
+
+    def prepare(self, number: int, shipped: ShippedProgram, file: GraphFile) -> Any:
+        """See :class:`dromos.engines.Engine`."""
+        if file not in self._graphs:
+            self._graphs[file] = opened(file)
+        program = unpacked_program(shipped, self._classes)
+        execution = self._engine.prepare(program, self._graphs[file])
+        self._executions[number] = execution
+        return execution.caps, execution.stats, dict(execution.reductions)
+
+    def step(self, number: int, path: Path, horizon: int | None) -> Any:
+        """See :class:`dromos.engines.Execution`."""
+        execution = self._executions[number]
+        return execution.step(path, horizon), dict(execution.reductions)
+
+    def fields(self, number: int, result: bool) -> dict[str, Array | ArrayFile]:
+        """The state or the result; from the first rank, in files where it is large."""
+        execution = self._executions[number]
+        fields = execution.result() if result else execution.state
+        return {name: self._rooms.put(values) for name, values in fields.items()} if self._first else {}
+
+
+def serve(engine: ClusterEngine, connection: Connection, rooms: Rooms) -> None:
+    """Do what comes through ``connection`` until it is closed; large answers go to files in ``rooms``."""
+    first = engine.comm.Get_rank() == 0
+    worker = Worker(engine, rooms)
+    try:
+        while (told := _received(connection)) is not None:
+            name, arguments = told
+            try:
+                value, failed = getattr(worker, name)(*arguments), None
+            except Exception as error:
+                ours = isinstance(error, DromosError)
+                text = str(error) if ours else "".join(traceback.format_exception(error)).rstrip()
+                value, failed = None, (type(error).__name__ if ours else "", text)
+            connection.send((value if first else None, failed))
+    except (BrokenPipeError, ConnectionResetError):  # the caller has gone
+        os._exit(1)
+
+
+def _received(connection: Connection) -> Any:
+    """The next order; None when it is over."""
+    try:
+        return connection.recv()
+    except (EOFError, ConnectionResetError):
+        return None
