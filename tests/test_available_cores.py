@@ -47,9 +47,21 @@ def test_without_groups_there_is_no_limit(tmp_path: Path) -> None:
     assert quota_of_group(tmp_path, tmp_path / "nothing") is None
 
 
-def test_the_smaller_of_affinity_and_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "quota_of_group", lambda: 1)
+@pytest.mark.parametrize("quota", [1, 1 << 20])
+def test_the_smaller_of_affinity_and_limit_counts(monkeypatch: pytest.MonkeyPatch, quota: int) -> None:
+    monkeypatch.setattr(module, "_last_read", None)
+    monkeypatch.setattr(module, "quota_of_group", lambda: quota)
+    cores = available_cores()
+    assert cores == 1 if quota == 1 else 1 <= cores < quota
+
+
+def test_the_limit_is_kept_for_a_while_and_then_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_last_read", None)
+    monkeypatch.setattr(module, "_VALID_SECONDS", 1e9)
+    quotas = iter((1, 1 << 20))
+    monkeypatch.setattr(module, "quota_of_group", lambda: next(quotas))
     assert available_cores() == 1
-    monkeypatch.setattr(module, "quota_of_group", lambda: 1 << 20)
-    assert available_cores() >= 1
-    assert available_cores() < 1 << 20
+    assert available_cores() == 1  # another read would give the second quota
+    monkeypatch.setattr(module, "_VALID_SECONDS", -1.0)
+    available_cores()
+    assert next(quotas, None) is None

@@ -96,7 +96,7 @@ def test_loads_stores_and_prefetch_touch_only_their_element() -> None:
     @njit
     def call(array):  # type: ignore[no-untyped-def]
         x.prefetch(array, 2)
-        x.store_relaxed(array, 0, x.load_relaxed(array, 1))
+        x.store_relaxed(array, 0, x.load_unordered(array, 1))
         x.store_release(array, 1, x.load_acquire(array, 2))
 
     for dtype in NUMBERS:

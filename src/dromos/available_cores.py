@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 __all__ = ["available_cores", "quota_of_group"]
 
 _MOUNT = Path("/sys/fs/cgroup")
+_VALID_SECONDS = 1.0  # reading the quota takes some tenths of a millisecond, and every call asks for it
+_last_read: tuple[float, int | None] | None = None  # when, and the quota
 
 
 def available_cores() -> int:
@@ -17,8 +20,17 @@ def available_cores() -> int:
     True
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = quota_of_group()
+    quota = _recent_quota()
     return max(1, count if quota is None else min(count, quota))
+
+
+def _recent_quota() -> int | None:
+    """The quota as it was read at most a second ago."""
+    global _last_read
+    now, last = time.monotonic(), _last_read
+    if last is None or now - last[0] > _VALID_SECONDS:
+        _last_read = last = (now, quota_of_group())
+    return last[1]
 
 
 def quota_of_group(mount: Path = _MOUNT, groups: Path = Path("/proc/self/cgroup")) -> int | None:

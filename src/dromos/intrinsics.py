@@ -3,8 +3,9 @@
 All array functions take ``(array, index, …)`` on a one-dimensional array; the relaxed load and store also take
 ``(row, column)`` on one of two dimensions. No index wraps round and none is checked.
 Orders have LLVM's names: *relaxed* (monotonic) is a plain load or store on ARM and x86 that the compiler may neither
-tear nor move out of a loop; *acquire* and *release* order what stands after and before them. Operations are relaxed
-unless their name or text says more.
+tear nor move out of a loop; *unordered* is not torn either, but two such loads may become one, and one whose value is
+not used none; *acquire* and *release* order what stands after and before them. Operations are relaxed unless their name
+or text says more.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -30,6 +31,7 @@ __all__ = [
     "load",
     "load_acquire",
     "load_relaxed",
+    "load_unordered",
     "nanoseconds",
     "prefetch",
     "sched_yield",
@@ -137,6 +139,7 @@ def _plain_store(typingctx, array, index, value):
 
 load = intrinsic(_plain_load)
 store = intrinsic(_plain_store)
+load_unordered = _load("unordered")
 load_relaxed = _load("monotonic")
 load_acquire = _load("acquire")
 store_relaxed = _store("monotonic")

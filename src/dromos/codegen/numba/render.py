@@ -51,11 +51,11 @@ import numpy as np
 _PRELUDE: Final = "from dromos.jit import inline, kernel"
 
 
-def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: bool = False) -> str:
+def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: str = "") -> str:
     """The text of the module that holds a program's functions; ``prelude`` defines the decorators.
 
-    ``shared``: other threads write the fields meanwhile, so they are read and written by relaxed atomics, which the
-    prelude then brings.
+    ``shared``: the atomic load that fields are read by where other threads write them meanwhile, by relaxed stores; the
+    prelude then brings both.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -136,12 +136,12 @@ def _addresses(function: Function) -> tuple[str, ...]:
     return _ADDRESSES.get(function.name, _REDUCE)
 
 
-def _at(function: Function, typed: TypedProgram, shared: bool) -> str:
+def _at(function: Function, typed: TypedProgram, shared: str) -> str:
     values = [look_up(argument.leaf, typed, shared) for argument in function.arguments]
     return _define(f"{function.name}_at", _addresses(function), [f"return {function.name}({', '.join(values)})"])
 
 
-def _store(function: Function, typed: TypedProgram, shared: bool) -> str:
+def _store(function: Function, typed: TypedProgram, shared: str) -> str:
     """Store the results, and tell whether the integers among them fit: one that does not differs after the cast."""
     row = "arc" if function.name.startswith("edge") else "v"
     specs = typed.ir.edge_fields if function.name.startswith("edge") else typed.ir.fields
@@ -168,7 +168,7 @@ def _store(function: Function, typed: TypedProgram, shared: bool) -> str:
     return _define(f"{function.name}_store", addresses, body)
 
 
-def look_up(leaf: Expr, typed: TypedProgram, shared: bool = False) -> str:
+def look_up(leaf: Expr, typed: TypedProgram, shared: str = "") -> str:
     """Where a symbol's value lies, given the addresses; ``shared`` as in :func:`render`."""
     context = _context(typed)
     match leaf.op:
@@ -177,7 +177,7 @@ def look_up(leaf: Expr, typed: TypedProgram, shared: bool = False) -> str:
             array, row = {"old": "O"}.get(role, "S"), _index({"source": "u"}.get(role, "v"))
             slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == name)
             if shared:
-                return f"load_relaxed({array}[{slot}], {_place(_row(role), typed.ir.fields[slot].size, index)})"
+                return f"{shared}({array}[{slot}], {_place(_row(role), typed.ir.fields[slot].size, index)})"
             return f"{array}[{slot}][{row}{_component(typed.ir.fields[slot].size, index)}]"
         case "edge_field" | "edge_param":
             name, index = leaf.attr

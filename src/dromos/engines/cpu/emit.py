@@ -30,7 +30,9 @@ __all__ = ["hooks_text", "kernel_module", "module_text"]
 _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _PRELUDE = """from dromos.intrinsics import *
 from dromos.jit import LINE, inline, lean_kernel, barrier, publish, published, total"""
-_SHARING = ("asynchronous", "claiming")  # skeletons in which a thread reads fields that another may be writing
+# Skeletons in which a thread reads fields that another may be writing, and how. A claim needs no fresh value: the swap
+# tells whether it was. So loads of it may be merged, and left out where nothing comes of them.
+_SHARING = {"asynchronous": "load_relaxed", "claiming": "load_unordered"}
 _OPERATORS = {"SUM": "{a} + {b}", "OR": "{a} | {b}", "AND": "{a} & {b}"}
 _OPERATORS |= {"MIN": "{b} if {b} < {a} else {a}", "MAX": "{b} if {b} > {a} else {a}"}
 _ATOMICS = {"SUM": "atomic_add", "MIN": "atomic_min", "MAX": "atomic_max", "OR": "atomic_or", "AND": "atomic_and"}
@@ -47,14 +49,14 @@ def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> Mod
 
 def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
     """The whole text of such a module."""
-    parts = [hooks_text(typed, analysis, shared=skeleton in _SHARING)]
+    parts = [hooks_text(typed, analysis, shared=_SHARING.get(skeleton, ""))]
     if skeleton == "claiming" and analysis.search is not None:
         parts += _wanting_levels(typed, analysis.search)
     return "\n\n".join([*parts, _skeleton_text(skeleton)])
 
 
-def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: bool = False) -> str:
-    """The functions and constants that skeletons import from ``hooks``; ``shared``: fields are read while written."""
+def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> str:
+    """The functions and constants that skeletons import from ``hooks``; ``shared`` as in ``render``."""
     rendered = render(typed, prelude=_PRELUDE, shared=shared)
     parts = [rendered.rstrip(), *_constants(typed, analysis), *_merging(typed, analysis), *_keeping(typed)]
     parts += [*_reducing(typed), *_holding(typed), *_ordering(typed, analysis), *_claiming(typed, analysis)]
@@ -154,8 +156,9 @@ def _keeping(typed: TypedProgram) -> list[str]:
     own = [Expr("field", attr=("vertex", name, index)) for name, index in update.writes]
     for leaf in own:
         held.setdefault(leaf, argument_name(leaf, typed))
-    reading = [f"{local} = {look_up(leaf, typed, True)}" for leaf, local in held.items()]
-    arguments = [held.get(a.leaf) or look_up(a.leaf, typed, True) for a in update.arguments]
+    shared = _SHARING["asynchronous"]
+    reading = [f"{local} = {look_up(leaf, typed, shared)}" for leaf, local in held.items()]
+    arguments = [held.get(a.leaf) or look_up(a.leaf, typed, shared) for a in update.arguments]
     values = ["new"] if len(own) == 1 else [f"new[{i}]" for i in range(len(own))]
     differs = " or ".join(f"{value} != {held[leaf]}" for value, leaf in zip(values, own, strict=True)) or "False"
     return [
@@ -177,8 +180,10 @@ def _claiming(typed: TypedProgram, analysis: Analysis) -> list[str]:
     by_name = {function.name: function for function in functions(typed)}
     own = Expr("field", attr=("vertex", name, 0))
 
+    shared = _SHARING["claiming"]
+
     def call(function: str) -> str:
-        given = ("old" if a.leaf is own else look_up(a.leaf, typed, True) for a in by_name[function].arguments)
+        given = ("old" if a.leaf is own else look_up(a.leaf, typed, shared) for a in by_name[function].arguments)
         return f"{function}({', '.join(given)})"
 
     writes = by_name["update"].writes
@@ -194,7 +199,7 @@ def _claiming(typed: TypedProgram, analysis: Analysis) -> list[str]:
     return [
         _function(
             "claim_store", arguments,
-            f"old = load_relaxed({column}, v)",
+            f"old = load_unordered({column}, v)",
             f"if not {call('wants')}:",
             "    return False",
             f"new = {call('update')}",
@@ -214,7 +219,7 @@ def _claiming_levels(typed: TypedProgram, search: LevelSearch, arguments: str) -
     return [
         _function(
             "claim_store", arguments,
-            f"old = load_relaxed(S[{slot}], v)",
+            f"old = load_unordered(S[{slot}], v)",
             "if not message < old:",
             "    return False",
             "if not contested:",
@@ -229,7 +234,7 @@ def _wanting_levels(typed: TypedProgram, search: LevelSearch) -> list[str]:
     """Who still wants a message in such a search: who was not reached."""
     slot = next(i for i, spec in enumerate(typed.ir.fields) if spec.name == search.field)
     unreached = literal(search.unreached, typed.dtype(search.field))
-    return [_function("wants_at", "S, K, v", f"return load_relaxed(S[{slot}], v) == {unreached}")]
+    return [_function("wants_at", "S, K, v", f"return load_unordered(S[{slot}], v) == {unreached}")]
 
 
 def _holding(typed: TypedProgram) -> list[str]:

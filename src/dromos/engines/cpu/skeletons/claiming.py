@@ -143,10 +143,10 @@ def traverse(
                     if levels < sizes.size:
                         sizes[levels] = tail - low
                         edges[levels] = arcs
-                    sent += arcs
                     end = tail
                     here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
-                    tail = push_window(S, E, here, graph, private, base + low, base + end, base, tail)
+                    tail, pushed = push_window(S, E, here, graph, private, base + low, base + end, base, tail)
+                    sent += pushed
                     low = end
                     step += 1
                     levels += 1
@@ -196,16 +196,19 @@ def traverse(
                 store_relaxed(cursors, ((number & 1) * threads + thread) * LINE, low)
                 barrier(memory, thread, threads, number)
                 tail = high
-            share = min(max(total_size // (threads * SHARES), 1), SHARE)
-            tail, pushed = push_windows(
-                S, E, here, graph, private, base, tail, hubs, has_hubs, counters, cursors, memory, thread, threads,
-                number, share,
-            )  # fmt: skip
+            if threads == 1:
+                tail, pushed = push_window(S, E, here, graph, private, base + low, base + high, base, tail)
+            else:
+                share = min(max(total_size // (threads * SHARES), 1), SHARE)
+                tail, pushed = push_windows(
+                    S, E, here, graph, private, base, tail, hubs, has_hubs, counters, cursors, memory, thread, threads,
+                    number, share,
+                )  # fmt: skip
             sent += pushed
-            if has_hubs:
+            if has_hubs and threads > 1:
                 number += 1
                 barrier(memory, thread, threads, number)
-                tail = push_hubs(S, E, here, graph, private, base, tail, hubs, counters, threads > 1)
+                tail = push_hubs(S, E, here, graph, private, base, tail, hubs, counters)
                 number += 1
                 barrier(memory, thread, threads, number)
                 if thread == 0:

@@ -70,7 +70,6 @@ def push_windows(
     """Claim along the arcs of all windows, one's own first and then what others have left: ``(tail, arcs)``."""
     offsets, targets, weights, in_offsets = graph
     room = offsets.size - 1 + SLACK
-    contested = threads > 1
     pushed = np.int64(0)
     for turn in range(threads):
         other = thread + turn
@@ -88,19 +87,19 @@ def push_windows(
                 if has_hubs and end - begin > HUB:
                     hubs[reserve(counters, HUB_COUNT, 1)] = u
                 else:
-                    tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, contested) - base
+                    tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, True) - base
     return tail, pushed
 
 
 @inline
-def push_hubs(S, E, K, graph, private, base, tail, hubs, counters, contested):
+def push_hubs(S, E, K, graph, private, base, tail, hubs, counters):
     """Claim along pieces of the rows that were too long for one thread."""
     offsets, targets, weights, in_offsets = graph
     while True:
         u, begin, end = take_piece(counters, hubs, offsets)
         if u < 0:
             break
-        tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, contested) - base
+        tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, True) - base
     return tail
 
 
@@ -126,13 +125,15 @@ def window_arcs(offsets, private, first, last):
 
 @inline
 def push_window(S, E, K, graph, private, first, last, base, tail):
-    """One window by one thread alone."""
+    """Claim along the arcs of one window where no other thread runs: ``(tail, arcs)``."""
     offsets, targets, weights, in_offsets = graph
+    pushed = np.int64(0)
     for position in range(first, last):
         u = np.int64(load(private, position))
         begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
+        pushed += end - begin
         tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, False) - base
-    return tail
+    return tail, pushed
 
 
 @inline

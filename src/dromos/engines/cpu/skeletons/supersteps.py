@@ -101,11 +101,11 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
     out = inn = 0
     if HAS_REDUCTIONS:
         fold_range(S, S, K, first, last, sums)
+    if not ALWAYS_ACTIVE and member.size > 0:  # a loop of its own has no branch in it
+        for v in range(first, last):
+            store(member, v, stamp if start_at(S, K, v) else np.uint8(0))
     for v in range(first, last):
-        starts = not ALWAYS_ACTIVE and start_at(S, K, v)
-        if not ALWAYS_ACTIVE and member.size > 0:
-            store(member, v, stamp if starts else np.uint8(0))
-        if starts:
+        if not ALWAYS_ACTIVE and start_at(S, K, v):
             held = append(queue, counters, QUEUE, buffer, base, held, v)
             out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             if in_offsets.size:
