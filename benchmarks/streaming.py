@@ -1,7 +1,7 @@
 """Graphs larger than memory: time, bytes read and memory against the same algorithm in memory and against the disk.
 
 A kron graph (R-MAT, edge factor 16, undirected, simple) is written to a store in ``benchmarks/graphs`` once, in the
-order of its input and in that of ``dromos convert --order degree``. Each call
+order of its input and in that of ``dromos convert --order degree``, each plain and packed (``--compress``). Each call
 runs in a process of its own, after a first one that compiles, and the best of two counts. *In memory* is the CPU
 engine on the same graph, read into memory; *sliced* is the same engine over slices there, which is what the stream
 drives: their ratio is what slices cost, the rest is the disk. *Disk* is the time that the bytes read take at the rate
@@ -38,7 +38,7 @@ CALLS: dict[str, Callable[..., dr.Result]] = {
 }
 
 KEY = ("graph", "order", "algorithm", "memory")
-ORDERS = ("input", "degree")
+ORDERS = ("input", "input, packed", "degree", "degree, packed")
 
 
 def run(
@@ -67,9 +67,13 @@ def run(
 
 def store_of(scale: int, order: str) -> Path:
     """The store of a kron graph, written where it is not there yet."""
-    file = _FOLDER / (f"kron{scale}.drm" if order == "input" else f"kron{scale}-{order}.drm")
+    parts = [part for part in order.split(", ") if part != "input"]
+    file = _FOLDER / ("-".join([f"kron{scale}", *parts]) + ".drm")
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
+        if "packed" in parts:
+            dr.write(dr.read(store_of(scale, order.removesuffix(", packed"))), file, compress=True)
+            return file
         graph = dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True)
         dr.write(graph.relabel_by_degree(named=True).graph if order == "degree" else graph, file)
     return file

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from numba import njit
@@ -90,6 +92,16 @@ def test_bit_counts() -> None:
     for value in (0, 1, 2, 12, 1 << 63, 2**64 - 1):
         zeros = 64 if value == 0 else (value & -value).bit_length() - 1
         assert call(np.uint64(value)) == (zeros, value.bit_count())
+
+
+def test_eight_bytes_are_loaded_from_any_place() -> None:
+    @njit
+    def call(data, at):  # type: ignore[no-untyped-def]
+        return x.load_unaligned(data, at)
+
+    data = np.arange(1, 20, dtype=np.uint8)
+    for at in range(12):
+        assert int(call(data, at)).to_bytes(8, sys.byteorder) == data[at : at + 8].tobytes()
 
 
 def test_loads_stores_and_prefetch_touch_only_their_element() -> None:

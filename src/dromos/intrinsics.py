@@ -31,6 +31,7 @@ __all__ = [
     "load",
     "load_acquire",
     "load_relaxed",
+    "load_unaligned",
     "load_unordered",
     "nanoseconds",
     "prefetch",
@@ -137,7 +138,22 @@ def _plain_store(typingctx, array, index, value):
     return types.void(array, types.intp, array.dtype), generate
 
 
+def _unaligned_load(typingctx, array, index):
+    """Eight bytes of an array of bytes from ``index`` on, wherever that is, as an unsigned integer."""
+    if not _is_column(array) or array.dtype != types.uint8:
+        return None
+
+    def generate(context, builder, sig, args):
+        pointer = builder.bitcast(_pointer(context, builder, sig, args), ir.IntType(64).as_pointer())
+        value = builder.load(pointer)
+        value.align = 1
+        return value
+
+    return types.uint64(array, types.intp), generate
+
+
 load = intrinsic(_plain_load)
+load_unaligned = intrinsic(_unaligned_load)
 store = intrinsic(_plain_store)
 load_unordered = _load("unordered")
 load_relaxed = _load("monotonic")

@@ -94,6 +94,19 @@ def test_convert_orders_by_degree(dromos: Run, tmp_path: Path) -> None:
     assert "leave --memory out" in refused.stderr
 
 
+def test_convert_compresses(dromos: Run, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("".join(f"{u} {(u * 7 + k) % 90}\n" for u in range(90) for k in range(20)))
+    assert dromos("convert", "in.txt", "plain.drm", "--order", "degree").returncode == 0
+    assert dromos("convert", "in.txt", "small.drm", "--order", "degree", "--compress").returncode == 0
+    assert dr.read(tmp_path / "small.drm") == dr.read(tmp_path / "plain.drm")
+    assert "1 packs of targets and their checksums" in dromos("verify", "small.drm").stdout
+    told = json.loads(dromos("info", "small.drm", "--json").stdout)["store"]
+    assert (told["version"], told["packed"]) == (2, True)
+    assert 0 < told["target_bytes"] < 2
+    assert "version 1" in dromos("info", "plain.drm").stdout
+    assert ".drm store only" in dromos("convert", "in.txt", "out.mtx", "--compress").stderr
+
+
 def test_convert_options(dromos: Run, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("0 1 5\n1 0 3\n1 1 9\n2 0 4\n")
     done = dromos(

@@ -64,7 +64,8 @@ def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Out
     chunk = int(rng.choice([PAGE, 4 * PAGE]))
     leaf = _leaf(compiled and bool(rng.integers(2)))
     file = folder / "graph.drm"
-    shutil.copyfile(_whole(directed, chunk), file)
+    packed = bool(rng.integers(2))
+    shutil.copyfile(_whole(directed, chunk, packed), file)
     program, right = _program(which), _right(which, directed)
     try:
         if kind == BUDGET:
@@ -146,10 +147,10 @@ def _graph(directed: bool) -> dr.Graph:
 
 
 @cache
-def _whole(directed: bool, chunk_bytes: int) -> Path:
+def _whole(directed: bool, chunk_bytes: int, packed: bool) -> Path:
     """A store without a fault, to be copied."""
-    file = Path(_folder().name) / f"{directed}-{chunk_bytes}.drm"
-    write(_graph(directed), file, transpose=directed, chunk_bytes=chunk_bytes)
+    file = Path(_folder().name) / f"{directed}-{chunk_bytes}-{packed}.drm"
+    write(_graph(directed), file, transpose=directed, chunk_bytes=chunk_bytes, compress=packed, pack_arcs=PAGE // 4)
     return file
 
 

@@ -16,7 +16,8 @@ from dromos.errors import CorruptFileError, DromosError, FileError, UnsupportedF
 from dromos.graph.graph import Flags
 from dromos.graph.labels import Labels
 from dromos.graph.store import load, read_header, verify, write
-from dromos.graph.store.layout import ALIGNMENT, MAGIC, Header, pack_header, unpack_header
+from dromos.graph.store.header_page import pack_header, unpack_header
+from dromos.graph.store.layout import ALIGNMENT, MAGIC, Header
 from dromos.graph.store.reader import OpenStore
 from dromos.graph.store.writer import SectionWriter
 from tests.store.graphs import sample

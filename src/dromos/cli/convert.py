@@ -38,6 +38,9 @@ def convert(
     ] = "first",
     no_weights: Annotated[bool, typer.Option("--no-weights", help="Leave the weights out.")] = False,
     transpose: Annotated[bool, typer.Option("--transpose", help="Keep the transpose in the store too.")] = False,
+    compress: Annotated[
+        bool, typer.Option("--compress", help="Pack the targets of the store in few bits; streams read less.")
+    ] = False,
     order: Annotated[
         str,
         typer.Option(
@@ -66,6 +69,8 @@ def convert(
         raise UnsupportedFormatError(error.message.replace("format=", "--to"), path=error.path) from None
     if transpose and target_format.name != "drm":
         raise InvalidArgumentError("--transpose is kept in a .drm store only")
+    if compress and target_format.name != "drm":
+        raise InvalidArgumentError("--compress packs the targets of a .drm store only")
     if order not in ("input", "degree"):
         raise InvalidArgumentError(f"--order {order} is neither input nor degree")
     if order != "input" and memory is not None:
@@ -80,7 +85,8 @@ def convert(
         "weighted": False if no_weights else None,
         "threads": threads,
     }
-    extra: dict[str, Any] = {"transpose": True} if transpose else {}
+    chosen = {"transpose": transpose, "compress": compress}
+    extra: dict[str, Any] = {name: True for name, wanted in chosen.items() if wanted}
     if memory is not None:
         if target_format.name != "drm":
             raise InvalidArgumentError("--memory makes a .drm store; convert that one further")

@@ -34,10 +34,15 @@ def info(
 
     with work(f"reading {graph.name}") as progress:
         loaded = read(graph, format=format, threads=threads, progress=progress)
+    stored = stored_form(loaded)
     if json:
-        print_json(describe(loaded))
+        print_json(describe(loaded) | ({} if stored is None else {"store": stored}))
         return
-    out.print(facts_table(loaded, title=str(graph)))
+    table = facts_table(loaded, title=str(graph))
+    if stored is not None:
+        packed = f"packed, {stored['target_bytes']:.2f} bytes per arc" if stored["packed"] else "not packed"
+        table.add_row("store", f"version {stored['version']}, {summary.human_bytes(stored['bytes'])}; targets {packed}")
+    out.print(table)
     out.print(degree_bars(loaded))
     needs = Table("device", "graph", "with transpose", "PageRank, about", title="memory", title_justify="left")
     for device, need in memory_needs(loaded).items():
@@ -68,6 +73,24 @@ def describe(graph: Graph) -> dict[str, Any]:
         },
         "bytes": graph.nbytes,
         "memory": memory_needs(graph),
+    }
+
+
+def stored_form(graph: Graph) -> dict[str, Any] | None:
+    """How the store that a graph was read from holds it; None for a file of another format."""
+    from dromos.graph.store.origin import origin_of
+
+    origin = origin_of(graph)
+    if origin is None:
+        return None
+    header = origin.header
+    targets = header.section("targets")
+    assert targets is not None
+    return {
+        "version": header.version,
+        "bytes": header.file_bytes,
+        "packed": header.packed,
+        "target_bytes": targets.nbytes / max(header.num_arcs, 1),
     }
 
 

@@ -34,6 +34,7 @@ def convert(
     weighted: bool | None = None,
     keep_parallel: bool = False,
     transpose: bool = False,
+    compress: bool = False,
     threads: int | None = None,
     tmp_dir: str | os.PathLike[str] | None = None,
     progress: Progress = no_progress,
@@ -56,7 +57,7 @@ def convert(
     arguments = {
         "directed": directed, "symmetrize": symmetrize, "dedupe": dedupe, "drop_self_loops": drop_self_loops,
         "merge_weights": merge_weights, "weighted": weighted, "transpose": transpose,
-        "keep_parallel": keep_parallel,
+        "keep_parallel": keep_parallel, "compress": compress,
     }  # fmt: skip
     with file_errors(path_in):
         task = {

@@ -31,6 +31,7 @@ from dromos.graph.store.budget import Budget
 from dromos.graph.store.ingest import KEPT_FILES, RAW_FILE, Ingested, ingest
 from dromos.graph.store.layout import Header
 from dromos.graph.store.mapped import MappedFile
+from dromos.graph.store.packs import PACK_ARCS
 from dromos.graph.store.partition import Partitioner
 from dromos.graph.store.row_files import RowFiles
 from dromos.graph.store.spill import SpillFile
@@ -65,6 +66,7 @@ def convert_external(
     weighted: bool | None = None,
     keep_parallel: bool = False,
     transpose: bool = False,
+    compress: bool = False,
     threads: int | None = None,
     tmp_dir: str | os.PathLike[str] | None = None,
     task: dict[str, Any] | None = None,
@@ -116,7 +118,7 @@ def convert_external(
             sections = list(rows.sections())
             if transpose and not rows.facts.symmetric:
                 sections += job.transpose(rows).sections()
-            header = _assemble(out_path, sections, job, rows)
+            header = _assemble(out_path, sections, job, rows, PACK_ARCS if compress else 0)
             progress(header.num_arcs, header.num_arcs)
     return Conversion(header, resumed=earlier is not None, merged=job.merged)
 
@@ -223,7 +225,9 @@ def _mirrored(src: Array, dst: Array, weight: Array | None) -> EdgeBlock:
     )
 
 
-def _assemble(out_path: Path, sections: list[tuple[str, MappedFile]], job: _Job, rows: RowFiles) -> Header:
+def _assemble(
+    out_path: Path, sections: list[tuple[str, MappedFile]], job: _Job, rows: RowFiles, pack_arcs: int
+) -> Header:
     """Copy the sections into a store. Its temporary name is the same in every run, so that a killed one is replaced."""
     beside = out_path.with_name(f".{out_path.name}.converting.part")
     facts, arcs = rows.facts, rows.num_arcs
@@ -236,9 +240,13 @@ def _assemble(out_path: Path, sections: list[tuple[str, MappedFile]], job: _Job,
     )
     try:
         with open(beside, "wb") as out:
-            writer = SectionWriter(out)
+            writer = SectionWriter(out, pack_arcs=pack_arcs)
             for name, file in sections:
-                writer.add(name, file.array.dtype, file.pieces(job.budget.waiting_bytes))
+                pieces = file.pieces(job.budget.waiting_bytes)
+                if name.endswith("targets"):
+                    writer.add_targets(name, file.array.dtype, pieces, job.vertices.count)
+                else:
+                    writer.add(name, file.array.dtype, pieces)
             for name, array in label_arrays(job.vertices.labels):
                 writer.add(name, array.dtype, pieces_of(array))
             header = writer.finish(

@@ -12,15 +12,19 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import CorruptFileError, FileError
+from dromos.errors import CorruptFileError, FileError, ResourceError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags, Graph
 from dromos.graph.labels import Labels
 from dromos.graph.store.checked import check_stored_rows
 from dromos.graph.store.checksums import chunk_checksums
-from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, Section, unpack_header
+from dromos.graph.store.header_page import unpack_header
+from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, Section
 from dromos.graph.store.origin import Origin, remember
+from dromos.graph.store.packs import PackedTargets, PackIndex
+from dromos.graph.summary import human_bytes
+from dromos.sizes import available_memory
 
 __all__ = ["VERIFIED_ON_OPEN", "OpenStore", "load", "read_header"]
 
@@ -46,12 +50,21 @@ class OpenStore:
                     self._bytes: Array = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
                 else:
                     self._bytes = _read_all(file, size)
+        self._unpacked: dict[str, Array] = {}
         self._check_table()
 
     def array(self, name: str) -> Array | None:
-        """The array of a section, without a copy; ``None`` where the store has no such section."""
+        """The array of a section, without a copy unless it is packed; ``None`` where the store has no such section."""
         section = self.header.section(name)
-        return None if section is None else self._view(section)
+        if section is None:
+            return None
+        return self._unpack(section) if section.packed else self._view(section)
+
+    def targets(self, prefix: str) -> Array | PackedTargets:
+        """The targets, to be looked at in slices: what is packed is unpacked slice by slice."""
+        section = self.header.section(f"{prefix}targets")
+        assert section is not None
+        return self._packs(section) if section.packed else self._view(section)
 
     def required(self, name: str) -> Array:
         """The array of a section that must be there."""
@@ -129,6 +142,27 @@ class OpenStore:
         utf8 = self.array("labels_utf8")
         return None if utf8 is None else Labels(utf8=utf8, offsets=self.required("labels_offsets"))
 
+    def _packs(self, section: Section) -> PackedTargets:
+        header = self.header
+        entries = self.required(section.name.replace("targets", "packs"))
+        index = PackIndex.of(entries, section, header.pack_arcs, self.path)
+        data = self._bytes[section.offset : section.end]
+        return PackedTargets(data, index, section, header.num_arcs, header.num_vertices, self.path)
+
+    def _unpack(self, section: Section) -> Array:
+        if section.name not in self._unpacked:
+            size = self.header.num_arcs * section.dtype.itemsize
+            if size > (free := available_memory()):
+                raise ResourceError(
+                    f"the targets of {self.path} take {human_bytes(size)} when they are unpacked, and "
+                    f"{human_bytes(free)} are free; take dr.open(path), which unpacks them in pages",
+                    needed=size,
+                )  # fmt: skip
+            targets = self._packs(section)[:]
+            targets.flags.writeable = False
+            self._unpacked[section.name] = targets
+        return self._unpacked[section.name]
+
     def _view(self, section: Section) -> Array:
         return self._bytes[section.offset : section.end].view(section.dtype)
 
@@ -173,10 +207,10 @@ def load(
         path: the file.
         mmap: map the arrays (nothing is read until it is used); ``False`` reads them into memory, free of the file.
         verify: compare all data with its checksums. Unless given, that is done for files under 64 MiB, where it takes
-            milliseconds, and wherever ``mmap=False`` reads all the bytes anyway. A larger file that is mapped has its
-            header, its structure and its checksum table checked here, and its rows before they are first used: a
-            damaged file gives an error and no crash. Whether every arc and weight is the one that was written only
-            checksums tell: pass ``True`` (or run ``dromos verify``) for a file that you do not trust.
+            milliseconds, and wherever ``mmap=False`` or packed targets have all the bytes read anyway. A larger file
+            that is mapped has its header, its structure and its checksum table checked here, and its rows before they
+            are first used: a damaged file gives an error and no crash. Whether every arc and weight is the one that was
+            written only checksums tell: pass ``True`` (or run ``dromos verify``) for a file that you do not trust.
         progress: called with the bytes checked and the bytes in all.
 
     >>> import dromos as dr, tempfile, pathlib
@@ -188,7 +222,7 @@ def load(
     """
     store = OpenStore(path, mmap=mmap)
     if verify is None:
-        verify = not mmap or store.header.file_bytes < VERIFIED_ON_OPEN
+        verify = not mmap or store.header.packed or store.header.file_bytes < VERIFIED_ON_OPEN
     if verify:
         store.check_data(progress)
     store.check_ends()

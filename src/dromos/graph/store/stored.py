@@ -17,8 +17,10 @@ from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Graph
 from dromos.graph.labels import Labels
 from dromos.graph.slices import GraphSlice
-from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, unpack_header
+from dromos.graph.store.header_page import unpack_header
+from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header
 from dromos.graph.store.origin import Origin
+from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.arcs import ArcsOnDisk
 from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.offsets import offset_bytes, read_offsets, read_section
@@ -248,7 +250,21 @@ class StoredGraph(Graph):
 
     def paged_rows(self, prefix: str, *, weights: bool, page_bytes: int | None = None) -> PagedRows:
         """The out-rows or in-rows in pages, none of them read yet."""
-        return PagedRows(self.header, self._checksums, prefix=prefix, weights=weights, page_bytes=page_bytes)
+        packs = self._pack_index(prefix) if self.header.packed else None
+        return PagedRows(
+            self.header, self._checksums, prefix=prefix, weights=weights, page_bytes=page_bytes, packs=packs
+        )  # fmt: skip
+
+    def _pack_index(self, prefix: str) -> PackIndex:
+        targets, section = (self.header.section(f"{prefix}{name}") for name in ("targets", "packs"))
+        assert targets is not None
+        assert section is not None
+        if section.name not in self._rows:
+            with self.reading() as source:
+                entries = np.empty(section.items, dtype=section.dtype)
+                read_section(source, self.header, self._checksums, section, entries)
+            self._rows[section.name] = entries
+        return PackIndex.of(self._rows[section.name], targets, self.header.pack_arcs, Path(self.origin.path))
 
     def arc_slices(self) -> Iterator[GraphSlice]:
         """All arcs in slices, read one after the other and forgotten again."""

@@ -17,6 +17,7 @@ from dromos.errors import CorruptFileError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.store.labels_check import check_labels
 from dromos.graph.store.layout import Header
+from dromos.graph.store.packs import PackedTargets
 from dromos.graph.store.reader import OpenStore
 from dromos.graph.store.rows import RowFacts, scan
 from dromos.parallel import num_threads, run_team
@@ -100,8 +101,10 @@ class _Verifier:
     def _scan_rows(self, prefix: str) -> RowFacts:
         """One pass over the rows; targets outside the graph are an error at once."""
         n = self.header.num_vertices
-        offsets, targets = self.store.required(f"{prefix}offsets"), self.store.required(f"{prefix}targets")
+        offsets, targets = self.store.required(f"{prefix}offsets"), self.store.targets(prefix)
         weights = self.store.array(f"{prefix}weights")
+        if isinstance(targets, PackedTargets):
+            targets.check()
         facts = RowFacts()
         for first, last in row_slices(offsets):
             begin, end = int(offsets[first]), int(offsets[last])
@@ -115,6 +118,8 @@ class _Verifier:
         if facts.outside_at is not None:
             at = facts.outside_at
             self._fail(f"{prefix}targets", at, f"arc {at:,} leads to {targets[at]:,}, and there are {n:,} vertices")
+        if isinstance(targets, PackedTargets):
+            self.checks.append(f"{targets.num_packs:,} packs of {prefix}targets and their checksums")
         self.checks.append(f"{prefix}targets are vertices")
         return facts
 
@@ -163,6 +168,9 @@ class _Verifier:
     def _fail(self, name: str, item: int, reason: str) -> None:
         section = self.header.section(name)
         assert section is not None
+        if section.packed:
+            number = item // self.header.pack_arcs
+            raise CorruptFileError(f"section {name}, pack {number:,}, arc {item:,}: {reason}", path=self.store.path)
         byte = section.offset + item * section.dtype.itemsize
         raise CorruptFileError(f"section {name}, byte {byte:,}: {reason}", path=self.store.path)
 

@@ -18,7 +18,9 @@ from dromos.graph.formats.files import atomic_output, strip_compression
 from dromos.graph.graph import Flags, Graph
 from dromos.graph.labels import Labels
 from dromos.graph.store.checksums import as_bytes, chunk_checksums
-from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned, pack_header
+from dromos.graph.store.header_page import pack_header
+from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned
+from dromos.graph.store.packs import PACK_ARCS, PackWriter, check_pack_arcs
 
 __all__ = ["SectionWriter", "label_arrays", "pieces_of", "true_flags", "write"]
 
@@ -29,9 +31,15 @@ class SectionWriter:
     """Writes the sections of a store one after the other, and at last the header that makes a store of them."""
 
     def __init__(
-        self, out: IO[bytes], *, total: int = 0, progress: Progress = no_progress, chunk_bytes: int = CHUNK_BYTES
+        self,
+        out: IO[bytes],
+        *,
+        total: int = 0,
+        progress: Progress = no_progress,
+        chunk_bytes: int = CHUNK_BYTES,
+        pack_arcs: int = 0,
     ) -> None:
-        self._out, self._chunk_bytes = out, chunk_bytes
+        self._out, self._chunk_bytes, self._pack_arcs = out, chunk_bytes, pack_arcs
         self._total, self._progress = total, progress
         self._sections: list[Section] = []
         self._checksums: list[Array] = []
@@ -40,13 +48,26 @@ class SectionWriter:
 
     def add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array]) -> None:
         """Write a section; every piece but the last is a whole number of chunks long."""
+        self._add(name, dtype, pieces)
+
+    def add_targets(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array], num_vertices: int) -> None:
+        """Write targets, in packs if the store has them; every piece but the last is a whole number of chunks long."""
+        if not self._pack_arcs:
+            self._add(name, dtype, pieces)
+            return
+        packs = PackWriter(num_vertices, self._pack_arcs)
+        targets = (as_bytes(piece).view(dtype) for piece in pieces)
+        self._add(name, dtype, _in_chunks(packs.packed(targets), self._chunk_bytes), packed=True)
+        self._add(name.replace("targets", "packs"), packs.index.dtype, pieces_of(packs.index))
+
+    def _add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array], *, packed: bool = False) -> None:
         begin = self._position
         for piece in pieces:
             data = as_bytes(piece)
             self._checksums.append(chunk_checksums(data, self._chunk_bytes))
             self._put(data.data)
             self._progress(self._position, self._total)
-        self._sections.append(Section(name, dtype, begin, self._position - begin))
+        self._sections.append(Section(name, dtype, begin, self._position - begin, packed))
         self._put(bytes(aligned(self._position) - self._position))
 
     def finish(self, *, num_vertices: int, num_arcs: int, num_edges: int, flags: Flags) -> Header:
@@ -54,7 +75,7 @@ class SectionWriter:
         table = b"".join(sums.tobytes() for sums in self._checksums)
         header = Header(
             num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table), b"",
-            self._chunk_bytes,
+            self._chunk_bytes, self._pack_arcs,
         )  # fmt: skip
         header = replace(header, identity=header.computed_identity(table))
         self._put(table)
@@ -77,6 +98,8 @@ def write(
     transpose: bool = False,
     progress: Progress = no_progress,
     chunk_bytes: int = CHUNK_BYTES,
+    compress: bool = False,
+    pack_arcs: int = PACK_ARCS,
 ) -> None:
     """Write a graph as a store.
 
@@ -85,16 +108,24 @@ def write(
     that name stays as it was. ``chunk_bytes`` (a divisor of 32 MiB) is how much of a section shares a checksum: the
     least that a graph on disk (:func:`dromos.open`) reads of it for the first time.
 
+    ``compress=True`` stores the targets as gaps in few bits, in packs of ``pack_arcs`` arcs (a power of two from 256 to
+    65,536): one to two and a half bytes for each instead of four. Weights stay as they are. A graph on disk is then
+    read in fewer bytes; one that is read into memory is unpacked there instead of being mapped.
+
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
     >>> write(dr.Graph.from_edges([0, 1], [1, 2]), file)
     >>> from dromos.graph.store import load
     >>> load(file)
     <Graph: 3 vertices, 2 edges, directed>
+    >>> write(dr.Graph.from_edges([0, 1], [1, 2]), file, compress=True)
+    >>> load(file).targets.tolist()
+    [1, 2]
     """
     path = Path(path)
     if chunk_bytes < 1 or _PIECE_BYTES % chunk_bytes:
         raise InvalidArgumentError(f"chunk_bytes={chunk_bytes} is not a divisor of {_PIECE_BYTES}")
+    check_pack_arcs(pack_arcs)
     compression = strip_compression(path)[1]
     if compression is not None:
         raise UnsupportedFormatError(f"a store is mapped, so it is not written through {compression}", path=path)
@@ -102,9 +133,14 @@ def write(
     arrays = list(_arrays_of(graph, transpose and not flags.symmetric))
     total = ALIGNMENT + sum(aligned(array.nbytes) for _, array in arrays)
     with atomic_output(path) as out:
-        writer = SectionWriter(out, total=total, progress=progress, chunk_bytes=chunk_bytes)
+        writer = SectionWriter(
+            out, total=total, progress=progress, chunk_bytes=chunk_bytes, pack_arcs=pack_arcs if compress else 0
+        )
         for name, array in arrays:
-            writer.add(name, array.dtype, pieces_of(array))
+            if name.endswith("targets"):
+                writer.add_targets(name, array.dtype, pieces_of(array), graph.num_vertices)
+            else:
+                writer.add(name, array.dtype, pieces_of(array))
         writer.finish(
             num_vertices=graph.num_vertices, num_arcs=graph.num_arcs, num_edges=graph.num_edges, flags=flags
         )  # fmt: skip
@@ -146,3 +182,16 @@ def pieces_of(array: Array) -> Iterator[Array]:
     data = as_bytes(array)
     for begin in range(0, data.size, _PIECE_BYTES):
         yield data[begin : begin + _PIECE_BYTES]
+
+
+def _in_chunks(pieces: Iterable[Array], chunk_bytes: int) -> Iterator[Array]:
+    """Pieces of any lengths cut anew, each but the last a whole number of chunks long."""
+    rest = np.empty(0, dtype=np.uint8)
+    for piece in pieces:
+        rest = np.concatenate((rest, as_bytes(piece)))
+        whole = len(rest) // chunk_bytes * chunk_bytes
+        if whole:
+            yield rest[:whole]
+            rest = rest[whole:]
+    if len(rest):
+        yield rest

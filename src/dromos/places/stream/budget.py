@@ -11,7 +11,7 @@ import numpy as np
 from dromos.codegen.facts import is_always_active
 from dromos.engines.forms import is_offered
 from dromos.errors import ResourceError
-from dromos.graph.store.paged.pager import Room
+from dromos.graph.store.paged.pager import Room, unpacking_bytes
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.summary import human_bytes
 from dromos.program import GraphTypes, Program, analyse
@@ -45,6 +45,7 @@ class MemoryPlan:
     state: int
     offsets: int
     tables: int
+    """What is known about pages, and the buffers from which packed ones are unpacked."""
     room: Room
 
     def __str__(self) -> str:
@@ -100,7 +101,7 @@ def operator_room(memory: int, num_vertices: int, longest_row: int, leaf: str) -
 
 def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu") -> MemoryPlan:
     """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed."""
-    tables = sum(part.table_bytes + 6 * part.num_pages for part in rows)
+    tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
     least = min(_BUFFER_WINDOWS * block, 2 * max(part.num_pages * part.page_bytes for part in rows) + block)
     fixed = state + offsets + tables + _FIXED.get(leaf, 0)

@@ -51,7 +51,7 @@ class PageFeed:
         """What the next superstep would have to read for ``vertices``; its :meth:`holding` of them is then known."""
         rows = self._rows[direction]
         pages = self._asked[direction] = self.holding(vertices, direction)
-        return int(np.count_nonzero(rows.missing(_mask(pages, rows.num_pages)))) * rows.page_bytes
+        return rows.missing_bytes(_mask(pages, rows.num_pages))
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
         """See :class:`dromos.places.Feed`."""

@@ -12,10 +12,10 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.plan import requests, runs, windows
-from dromos.graph.store.paged.pool import Batch, ReadPool
+from dromos.graph.store.paged.pool import READERS, Batch, ReadPool
 from dromos.graph.store.paged.rows import PagedRows, Request
 
-__all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room"]
+__all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
 
 REQUEST_BYTES = 1 << 20
 """The largest request: a disk is at its best from here on, and a reader is free again soon."""
@@ -128,3 +128,8 @@ class Pager:
 
 def _pages(asked: list[Request]) -> int:
     return sum(last - first for first, last in asked)
+
+
+def unpacking_bytes(rows: PagedRows) -> int:
+    """The buffers of the threads that read, where pages are unpacked from them."""
+    return READERS * rows.buffer_bytes(max(REQUEST_BYTES // rows.page_bytes, rows.block_pages))

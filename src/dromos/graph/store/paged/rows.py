@@ -5,6 +5,8 @@ disk block in both sections. A *block* is a run of pages that holds whole chunks
 compared with the store's checksums. The first read of a block in a run brings in all of it and checks it; what is read
 of it again later is single pages. They are compared with fingerprints that were taken of the checked block, so a disk
 that answers otherwise the second time is found too.
+
+Targets that the store has packed are unpacked where they are read; a page is a whole number of packs then.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
 from dromos.graph.store.layout import ALIGNMENT, Header, Section, aligned
+from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.memory import SparseMemory
+from dromos.graph.store.paged.packed import PackedSection
 
 __all__ = ["PAGE_BYTES", "PagedRows", "Request", "checksums_of", "fingerprints"]
 
@@ -46,6 +50,19 @@ class _PagedSection:
         self.memory = SparseMemory(section.nbytes)
         self.array: Array = self.memory.bytes[: section.nbytes].view(section.dtype)
         self.prints = np.zeros(-(-section.nbytes // self.page_bytes), dtype=np.uint64)
+
+    @property
+    def table_bytes(self) -> int:
+        return self.prints.nbytes
+
+    def bytes_of(self, request: Request) -> int:
+        return min(request.last * self.page_bytes, self.section.nbytes) - request.first * self.page_bytes
+
+    def file_bytes(self, pages: Array) -> int:
+        return len(pages) * self.page_bytes
+
+    def buffer_bytes(self, pages: int) -> int:
+        return 0  # read to where it is used
 
     def read(self, source: ByteSource, request: Request) -> None:
         begin, end = request.first * self.page_bytes, aligned(min(request.last * self.page_bytes, self.section.nbytes))
@@ -91,6 +108,20 @@ class _PagedSection:
         begin, end = request.first * self.page_bytes, min(request.last * self.page_bytes, self.section.nbytes)
         return fingerprints(self.memory.bytes[begin:end], self.page_bytes)
 
+    def check_targets(self, source: ByteSource, request: Request, num_vertices: int) -> None:
+        """A target beyond the vertices would be an address beyond the fields: looked for in all that is read."""
+        page_arcs = self.page_bytes // self.array.itemsize
+        begin, end = request.first * page_arcs, min(request.last * page_arcs, len(self.array))
+        ids = self.array[begin:end].view(np.dtype(f"u{self.array.itemsize}"))  # one below 0 is then a great one
+        if ids.size and int(ids.max()) >= num_vertices:
+            at = begin + int(np.argmax(ids >= num_vertices))
+            byte = self.section.offset + at * self.array.itemsize
+            raise CorruptFileError(
+                f"section {self.section.name}, page {at // page_arcs:,}, byte {byte:,}: target {self.array[at]} is not "
+                f"in 0..{num_vertices - 1}; the file is damaged; write or copy it again",
+                path=source.path,
+            )
+
     def drop(self, request: Request) -> None:
         self.memory.drop(request.first * self.page_bytes, min(request.last * self.page_bytes, len(self.memory.bytes)))
 
@@ -106,20 +137,24 @@ class PagedRows:
         prefix: str = "",
         weights: bool = True,
         page_bytes: int | None = None,
+        packs: PackIndex | None = None,
     ) -> None:
         names = [f"{prefix}targets", *([f"{prefix}weights"] if weights else [])]
         sections = [section for name in names if (section := header.section(name)) is not None]
         self.num_vertices, self.num_arcs = header.num_vertices, header.num_arcs
         sizes = [section.dtype.itemsize for section in sections]
-        self.page_arcs = _page_arcs(page_bytes, self.num_arcs, sizes)
+        self.page_arcs = max(_page_arcs(page_bytes, self.num_arcs, sizes), header.pack_arcs)
         self.arc_bytes = sum(sizes)
         self.page_bytes = self.page_arcs * self.arc_bytes
         """What a page takes in memory: its targets and its weights."""
         self.num_pages = -(-self.num_arcs // self.page_arcs)
-        self.block_pages = math.lcm(*(_pages_of_chunk(header.chunk_bytes, self.page_arcs * size) for size in sizes))
+        chunked = [section.dtype.itemsize for section in sections if not section.packed]
+        self.block_pages = math.lcm(*(_pages_of_chunk(header.chunk_bytes, self.page_arcs * size) for size in chunked))
         self.block_pages = max(1, min(self.block_pages, self.num_pages))
         self._sections = [
-            _PagedSection(section, checksums_of(header, checksums, section), header.chunk_bytes, self.page_arcs)
+            PackedSection(section, packs, self.num_arcs, self.num_vertices, self.page_arcs)
+            if section.packed and packs is not None
+            else _PagedSection(section, checksums_of(header, checksums, section), header.chunk_bytes, self.page_arcs)
             for section in sections
         ]
         self.resident = np.zeros(self.num_pages, dtype=bool)
@@ -144,12 +179,21 @@ class PagedRows:
     @property
     def table_bytes(self) -> int:
         """What the tables about the pages take in memory."""
-        prints = sum(section.prints.nbytes for section in self._sections)
-        return self.resident.nbytes + self._checked.nbytes + prints
+        sections = sum(section.table_bytes for section in self._sections)
+        return self.resident.nbytes + self._checked.nbytes + sections
+
+    def buffer_bytes(self, pages: int) -> int:
+        """What a request of up to so many pages takes in memory beside the pages, while packs are unpacked."""
+        return sum(section.buffer_bytes(pages) for section in self._sections)
 
     def bytes_of(self, request: Request) -> int:
         """What a request reads: the last page of all may be shorter than the others."""
-        return (min(request.last * self.page_arcs, self.num_arcs) - request.first * self.page_arcs) * self.arc_bytes
+        return sum(section.bytes_of(request) for section in self._sections)
+
+    def missing_bytes(self, wanted: Array) -> int:
+        """What it takes to have all ``wanted`` pages (a mask) there, about."""
+        pages = np.flatnonzero(self.missing(wanted))
+        return sum(section.file_bytes(pages) for section in self._sections)
 
     def missing(self, wanted: Array) -> Array:
         """The pages to read so that all ``wanted`` ones (a mask) are there: whole blocks where none was checked yet."""
@@ -175,22 +219,7 @@ class PagedRows:
                     section.check(source, whole)
                     section.keep_prints(whole)
             self._checked[block] = True
-        self._check_targets(source, request)
-
-    def _check_targets(self, source: ByteSource, request: Request) -> None:
-        """A target beyond the vertices would be an address beyond the fields: looked for in all that is read."""
-        section = self._sections[0]
-        begin, end = request.first * self.page_arcs, min(request.last * self.page_arcs, self.num_arcs)
-        ids = section.array[begin:end].view(np.dtype(f"u{section.array.itemsize}"))  # one below 0 is then a great one
-        if ids.size and int(ids.max()) >= self.num_vertices:
-            at = begin + int(np.argmax(ids >= self.num_vertices))
-            byte = section.section.offset + at * section.array.itemsize
-            raise CorruptFileError(
-                f"section {section.section.name}, page {at // self.page_arcs:,}, byte {byte:,}: target "
-                f"{section.array[at]} is not in 0..{self.num_vertices - 1}; the file is damaged; write or copy it "
-                "again",
-                path=source.path,
-            )
+        self._sections[0].check_targets(source, request, self.num_vertices)
 
     def drop(self, request: Request) -> None:
         """Give the memory of pages back. For the thread that marks pages as resident, after it has unmarked them."""

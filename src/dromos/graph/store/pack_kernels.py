@@ -1,0 +1,178 @@
+"""Compiled kernels that pack targets and unpack them again; :mod:`dromos.graph.store.packs` describes the format."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import load, load_unaligned, store
+from dromos.jit import atomic_add, kernel, lean_kernel
+
+BLOCK = 32  # arcs that share a bit width
+GROUP = 256  # arcs that share a base
+WIDTH_WORDS = 2  # eight blocks of a group, one byte for the width of each
+SLACK_WORDS = 2  # behind the last block: a value is loaded with the seven bytes that follow it
+NOWHERE = np.iinfo(np.int64).max
+BAD_PACK, BAD_ARC, NUM_FAULTS = range(3)
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LOW = np.uint64(0xFFFFFFFF)
+_ONE = np.uint64(1)
+_WORD = np.uint64(32)
+_WORD_BITS = np.uint64(64)
+_BYTE = np.uint64(7)
+
+
+@kernel
+def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
+    """Pack ``targets`` into rows of ``slots``, one for each pack; ``lengths`` tells how many words each takes."""
+    header = WIDTH_WORDS + targets.itemsize // 4
+    while True:
+        number = atomic_add(ticket, 0, 1)
+        if number >= lengths.size:
+            break
+        words = slots[number]
+        begin = number * pack_arcs
+        end = min(targets.size, begin + pack_arcs)
+        groups = (end - begin + GROUP - 1) // GROUP
+        words[: header * groups] = 0
+        at = header * groups
+        before = np.uint64(0)
+        for first in range(begin, end, BLOCK):
+            last = min(end, first + BLOCK)
+            group = header * ((first - begin) // GROUP)
+            if (first - begin) % GROUP == 0:
+                before = np.uint64(targets[first])
+                words[group + WIDTH_WORDS] = np.uint32(before & _LOW)
+                if header > WIDTH_WORDS + 1:
+                    words[group + WIDTH_WORDS + 1] = np.uint32(before >> _WORD)
+            bits, previous = np.uint64(0), before
+            for i in range(first, last):
+                value = np.uint64(targets[i])
+                bits |= (value - previous) & mask
+                previous = value
+            width = 0
+            while width < 64 and bits >> np.uint64(width):
+                width += 1
+            block = (first - begin) % GROUP // BLOCK
+            words[group + block // 4] |= np.uint32(width << (8 * (block % 4)))
+            waiting, filled = np.uint64(0), 0
+            for i in range(first, first + BLOCK):
+                gap = np.uint64(0)
+                if i < last:
+                    value = np.uint64(targets[i])
+                    gap = (value - before) & mask
+                    before = value
+                left = width
+                while left > 0:  # 32 bits at a time, so that they fit beside up to 31 that wait
+                    part = min(left, 32)
+                    waiting |= (gap & _LOW) << np.uint64(filled)
+                    filled += part
+                    gap >>= _WORD
+                    left -= part
+                    if filled >= 32:
+                        words[at] = np.uint32(waiting & _LOW)
+                        waiting >>= _WORD
+                        filled -= 32
+                        at += 1
+        for _ in range(SLACK_WORDS):
+            words[at] = 0
+            at += 1
+        lengths[number] = at
+
+
+@lean_kernel
+def unpack(
+    thread, num_threads, ticket, data, words, starts, first_arc, num_arcs, pack_arcs, mask, num_vertices, out, faults
+):  # fmt: skip
+    """Unpack packs one after the other, whichever comes next; ``out`` holds the arcs from ``first_arc`` on.
+
+    ``starts`` tells where in ``words`` (``data``, as bytes) each pack begins and where the last one ends. Whatever the
+    bytes are, nothing is read outside of a pack or written outside of its arcs: a pack whose widths do not add up to
+    its length is left out. The first such pack and the first arc that leads to no vertex are kept in ``faults``.
+    """
+    header = WIDTH_WORDS + out.itemsize // 4
+    most_bits = 0
+    while most_bits < 64 and mask >> np.uint64(most_bits):
+        most_bits += 1
+    bad_pack = bad_arc = NOWHERE
+    while True:
+        number = atomic_add(ticket, 0, 1)
+        if number >= starts.size - 1:
+            break
+        begin = number * pack_arcs
+        count = min(num_arcs - begin, pack_arcs)
+        at = load(starts, number)
+        groups = (count + GROUP - 1) // GROUP
+        blocks = (count + BLOCK - 1) // BLOCK
+        length = load(starts, number + 1) - at - header * groups - SLACK_WORDS
+        widest = 0
+        if length >= 0:
+            for block in range(blocks):
+                width = np.int64(load(data, 4 * (at + header * (block // 8)) + block % 8))
+                widest = max(widest, width)
+                length -= width
+        if length != 0 or widest > most_bits:
+            bad_pack = min(bad_pack, number)
+            continue
+        bit = 32 * (at + header * groups)
+        value = np.uint64(0)
+        for block in range(blocks):
+            place = at + header * (block // 8)
+            if block % 8 == 0:
+                value = np.uint64(load(words, place + WIDTH_WORDS))
+                if header > WIDTH_WORDS + 1:
+                    value |= np.uint64(load(words, place + WIDTH_WORDS + 1)) << _WORD
+            width = np.int64(load(data, 4 * place + block % 8))
+            step = np.uint64(width)
+            ones = _ALL if width == 64 else (_ONE << step) - _ONE
+            to = begin + BLOCK * block
+            left = min(BLOCK, count - BLOCK * block)
+            here = bit
+            bit += BLOCK * width
+            if left == BLOCK and width <= 14:  # a load has 57 bits of use, wherever in a byte they begin
+                for i in range(to, to + BLOCK, 4):
+                    bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
+                    here += 4 * width
+                    value += bits & ones
+                    store(out, i, value & mask)
+                    bits >>= step
+                    value += bits & ones
+                    store(out, i + 1, value & mask)
+                    bits >>= step
+                    value += bits & ones
+                    store(out, i + 2, value & mask)
+                    bits >>= step
+                    value += bits & ones
+                    store(out, i + 3, value & mask)
+            elif left == BLOCK and width <= 28:
+                for i in range(to, to + BLOCK, 2):
+                    bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
+                    here += 2 * width
+                    value += bits & ones
+                    store(out, i, value & mask)
+                    bits >>= step
+                    value += bits & ones
+                    store(out, i + 1, value & mask)
+            else:
+                for i in range(to, to + left):
+                    shift = np.uint64(here) & _BYTE
+                    bits = load_unaligned(data, here >> 3) >> shift
+                    if shift + step > _WORD_BITS:
+                        bits |= np.uint64(load(data, (here >> 3) + 8)) << (_WORD_BITS - shift)
+                    here += width
+                    value += bits & ones
+                    store(out, i, value & mask)
+        if num_vertices > np.int64(mask):
+            continue  # all that the bits can tell are vertices
+        most = load(out, begin)
+        for i in range(begin, begin + count):  # a pass that vectorises, over what is in the cache
+            target = load(out, i)
+            most = target if target > most else most
+        if most >= num_vertices:
+            for i in range(begin, begin + count):
+                if np.int64(load(out, i)) >= num_vertices:
+                    bad_arc = min(bad_arc, first_arc + i)
+                    break
+    faults[thread, BAD_PACK] = bad_pack
+    faults[thread, BAD_ARC] = bad_arc

@@ -1,0 +1,101 @@
+"""Packed targets in pages: read as they lie in the file, checked, and unpacked to the places of their arcs."""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.errors import FileError
+from dromos.graph.store.layout import ALIGNMENT, Section, aligned
+from dromos.graph.store.packs import PackIndex, unpack
+from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.memory import SparseMemory
+
+if TYPE_CHECKING:
+    from dromos.graph.store.paged.rows import Request
+
+__all__ = ["PackedSection"]
+
+
+class PackedSection:
+    """A section of packs, and the addresses for what is in them.
+
+    Every pack has its own checksum, which is compared at every read. The bytes of the file lie in a buffer only until
+    they are unpacked; there is one for each thread that reads.
+    """
+
+    def __init__(self, section: Section, index: PackIndex, num_arcs: int, num_vertices: int, page_arcs: int) -> None:
+        self.section, self.index = section, index
+        self._num_vertices = num_vertices
+        self.page_bytes = page_arcs * section.dtype.itemsize
+        self._page_packs = page_arcs // index.pack_arcs
+        self.memory = SparseMemory(num_arcs * section.dtype.itemsize)
+        self.array: Array = self.memory.bytes[: num_arcs * section.dtype.itemsize].view(section.dtype)
+        self._buffers: list[mmap.mmap] = []
+        self._unpack(np.empty(0, dtype=np.uint8), 0, 0)  # compiles here, where Ctrl-C is seen
+
+    @property
+    def table_bytes(self) -> int:
+        """What the index takes in memory."""
+        return self.index.nbytes
+
+    def bytes_of(self, request: Request) -> int:
+        """What a request reads: whole disk blocks."""
+        begin, end = self._bytes(request)
+        return aligned(end) - begin // ALIGNMENT * ALIGNMENT
+
+    def file_bytes(self, pages: Array) -> int:
+        """What all of ``pages`` take in the file."""
+        starts = self.index.starts
+        last = np.minimum((pages + 1) * self._page_packs, len(starts) - 1)
+        return 4 * int((starts[last] - starts[pages * self._page_packs]).sum())
+
+    def buffer_bytes(self, pages: int) -> int:
+        """The largest buffer that a request of so many pages takes while it is unpacked."""
+        marks = np.append(self.index.starts[:: self._page_packs], self.index.starts[-1])
+        pages = min(pages, len(marks) - 1)
+        return 4 * int((marks[pages:] - marks[: len(marks) - pages]).max(initial=0)) + 2 * ALIGNMENT
+
+    def read(self, source: ByteSource, request: Request) -> None:
+        """Read pages, compare their checksums, and unpack them. For any thread."""
+        begin, end = self._bytes(request)
+        low, high = begin // ALIGNMENT * ALIGNMENT, aligned(end)
+        buffer = self._buffers.pop() if self._buffers else None
+        if buffer is None or len(buffer) < high - low:
+            buffer = mmap.mmap(-1, max(high - low, ALIGNMENT))  # at the address that a direct read needs
+        view = memoryview(buffer)
+        data, packs = view[begin - low : end - low], self._packs(request)
+        try:
+            source.read_into(view[: high - low], low)
+            self.index.check(data, *packs, self.section, source.path)
+            self._unpack(np.frombuffer(data, dtype=np.uint8), *packs, source)
+        except FileError as error:
+            name, pages = f"section {self.section.name}, ", f"pages {request.first:,}..{request.last - 1:,}"
+            raise type(error)(f"{name}{pages}: {error.message.removeprefix(name)}", path=error.path) from error
+        self._buffers.append(buffer)
+
+    def check(self, *_: object) -> None:
+        """Nothing to do: :meth:`read` compares every pack with its checksum whenever it is read, and all targets."""
+
+    keep_prints = compare_prints = check_targets = check
+
+    def drop(self, request: Request) -> None:
+        """Give the memory of pages back."""
+        self.memory.drop(request.first * self.page_bytes, min(request.last * self.page_bytes, len(self.memory.bytes)))
+
+    def _unpack(self, data: Array, first: int, last: int, source: ByteSource | None = None) -> None:
+        arcs = self.index.pack_arcs
+        unpack(
+            data, self.index, first, last, self.array[first * arcs : last * arcs],
+            section=self.section, num_vertices=self._num_vertices, path=None if source is None else source.path,
+        )  # fmt: skip
+
+    def _packs(self, request: Request) -> tuple[int, int]:
+        return request.first * self._page_packs, min(request.last * self._page_packs, len(self.index.sums))
+
+    def _bytes(self, request: Request) -> tuple[int, int]:
+        begin, end = (self.section.offset + 4 * int(self.index.starts[pack]) for pack in self._packs(request))
+        return begin, end
