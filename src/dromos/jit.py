@@ -21,6 +21,7 @@ from dromos.intrinsics import (
     store_relaxed,
     store_release,
 )
+from dromos.kernel_parts import kernel_part
 from dromos.machine_code import keep_machine_code
 from dromos.stamps import source_digest
 
@@ -68,8 +69,9 @@ def _kept(compiled):
 
 
 def inline(function: F) -> F:
-    """Compile a part of lean kernels: always inlined, without reference counting."""
-    compiled: F = numba.njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False, forceinline=True)(function)
+    """Compile a part of lean kernels: always inlined, without reference counting, not to be called from Python."""
+    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, "forceinline": True}
+    compiled: F = kernel_part(function, options)
     return compiled
 
 
