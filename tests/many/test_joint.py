@@ -123,8 +123,8 @@ def test_every_way_on_a_graph_with_hubs_and_rows_in_any_order(way, count):
 def test_many_groups_are_spread_over_the_threads_of_a_small_graph():
     graph = dr.generators.rmat(8, seed=2)
     groups = [np.arange(begin, begin + 16) for begin in range(0, 256, 16)]
-    together, _ = collected(graph, groups, distance=np.int16, threads=1)
-    apart, _ = collected(graph, groups, distance=np.int16, threads=2)
+    together, _ = collected(graph, groups, distance=np.int32, threads=1)
+    apart, _ = collected(graph, groups, distance=np.int32, threads=2)
     assert set(apart) == set(range(16))
     for number in range(16):
         assert np.array_equal(together[number], apart[number])

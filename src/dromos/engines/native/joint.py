@@ -178,7 +178,7 @@ class _Worker:
 
         kernels, count = self._kernels, len(sources)
         begin = time.perf_counter()
-        starts = np.asarray(sources if self._new_ids is None else self._new_ids[sources], np.int64)
+        starts = np.ascontiguousarray(sources if self._new_ids is None else self._new_ids[sources], np.int64)
         bits = np.zeros(64 * self._width, bool)
         bits[:count] = True
         like = tuple(np.packbits(bits, bitorder="little").view(np.uint64))
