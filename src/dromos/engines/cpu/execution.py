@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -21,10 +22,11 @@ from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.saving import restore, save
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
-from dromos.engines.forms import is_claimed, is_offered, is_offered_in_place, is_ordered, spreads_ids
+from dromos.engines.forms import is_claimed, is_offered_in_place, is_ordered, spreads_ids
 from dromos.engines.native.components import components
 from dromos.engines.parts import fold_reductions
 from dromos.engines.saving import Saved
+from dromos.engines.skeletons import forms_of, skeleton_for
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.parallel import run_team
@@ -34,11 +36,10 @@ from dromos.program.expr import FALSE, Expr, reads
 
 __all__ = ["CpuExecution"]
 
-_ORDERED = Path("async", "push", "dd")
-_ASYNC_PULLS = (Path("async", "pull", "dd"), Path("async", "pull", "td"))
+# The paths that statistics of several supersteps are told under.
+_SWITCHING, _WHOLE = Path("sync", "push", "dd"), Path("async", "pull", "td")
 _CONTRACTION = "ids spread along arcs that all have one back: trees of vertices are hooked together, in one step"
 _NO_BYTES = np.empty(0, dtype=np.uint8)
-_CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
 
 
 class CpuExecution:
@@ -58,13 +59,12 @@ class CpuExecution:
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
         always = is_always_active(self.ir, self.analysis)
-        self._in_place = is_offered_in_place(self.ir, self.analysis)
         self.caps: Caps = caps_for(
             self.ir,
             self.analysis,
             graph,
             ordered=is_ordered(self.typed, self.analysis),
-            in_place=self._in_place and not always,
+            in_place=is_offered_in_place(self.ir, self.analysis) and not always,
             **planning(self.typed, self.analysis, several_threads=threads > 1),
         )
         self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
@@ -78,7 +78,6 @@ class CpuExecution:
         self._tables = {name: np.zeros_like(self._state[name]) for name in self.ir.tables}
         self._in_edge_params: tuple[Array, ...] | None = None
         self._accumulators: tuple[Array, ...] | None = None
-        self._offers: Offers | None = None
         self._lock_bytes: Array | None = None
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = reused_empty(n, graph.targets.dtype)
@@ -89,7 +88,6 @@ class CpuExecution:
         self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
         self.superstep = 0
         self.claims: Claims | None = None
-        self._ordering: Ordering | None = None
         self._start()
 
     def _field(self, name: str, size: int | None, rows: int) -> Array:
@@ -136,23 +134,22 @@ class CpuExecution:
         clock = Stopwatch()
         for name, table in self._tables.items():
             np.copyto(table, self._state[name])
-        supersteps, levels, stamped = 1, None, False
-        if self.claims is not None and path in _CLAIMING:
-            claims = self.claims
-            report, size, supersteps = claims.push(horizon) if path.direction == "push" else claims.pull(horizon)
-            levels = claims.levels
-        elif self._ordering is not None and path == _ORDERED:
+        skeleton, pulls = skeleton_for(path, self._forms), path.direction == "pull"
+        if skeleton == "claiming":
+            claims = cast(Claims, self.claims)
+            report, size, supersteps = claims.pull(horizon) if pulls else claims.push(horizon)
+            return self._advance(path, report, size, supersteps, claims.levels, clock, stamped=False)
+        if skeleton == "ordered":
             report, size, supersteps = self._ordering.push(horizon)
+            return self._advance(path, report, size, supersteps, None, clock, stamped=False)
+        if skeleton == "offering":
+            report, counters = self._offers.pull(in_place=path.sync == "async")
+        elif skeleton == "supersteps":
+            report, counters = self._sync_pull(path) if pulls else self._sync_push(path)
         else:
-            if path in _ASYNC_PULLS and self._in_place:
-                report, counters = self._offered().pull(in_place=True)
-            elif path.sync == "sync":
-                report, counters = self._sync_pull(path) if path.direction == "pull" else self._sync_push(path)
-            else:
-                report, counters = self._async_pull(path) if path.direction == "pull" else self._async_push(path)
-            size = int(counters[self.queue_counter])
-            stamped = path.sync == "sync" or (self._in_place and path.direction == "pull")
-        return self._advance(path, report, size, supersteps, levels, clock, stamped=stamped)
+            report, counters = self._async_pull(path) if pulls else self._async_push(path)
+        size, stamped = int(counters[self.queue_counter]), skeleton != "asynchronous"
+        return self._advance(path, report, size, 1, None, clock, stamped=stamped)
 
     def step_switching(self, horizon: int | None = None) -> Stats:
         """Up to ``horizon`` levels of a traversal that claims vertices, with the direction switched on the way; or all
@@ -160,11 +157,11 @@ class CpuExecution:
         clock = Stopwatch()
         if self.caps.whole and self._spread is not None:
             self._state[self._spread][:] = components(cast(Graph, self.graph), threads=self.threads)["label"]
-            return self._advance(_ASYNC_PULLS[1], self.report(), 0, 1, None, clock, stamped=False)
+            return self._advance(_WHOLE, self.report(), 0, 1, None, clock, stamped=False)
         if self.claims is None:
             raise InvalidArgumentError(f"{self.ir.name} does not claim vertices: the caller has to choose its paths")
         report, size, supersteps = self.claims.switch(horizon)
-        return self._advance(_CLAIMING[0], report, size, supersteps, self.claims.levels, clock, stamped=False)
+        return self._advance(_SWITCHING, report, size, supersteps, self.claims.levels, clock, stamped=False)
 
     def _advance(
         self, path: Path, report: Array, size: int, supersteps: int, levels: Levels | None, clock: Stopwatch, *,
@@ -199,11 +196,12 @@ class CpuExecution:
         self._spread = spreads_ids(self.ir, self.analysis) if getattr(self.graph, "symmetric", False) else None
         if self._spread is not None and self.typed.dtype(self._spread) == self.graph.targets.dtype:
             self.caps = replace(self.caps, whole=_CONTRACTION)
-        if self._is_claimed():
+        claimed = self._is_claimed()
+        self._forms = forms_of(self.typed, self.analysis, claimed=claimed)
+        if claimed:
             self.claims = Claims(self)
+            self._forms -= {"ordered"}
             self.caps = replace(self.caps, switches=True, ordered=False)
-        elif is_ordered(self.typed, self.analysis):
-            self._ordering = Ordering(self)
 
     def _is_claimed(self) -> bool:
         """Whether each vertex takes one message in all: by its form, and by the state that it starts from."""
@@ -229,8 +227,6 @@ class CpuExecution:
         return report, counters
 
     def _sync_pull(self, path: Path) -> tuple[Array, Array]:
-        if is_offered(self.ir, self.analysis):
-            return self._offered().pull()
         front = self.frontier
         front.prepare_sync(by_member=True)
         everyone = path.driven == "td" or front.always  # who is always active is in no queue
@@ -267,10 +263,13 @@ class CpuExecution:
             self._lock_bytes = reused_zeros(self.graph.num_vertices, np.uint8)
         return self._lock_bytes
 
-    def _offered(self) -> Offers:
-        if self._offers is None:
-            self._offers = Offers(self)
-        return self._offers
+    @cached_property
+    def _ordering(self) -> Ordering:
+        return Ordering(self)
+
+    @cached_property
+    def _offers(self) -> Offers:
+        return Offers(self)
 
     def _async_pull(self, path: Path) -> tuple[Array, Array]:
         front = self.frontier

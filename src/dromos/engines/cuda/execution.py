@@ -56,6 +56,7 @@ class CudaExecution:
         self._superstep = 0
         self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
         self._claimed = False
+        self._kernels: dict[tuple[Path, bool], Kernel] = {}
         self._modules: dict[Kernel, Module] = {}
         self._by_arc: dict[bool, dict[str, Any]] = {}
         self.rows: Array = np.zeros(0)
@@ -96,8 +97,10 @@ class CudaExecution:
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """Up to ``horizon`` supersteps on ``path`` (None: to the end)."""
         require_legal(path, self.analysis, self.ir.name)
-        kernel = kernel_for(path, self.typed, self.analysis, claimed=self._claimed)
-        return self._run(kernel, _PULL if path.direction == "pull" else _PUSH, horizon)
+        key = (path, self._claimed)
+        if key not in self._kernels:
+            self._kernels[key] = kernel_for(path, self.typed, self.analysis, claimed=self._claimed)
+        return self._run(self._kernels[key], _PULL if path.direction == "pull" else _PUSH, horizon)
 
     def step_switching(self, horizon: int | None = None) -> Stats:
         """Up to ``horizon`` supersteps, with the direction switched on the device by the planner's own rule."""

@@ -1,21 +1,20 @@
-"""Which kernel serves which path of a program, and its compiled module."""
+"""Kernels of programs: what of a skeleton is chosen at compile time, and compiled modules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dromos.codegen.cuda import hooks_text
 from dromos.codegen.facts import is_always_active
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.options import CudaOptions
-from dromos.engines.forms import is_offered, is_ordered
+from dromos.engines.forms import is_offered
+from dromos.engines.skeletons import forms_of, skeleton_for
 from dromos.plan import Path
 from dromos.program import Analysis, TypedProgram
 
 __all__ = ["Kernel", "kernel_for", "kernels_of", "module_of", "slices_kernel", "source_text"]
 
-_CLAIMING = (Path("sync", "push", "dd"), Path("sync", "pull", "dd"))
-_ORDERED = Path("async", "push", "dd")
 _THREADS = 2048  # that a multiprocessor holds
 _modules: dict[tuple[object, ...], Module] = {}
 
@@ -44,17 +43,19 @@ class Kernel:
 
 def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: bool = False) -> Kernel:
     """The kernel that runs a program on ``path``; ``claimed``: its frontier lets vertices be taken by one bit."""
+    if is_always_active(typed.ir, analysis):
+        # there is no queue, and to send in supersteps is one of the orders that an asynchronous path allows
+        path = replace(path, sync="sync")
     pull, topology = path.direction == "pull", path.driven == "td"
-    if claimed and path in _CLAIMING:
-        return Kernel("claiming")
-    if path == _ORDERED and is_ordered(typed, analysis):
-        return Kernel("ordered")
-    # where everybody is active for ever there is no queue, and to send in supersteps is one of the orders allowed
-    if path.sync == "async" and not is_always_active(typed.ir, analysis):
-        return Kernel("asynchronous", pull, topology and not pull)
-    if pull and is_offered(typed.ir, analysis):
-        return Kernel("supersteps", pull=True, by_source=True)
-    return Kernel("supersteps", pull, topology)
+    skeleton = skeleton_for(path, forms_of(typed, analysis, claimed=claimed) - {"offered in place"})
+    match skeleton:
+        case "claiming" | "ordered":
+            return Kernel(skeleton)
+        case "offering":
+            return Kernel("supersteps", pull=True, by_source=True)
+        case "asynchronous":
+            return Kernel(skeleton, pull, topology and not pull)
+    return Kernel(skeleton, pull, topology)
 
 
 def kernels_of(typed: TypedProgram, analysis: Analysis) -> tuple[Kernel, ...]:

@@ -1,0 +1,63 @@
+"""Which skeleton runs a program on which path: one table, that the CPU and the CUDA engine both read.
+
+A skeleton knows how to walk a graph and nothing of the program: a module of ``engines/cpu/skeletons``, a file of
+``engines/cuda/kernels``. The first row that has the path and one of the program's forms is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
+from dromos.plan import Path
+from dromos.program import Analysis, TypedProgram
+
+__all__ = ["TABLE", "Form", "Row", "Skeleton", "forms_of", "skeleton_for"]
+
+Skeleton = Literal["claiming", "ordered", "offering", "asynchronous", "supersteps"]
+Form = Literal["any", "claimed", "ordered", "offered", "offered in place"]
+
+
+class Row(NamedTuple):
+    """A skeleton, the form that a program must have for it, and the paths that it runs."""
+
+    skeleton: Skeleton
+    form: Form
+    paths: tuple[str, ...]
+
+
+TABLE: Final = (
+    # a vertex takes one message and is done: BFS
+    Row("claiming", "claimed", ("sync-push-dd", "sync-pull-dd")),
+    # one field falls by a minimum, in its own order: shortest paths
+    Row("ordered", "ordered", ("async-push-dd",)),
+    # messages depend on their source alone, and a field moves one way: components
+    Row("offering", "offered in place", ("async-pull-dd", "async-pull-td")),
+    # messages depend on their source alone: PageRank
+    Row("offering", "offered", ("sync-pull-dd", "sync-pull-td")),
+    Row("asynchronous", "any", ("async-push-dd", "async-push-td", "async-pull-dd", "async-pull-td")),
+    Row("supersteps", "any", ("sync-push-dd", "sync-push-td", "sync-pull-dd", "sync-pull-td")),
+)
+
+
+def forms_of(typed: TypedProgram, analysis: Analysis, *, claimed: bool) -> frozenset[Form]:
+    """The forms of a program; whether it is ``claimed`` depends on the state that it starts from too."""
+    found: dict[Form, bool] = {
+        "any": True,
+        "claimed": claimed,
+        "ordered": is_ordered(typed, analysis),
+        "offered in place": is_offered_in_place(typed.ir, analysis),
+        "offered": is_offered(typed.ir, analysis),
+    }
+    return frozenset(form for form, has in found.items() if has)
+
+
+def skeleton_for(path: Path, forms: frozenset[Form]) -> Skeleton:
+    """The skeleton that runs a program of these forms on ``path``.
+
+    >>> skeleton_for(Path("sync", "pull", "td"), frozenset({"any", "offered"}))
+    'offering'
+    >>> skeleton_for(Path("sync", "push", "td"), frozenset({"any", "offered"}))
+    'supersteps'
+    """
+    return next(row.skeleton for row in TABLE if row.form in forms and str(path) in row.paths)
