@@ -5,7 +5,8 @@ Returns ``rank``: the probability to find a walker at each vertex who follows a 
 vertex without out-edges jumps. The power iteration stops when the ranks change by less than ``tol`` in sum; one more
 iteration would then change them by less than ``alpha * tol``. With ``alpha=0.85`` and the default ``tol`` that takes
 at most 90 iterations on any graph. Arguments are those of NetworkX, whose ``tol`` means the mean change of a vertex:
-``tol=N * 1e-6`` here is its default.
+``tol=N * 1e-6`` here is its default. ``method="delta"`` is the residual form, see
+:mod:`dromos.algorithms.residual_pagerank`.
 
 Page, Brin, Motwani and Winograd, "The PageRank citation ranking", 1999.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import dromos.program as dr
+from dromos.algorithms import residual_pagerank
 from dromos.algorithms.arguments import (
     count_of,
     finite,
@@ -36,7 +38,10 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
+__all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
+
+METHODS = ("power", "delta")
+_ITERATIONS = 100
 
 
 class _PageRank(dr.Program):
@@ -134,12 +139,13 @@ def pagerank(
     graph: Graph,
     alpha: float = 0.85,
     personalization: Mapping[Any, float] | Array | None = None,
-    max_iter: int = 100,
+    max_iter: int | None = None,
     tol: float = 1e-6,
     nstart: Mapping[Any, float] | Array | None = None,
     weight: str | None = "weight",
     dangling: Mapping[Any, float] | Array | None = None,
     *,
+    method: str = "power",
     dtype: DTypeLike = np.float64,
     on_limit: str = "raise",
     **how: Unpack[Options],
@@ -150,11 +156,14 @@ def pagerank(
         graph: along its out-edges; an undirected graph both ways.
         alpha: the probability to follow an edge.
         personalization: where jumps lead, in proportion; everywhere alike if not given.
-        max_iter: the most iterations; see ``on_limit``.
+        max_iter: the most iterations, see ``on_limit``; 100 unless given. The residual form comes to its end by itself:
+            with a limit its run is one of synchronous supersteps.
         tol: ranks that change by less than this in sum are final; with 0 all ``max_iter`` iterations run.
         nstart: the ranks to start from, in proportion.
         weight: ``None`` leaves the graph's weights out.
         dangling: where vertices without out-edges jump to; as ``personalization`` if not given.
+        method: ``power`` repeats the step for all vertices; ``delta``, the residual form, sends only what has changed,
+            in any order. It takes no ``nstart``, ``dangling``, ``float32`` and no ``tol`` below 1e-12.
         dtype: ``float32`` halves the memory traffic, for six digits.
         on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` the ranks as they are.
         how: ``device``, ``path``, ``threads``, ``progress``.
@@ -167,10 +176,19 @@ def pagerank(
     >>> ten_iterations = dr.pagerank(dr.generators.path(9), tol=0, max_iter=10, on_limit="return")
     >>> ten_iterations.iterations, ten_iterations.finished
     (10, '')
+    >>> dr.pagerank(dr.Graph.from_edges([0, 1, 2], [2, 2, 0]), method="delta").rank.round(3).tolist()
+    [0.464, 0.05, 0.486]
     """
+    if method not in METHODS:
+        raise InvalidArgumentError(f"method={method!r} is neither 'power' nor 'delta'")
+    number = _float_type(dtype)
+    if method == "delta":
+        residual_pagerank.check_arguments(
+            finite(alpha, "alpha", 0, 1), finite(tol, "tol", 0, np.inf), nstart, dangling, number
+        )
     return _run(
-        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, _float_type(dtype),
-        on_limit, how,
+        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, number, on_limit, how,
+        method=method,
     )  # fmt: skip
 
 
@@ -219,7 +237,7 @@ def _run(
     graph: Graph,
     alpha: float,
     personalization: Any,
-    max_iter: int,
+    max_iter: int | None,
     tol: float,
     nstart: Any,
     weight: str | None,
@@ -227,11 +245,13 @@ def _run(
     dtype: np.dtype[Any],
     on_limit: str,
     how: Options,
+    *,
+    method: str = "power",
 ) -> PageRankResult:
     session = Session(name, graph, **how)
     n, on = graph.num_vertices, weighted(graph, weight)
     weight_range(on, negative=False, infinite=False)
-    limit = count_of(max_iter, "max_iter")
+    limit = _ITERATIONS if max_iter is None else count_of(max_iter, "max_iter")
     check_on_limit(on_limit)
     params: dict[str, Any] = {
         "alpha": finite(alpha, "alpha", 0, 1),
@@ -244,6 +264,14 @@ def _run(
     started = _shares(graph, nstart, "nstart")
     personal = any(given is not None for given in (personalization, nstart, dangling))
     strength = None if on.weights is None else out_strength(on)
+    if method == "delta":
+        most = None if max_iter is None else limit
+        found = residual_pagerank.residual_ranks(
+            session, on, alpha, tol, jumped, strength, personal=personal, max_iter=most
+        )
+        session.finished = "converged" if found.change <= tol else ""
+        promised = min(tol, found.change) if session.finished else found.change
+        return _settled(session, {"rank": found.rank}, on, alpha, jumped, sunk, promised, on_limit, limit, tol)
     if personal:
         params |= {"started": started, "jumped": jumped, "sunk": sunk}
     if strength is not None:
@@ -251,12 +279,28 @@ def _run(
     program = pagerank_program(personal, strength is not None, dtype)(**params)
     outcome = session.run(program, on, max_iter=limit, keep_on_device=True)
     promised = tol if outcome.finished == "converged" else 2 * alpha**outcome.supersteps
+    return _settled(session, outcome.fields, on, alpha, jumped, sunk, promised, on_limit, limit, tol)
+
+
+def _settled(
+    session: Session,
+    fields: Mapping[str, Array],
+    on: Graph,
+    alpha: float,
+    jumped: Array,
+    sunk: Array,
+    promised: float,
+    on_limit: str,
+    limit: int,
+    tol: float,
+) -> PageRankResult:
+    """The result, or an error that has it; one more step changes the ranks by no more than ``promised``."""
     result = session.result(
         PageRankResult,
-        outcome.fields,
+        fields,
         verifier=lambda result: verify(on, result["rank"], alpha, jumped, sunk, tolerance=promised),
     )
-    trouble = f"{name}: the ranks still change by {tol:g} or more in sum"
+    trouble = f"{session.name}: the ranks still change by {tol:g} or more in sum"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 
