@@ -130,6 +130,13 @@ class ClaimingPart(ArrayPart):
         """See :class:`dromos.engines.parts.Part`."""
         return self._listing(self._wanting, np.empty(self.last - self.first, self.types.id))
 
+    def wanting_between(self, first: int, last: int) -> Array:
+        """The vertices of ``first..last`` that want a message now, also while a superstep runs; ascending."""
+        words = self._wanting[first // 64 : (last + 63) // 64]
+        low = first // 64 * 64
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[first - low : last - low]
+        return (np.flatnonzero(bits) + first).astype(self.types.id)
+
     def _listing(self, bits: Array, room: Array) -> Array:
         run, report = self._launcher, self._launcher.report()
         run.run(

@@ -31,7 +31,7 @@ __all__ = ["VERIFIED_ON_OPEN", "OpenStore", "load", "read_header"]
 VERIFIED_ON_OPEN = 64 << 20
 """A store smaller than this is checked in full whenever it is opened, which takes some 20 ms at most."""
 
-_STEP_CHUNKS = 64
+_STEP_CHUNKS = 1024
 
 
 class OpenStore:

@@ -24,7 +24,7 @@ from dromos.graph.store.packs import PACK_ARCS, PackWriter, check_pack_arcs
 
 __all__ = ["SectionWriter", "label_arrays", "pieces_of", "true_flags", "write"]
 
-_PIECE_BYTES = 32 * CHUNK_BYTES
+_PIECE_BYTES = 32 << 20
 
 
 class SectionWriter:

@@ -20,6 +20,7 @@ from dromos.program.expr import reads
 __all__ = ["MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "state_bytes"]
 
 _MOST_BUFFERS: Final = 64 << 20
+_SHELF_SHARE: Final = 8  # of what could be cache: rows without their pages are worth many times their bytes
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
 # sorted, the frontier, the next one, who wants a message). NumPy: temporary arrays in 8 bytes.
@@ -47,6 +48,8 @@ class MemoryPlan:
     tables: int
     """What is known about pages, and the buffers from which packed ones are unpacked."""
     room: Room
+    shelf: int = 0
+    """Bytes for the rows of vertices that a traversal has not settled yet."""
 
     def __str__(self) -> str:
         parts = {"fields": self.state, "offsets": self.offsets, "buffers": self.room.buffers, "cache": self.room.cache}
@@ -99,8 +102,13 @@ def operator_room(memory: int, num_vertices: int, longest_row: int, leaf: str) -
     return OperatorRoom(vertices + block + held, block // _BLOCK_ARC, held // _HELD_ARC)
 
 
-def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu") -> MemoryPlan:
-    """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed."""
+def plan_memory(
+    memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu", shelf: bool = False
+) -> MemoryPlan:
+    """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed.
+
+    ``shelf``: some of it is for rows that are kept without their pages.
+    """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
     least = min(_BUFFER_WINDOWS * block, 2 * max(part.num_pages * part.page_bytes for part in rows) + block)
@@ -114,4 +122,5 @@ def plan_memory(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]
         )
     rest = memory - fixed
     buffers = max(least, min(rest // 3, _MOST_BUFFERS))
-    return MemoryPlan(memory, state, offsets, tables, Room(buffers=buffers, cache=rest - buffers))
+    shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0
+    return MemoryPlan(memory, state, offsets, tables, Room(buffers, rest - buffers - shelved), shelved)

@@ -86,7 +86,10 @@ class StreamEngine:
         def plan(*, claims: bool) -> MemoryPlan:
             n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name
             needed = state_bytes(program, types, name, n, arcs, claims=claims)
-            return plan_memory(memory, needed, stored.offset_bytes * len(by_prefix), [*by_prefix.values()], leaf=name)
+            return plan_memory(
+                memory, needed, stored.offset_bytes * len(by_prefix), [*by_prefix.values()],
+                leaf=name, shelf=claims and "pull" in rows,
+            )  # fmt: skip
 
         planned = plan(claims=self.leaf.name == "cpu" and is_claimed(typed, analyse(typed)))
         part = self.leaf.part(program, stored, types, 0, stored.num_vertices)
@@ -97,7 +100,10 @@ class StreamEngine:
         }
         pager = Pager(self.opener(stored.origin), planned.room)
         try:
-            return StreamExecution(program, stored, types, part, PageFeed(pager, rows, offsets), planned)
+            feed = PageFeed(pager, rows, offsets)
+            if isinstance(part, ClaimingPart) and planned.shelf:
+                feed.keep_unsettled(planned.shelf, part.wanting_between)
+            return StreamExecution(program, stored, types, part, feed, planned)
         except BaseException:
             pager.close()
             raise

@@ -38,6 +38,7 @@ class StreamExecution(PlacedExecution):
     def restore(self, saved: Saved, stats: Stats) -> None:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
         super().restore(saved, stats)
+        self.feed.forget_rows()  # they may be of a later superstep
         self.stats = self._with_bytes(stats, 0)
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.parallel import run_team
+from dromos.places.stream.shelf import RowShelf
 from dromos.plan.path import Direction
 
 __all__ = ["PageFeed", "pages_of"]
@@ -32,17 +33,33 @@ class PageFeed:
     def __init__(self, pager: Pager, rows: dict[Direction, PagedRows], offsets: dict[Direction, Array]) -> None:
         self.pager, self._rows, self._offsets = pager, rows, offsets
         self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs
+        self._shelf: RowShelf | None = None
+
+    def keep_unsettled(self, capacity: int, unsettled: Callable[[int, int], Array]) -> None:
+        """Keep rows for later pulls in ``capacity`` bytes; see :class:`RowShelf` for which programs may.
+
+        ``unsettled(first, last)`` lists who of these vertices still wants a message, after a slice with them was sent.
+        """
+        self._shelf, self._unsettled = RowShelf(capacity, self._offsets["pull"].dtype), unsettled
 
     @property
     def directions(self) -> tuple[Direction, ...]:
         """See :class:`dromos.places.Feed`."""
         return tuple(self._rows)
 
+    def forget_rows(self) -> None:
+        """Read rows again that were kept: other vertices may want a message now."""
+        self._asked.clear()
+        if self._shelf is not None:
+            self._shelf = RowShelf(self._shelf.capacity, self._offsets["pull"].dtype)
+
     def holding(self, vertices: Array | None, direction: Direction) -> Array:
         """The pages with arcs of any of ``vertices`` (ascending ids; None: of all)."""
         rows = self._rows[direction]
         if vertices is None:
             return np.arange(rows.num_pages)
+        if direction == "pull" and self._shelf is not None and self._shelf.complete:
+            return np.empty(0, dtype=np.int64)
         if direction in self._asked:
             return self._asked[direction]
         return np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
@@ -58,8 +75,19 @@ class PageFeed:
         self._asked.clear()
         rows, offsets = self._rows[direction], self._offsets[direction]
         wanted = _mask(numbers, rows.num_pages)
-        for window in self.pager.windows(rows, wanted):
-            yield slice_of(rows, offsets, wanted, window)
+        shelf = self._shelf if direction == "pull" else None
+        if shelf is None:
+            for window in self.pager.windows(rows, wanted):
+                yield slice_of(rows, offsets, wanted, window)
+        elif shelf.complete:
+            yield from shelf.slices()
+        else:
+            shelf.begin()
+            for window in self.pager.windows(rows, wanted):
+                piece = slice_of(rows, offsets, wanted, window)
+                yield piece
+                shelf.take(piece, self._unsettled(piece.start, piece.stop))
+            shelf.end()
 
 
 def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,27 +199,28 @@ class PagedRows:
     def missing(self, wanted: Array) -> Array:
         """The pages to read so that all ``wanted`` ones (a mask) are there: whole blocks where none was checked yet."""
         missing: Array = wanted & ~self.resident
-        blocks = np.unique(np.flatnonzero(missing) // self.block_pages)
-        for block in blocks[~self._checked[blocks]].tolist():
-            missing[block * self.block_pages : (block + 1) * self.block_pages] = True
+        unchecked = np.zeros(len(self._checked), dtype=bool)
+        unchecked[np.flatnonzero(missing) // self.block_pages] = True
+        unchecked &= ~self._checked
+        missing |= np.repeat(unchecked, self.block_pages)[: self.num_pages]
         return missing
 
     def read(self, source: ByteSource, request: Request) -> None:
         """Read pages and check them; afterwards they may be marked as resident. For any thread."""
         for section in self._sections:
             section.read(source, request)
-        first = request.first // self.block_pages
-        last = -(-request.last // self.block_pages)
-        for block in range(first, last):
-            whole = Request(block * self.block_pages, min((block + 1) * self.block_pages, self.num_pages))
-            inside = Request(max(whole.first, request.first), min(whole.last, request.last))
+        first, last = request.first // self.block_pages, -(-request.last // self.block_pages)
+        known = self._checked[first:last]
+        turns = first + 1 + np.flatnonzero(known[1:] != known[:-1])
+        for begin, end in pairwise([first, *turns.tolist(), last]):  # runs of blocks that are all known, or all new
+            pages = Request(max(begin * self.block_pages, request.first), min(end * self.block_pages, request.last))
             for section in self._sections:
-                if self._checked[block]:
-                    section.compare_prints(source, inside)
+                if self._checked[begin]:
+                    section.compare_prints(source, pages)
                 else:
-                    section.check(source, whole)
-                    section.keep_prints(whole)
-            self._checked[block] = True
+                    section.check(source, pages)
+                    section.keep_prints(pages)
+        self._checked[first:last] = True
         self._sections[0].check_targets(source, request, self.num_vertices)
 
     def drop(self, request: Request) -> None:

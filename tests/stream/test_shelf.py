@@ -1,0 +1,72 @@
+"""Rows of vertices that a traversal has not settled: kept without their pages, and never read again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.graph.slices import GraphSlice
+from dromos.places.stream import StreamEngine
+from dromos.places.stream.shelf import RowShelf
+from tests.stream.stores import PAGE, random_graph, stored
+
+
+@given(seed=st.integers(0, 10_000), cuts=st.integers(0, 6), room=st.sampled_from([0, 900, 1 << 20]))
+def test_the_shelf_gives_back_every_row_that_it_took_or_says_that_it_is_not_complete(
+    seed: int, cuts: int, room: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    graph = random_graph(seed % 5, vertices=60, arcs=500)
+    offsets, targets, weights = graph.offsets, graph.targets, graph.weights
+    assert weights is not None
+    unsettled = np.flatnonzero(rng.random(60) < 0.4).astype(np.int32)
+    shelf = RowShelf(room, np.dtype(np.uint32))
+    shelf.begin()
+    bounds = [0, *sorted(rng.integers(0, graph.num_arcs, cuts).tolist()), graph.num_arcs]
+    for begin, end in pairwise(bounds):
+        first = int(np.searchsorted(offsets, begin, side="right")) - 1
+        last = int(np.searchsorted(offsets, end, side="left"))
+        if begin == end:
+            continue
+        own = np.clip(offsets[first : last + 1], begin, end)
+        piece = GraphSlice(first, last, own, targets[begin:end], weights[begin:end])
+        shelf.take(piece, unsettled[(unsettled >= first) & (unsettled < last)])
+    shelf.end()
+    if not shelf.complete:
+        assert room < 1 << 20
+        return
+    found = {}
+    for piece in shelf.slices():
+        assert piece.weights is not None
+        assert piece.offsets.dtype == np.uint32
+        for v in range(piece.start, piece.stop):
+            low, high = (int(piece.offsets[v - piece.start + i]) - int(piece.offsets[0]) for i in (0, 1))
+            if high > low:
+                found[v] = (piece.targets[low:high].tolist(), piece.weights[low:high].tolist())
+    rows = {int(v): slice(int(offsets[v]), int(offsets[v + 1])) for v in unsettled if offsets[v] < offsets[v + 1]}
+    assert found == {v: (targets[row].tolist(), weights[row].tolist()) for v, row in rows.items()}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_later_pulls_read_nothing(directed: bool, tmp_path: Path) -> None:
+    graph = random_graph(9, directed=directed)
+    tail = np.arange(400, 900)  # a path behind the rest, which many supersteps walk along
+    src, dst = graph.edges()[:2]
+    graph = dr.Graph.from_edges(
+        np.append(src, tail - 1), np.append(dst, tail), np.ones(len(src) + len(tail), np.int32), directed=directed
+    )
+    file = stored(graph, tmp_path)
+    engine = StreamEngine(CpuLeaf(2), 2 << 20 | 420_000, page_bytes=PAGE)
+    found = dr.bfs(file, 7, device=engine, path="sync-pull-dd")
+    np.testing.assert_array_equal(found.level, dr.bfs(graph, 7, device="numpy").level)
+    read = [row.read for row in found.trace]
+    assert len(read) > 400
+    assert sum(map(bool, read)) < 10
+    assert not any(read[10:])
