@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
+from dromos.engines.board import Board, posted_range
 from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.launching import (
@@ -24,7 +25,8 @@ from dromos.engines.cpu.launching import (
     slice_arrays,
 )  # fmt: skip
 from dromos.engines.cpu.memory import reused_empty
-from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.engines.cpu.tiles import tiles_of
+from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.forms import is_offered
 from dromos.engines.merging import listed
 from dromos.engines.parts import fold_reductions
@@ -47,7 +49,9 @@ class CpuPart(ArrayPart):
         super().__init__(program, shape, types, first, last)
         self._launcher = Launcher(self, threads)
         self._kernels = kernel_module(self.typed, self.analysis, "slices")
-        self._offered_at = -1  # the superstep that `_offers` are of
+        self._offered_at = self._posted_at = -1  # the supersteps that `_offers` and `_posted` are of
+        self._board: Board | None = None
+        self._posted: tuple[Array, ...] = ()
         n, self._ids = shape.num_vertices, types.id
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
         self._frontier = np.empty(0, types.id)
@@ -112,20 +116,66 @@ class CpuPart(ArrayPart):
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
         else:
-            self.mark_own_frontier()
-            if is_offered(self.ir, self.analysis) and self._offered_at != self.superstep:
-                self._offered_at = self.superstep
-                self._launcher.run(
-                    self._kernels.make_offers, fields, edges, context, as_bytes(self.member), self._offers,
-                    work=self.shape.num_vertices,
-                )  # fmt: skip
-            self._launcher.run(
-                self._kernels.pull_slice, arrays, fields, edges, context, values, got, as_bytes(self.member),
-                self._offers, self._touched, self._launcher.buffer(), counters, report,
-                counters=counters, work=piece.num_arcs,
-            )  # fmt: skip
+            self._pull(piece, arrays, fields, edges, context, values, got, counters, report)
         merged.note(self._touched[: int(counters[TOUCHED * LINE])].copy())
         self._messages += int(report.reshape(-1, LINE)[:, MESSAGES].sum())
+
+    def _pull(
+        self, piece: GraphSlice, arrays: Any, fields: Any, edges: Any, context: Any, values: Any, got: Array,
+        counters: Array, report: Array,
+    ) -> None:  # fmt: skip
+        run, offers, tiles = self._launcher, self._offers, None
+        self.mark_own_frontier()
+        if self.posts_offers:
+            if self._posted_at == self.superstep:
+                assert self._board is not None
+                self._board.wait()
+                offers = self._posted
+            elif self._offered_at != self.superstep:
+                self._offered_at = self.superstep
+                self._make_offers(0, self.shape.num_vertices, offers)
+            tiles = tiles_of(self.shape, piece, run.threads)
+        if tiles is None:
+            run.run(
+                self._kernels.pull_slice, arrays, fields, edges, context, values, got, as_bytes(self.member), offers,
+                self._touched, run.buffer(), counters, report, counters=counters, work=piece.num_arcs,
+            )  # fmt: skip
+            return
+        sums = tuple(as_bytes(reused_empty(run.threads * tiles.rows, dtype)) for dtype in self.typed.accumulators)
+        cut = (np.int64(tiles.rows), read_only(tiles.starts), read_only(tiles.sources))
+        run.run(
+            self._kernels.pull_tiles, arrays[0], arrays[1], cut, fields, context, values, got, offers, sums,
+            self._touched, run.buffer(), counters, run.memory(), report, counters=counters, work=piece.num_arcs,
+        )  # fmt: skip
+
+    # ---- messages that depend on their source alone ----------------------------------------------------------------
+
+    @cached_property
+    def posts_offers(self) -> bool:
+        """See :class:`dromos.engines.board.PostingPart`."""
+        return is_offered(self.ir, self.analysis)
+
+    def board_rows(self, rows: int, dtype: np.dtype[Any]) -> Array:
+        """See :class:`dromos.engines.board.PostingPart`."""
+        return reused_empty(rows, dtype)
+
+    def post_offers(self, board: Board) -> None:
+        """See :class:`dromos.engines.board.PostingPart`."""
+        self._board, self._posted, self._posted_at = board, tuple(map(as_bytes, board.arrays)), self.superstep
+        self.mark_own_frontier()
+        own = posted_range(self.shape.offsets, self.first, self.last)
+        self._make_offers(own.start, own.stop, self._posted)
+
+    def take_offers(self, board: Board, first: int, last: int) -> None:
+        """See :class:`dromos.engines.board.PostingPart`: they are read where they are."""
+
+    def _make_offers(self, first: int, last: int, offers: tuple[Array, ...]) -> None:
+        self._launcher.run(
+            self._kernels.make_offers, np.int64(first), np.int64(last), self._fields(), (NO_VALUES,),
+            self._launcher.context(), as_bytes(self.member), offers, work=last - first,
+        )  # fmt: skip
+
+    # ---- the second half -------------------------------------------------------------------------------------------
 
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
         if self.ir.sent:
@@ -143,7 +193,9 @@ class CpuPart(ArrayPart):
         )  # fmt: skip
         merged.forget(self.first, self.last)
         self._launcher.require_fit(report, "update")
-        if everyone and not self._alone:
+        if not (self._told("push") or self._told("edges")):
+            looked_at = touched  # nobody asks
+        elif everyone:
             looked_at = np.arange(self.first, self.last)
         else:
             looked_at = np.concatenate((touched, self._frontier)) if self.ir.sent else touched

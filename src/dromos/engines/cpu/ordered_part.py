@@ -12,6 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
+from dromos.engines.board import Board
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
@@ -130,6 +131,12 @@ class OrderedPart(CpuPart):
             return super().frontier
         far = self._far[: self._far_size]
         return np.sort(np.concatenate((self._near[: self._near_size], far[self._marks[far] == 1])))
+
+    def post_offers(self, board: Board) -> None:
+        """See :class:`dromos.engines.board.PostingPart`."""
+        if self._in_order:
+            self._leave_order()
+        super().post_offers(board)
 
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`."""

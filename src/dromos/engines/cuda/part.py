@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from dromos.codegen.cuda.structures import shared_type
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import fields_told
+from dromos.engines.board import Board, posted_range
 from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.part_kernels import PartKernels
-from dromos.engines.cuda.transfers import to_host
+from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_host
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.graph.slices import GraphSlice
 from dromos.plan import PATHS, Path
@@ -203,6 +205,48 @@ class CudaPart:
         self._size, self._sorted = self._following, None
         named = {spec.name: value for spec, value in zip(self.ir.reductions, reductions, strict=True)}
         self.kernels.turn(self._superstep, self._size, named)
+
+    # ---- messages that depend on their source alone ----------------------------------------------------------------
+
+    @cached_property
+    def posts_offers(self) -> bool:
+        """See :class:`dromos.engines.board.PostingPart`: boards hold messages in their own types."""
+        return self.kernels.by_source and all(shared_type(dtype) == dtype for dtype in self.typed.accumulators)
+
+    def board_rows(self, rows: int, dtype: np.dtype[Any]) -> Array:
+        """See :class:`dromos.engines.board.PostingPart`."""
+        return pinned_empty(rows, dtype)
+
+    @_on_device
+    def post_offers(self, board: Board) -> None:
+        """See :class:`dromos.engines.board.PostingPart`; they are copied beside the kernels that follow."""
+        import cupy
+
+        own = posted_range(self.shape.offsets, self.first, self.last)
+        self.kernels.offer(own.start, own.stop)
+        made = cupy.cuda.get_current_stream().record()
+        self._copying.wait_event(made)
+        for array, rows in zip(self.memory.offers, board.arrays, strict=True):
+            fetch_later(array[own], rows[own], self._copying)
+        done = self._copying.record()
+        board.later(self.first, done.synchronize)
+        self._pulled_at = self._superstep
+
+    @_on_device
+    def take_offers(self, board: Board, first: int, last: int) -> None:
+        """See :class:`dromos.engines.board.PostingPart`."""
+        import cupy
+
+        board.wait(first)
+        theirs, stream = posted_range(self.shape.offsets, first, last), cupy.cuda.get_current_stream()
+        for array, rows in zip(self.memory.offers, board.arrays, strict=True):
+            send_later(rows[theirs], array[theirs], stream)
+
+    @cached_property
+    def _copying(self) -> Any:
+        import cupy
+
+        return cupy.cuda.Stream(non_blocking=True)
 
     # ---- edge fields -----------------------------------------------------------------------------------------------
 

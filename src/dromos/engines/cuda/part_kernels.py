@@ -108,14 +108,22 @@ class PartKernels:
         self._module.launch(name, grid, _BLOCK, self._arguments, self._piece, *more, together=together)
 
     def pull(self, is_first: bool) -> None:
-        """Start a pull along the slice at hand, the first one in a superstep or another."""
+        """Start a pull along the slice at hand; ``is_first``: offers are made anew."""
         box = self._arguments["A"].copy()
         if self.by_source:
-            self._arguments["A"] = self.box(self.memory.offers)
             if is_first:
-                self.launch("offer_part")
+                self.offer(0, self.shape.num_vertices)
+            self._arguments["A"] = self.box(self.memory.offers)
         self.launch("pull_slice", box)
         self._arguments["A"] = box
+
+    def offer(self, first: int, last: int) -> None:
+        """Start making the messages of ``first..last``, where they depend on their source alone."""
+        box, piece = self._arguments["A"].copy(), self._piece.copy()
+        self._arguments["A"] = self.box(self.memory.offers)
+        self.point_at_range(first, last)
+        self.launch("offer_part")
+        self._arguments["A"], self._piece = box, piece
 
     def record(self) -> Any:
         """What the kernels since the last :meth:`turn` came to; waits for them."""

@@ -18,7 +18,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["to_device", "to_host"]
+__all__ = ["fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
 
 _CHUNK: Final = 2 << 20
 _LARGE: Final = 4 * _CHUNK
@@ -103,6 +103,39 @@ def _in_lanes(move: Callable[[_Lane, int, Array], None], address: int, data: Arr
                 move(lane, address + begin, data[begin : min(begin + _CHUNK, size)])
 
     run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // _CHUNK))
+
+
+def pinned_empty(rows: int, dtype: np.dtype[Any]) -> Array:
+    """An array that the device reads and writes directly; ordinary memory where the system has no such left.
+
+    CuPy keeps its memory for the next one of about the size: the first takes long.
+    """
+    import cupy
+
+    size = max(rows * dtype.itemsize, 1)
+    try:
+        memory = cupy.cuda.alloc_pinned_memory(size)
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return np.empty(rows, dtype)
+    return np.frombuffer(memory, dtype, rows)
+
+
+def fetch_later(values: Any, out: Array, stream: Any) -> None:
+    """Begin to copy a device's array to the host; both are contiguous, and ``out`` is best pinned."""
+    import cupy
+
+    if values.nbytes:
+        kind = cupy.cuda.runtime.memcpyDeviceToHost
+        cupy.cuda.runtime.memcpyAsync(out.ctypes.data, int(values.data.ptr), values.nbytes, kind, stream.ptr)
+
+
+def send_later(values: Array, out: Any, stream: Any) -> None:
+    """Begin to copy a host's array to the device; both are contiguous, and ``values`` are best pinned."""
+    import cupy
+
+    if values.nbytes:
+        kind = cupy.cuda.runtime.memcpyHostToDevice
+        cupy.cuda.runtime.memcpyAsync(int(out.data.ptr), values.ctypes.data, values.nbytes, kind, stream.ptr)
 
 
 class _Lane:

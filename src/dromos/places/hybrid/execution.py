@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dromos.dtypes import Array
 from dromos.engines.parts import Part
 from dromos.places.driver import PlacedExecution
-from dromos.places.exchange import CopyExchange
 from dromos.places.feed import MemoryFeed
+from dromos.places.hybrid.exchange import BoardExchange
 from dromos.places.hybrid.split import SplitGraph
 from dromos.program import GraphTypes, Program
 
@@ -23,7 +23,8 @@ class HybridExecution(PlacedExecution):
     ) -> None:
         self.split = split
         feeds = [MemoryFeed(split.graph, part.first, part.last, 1) for part in parts]
-        super().__init__(program, split.graph, types, parts, feeds, CopyExchange(), names)
+        exchange = BoardExchange(program.typed(types), split.graph.num_vertices)
+        super().__init__(program, split.graph, types, parts, feeds, exchange, names)
 
     @property
     def why_not_saved(self) -> str:

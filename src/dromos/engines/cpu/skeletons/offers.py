@@ -3,6 +3,8 @@
 # mypy: ignore-errors
 from __future__ import annotations
 
+import numpy as np
+
 from dromos.engines.cpu.skeletons.hooks import identity, merge, take
 from dromos.intrinsics import load
 from dromos.jit import inline
@@ -26,5 +28,25 @@ def gather_offers(offers, sources, begin, end):
         arc += 4
     while arc < end:
         a = merge(a, take(offers, load(sources, arc)))
+        arc += 1
+    return merge(merge(a, b), merge(c, d))
+
+
+@inline
+def gather_tile(offers, sources, base, begin, end):
+    """As ``gather_offers``, of sources that are counted from ``base``."""
+    a = identity()
+    b = identity()
+    c = identity()
+    d = identity()
+    arc = begin
+    while arc + 4 <= end:
+        a = merge(a, take(offers, base + np.int64(load(sources, arc))))
+        b = merge(b, take(offers, base + np.int64(load(sources, arc + 1))))
+        c = merge(c, take(offers, base + np.int64(load(sources, arc + 2))))
+        d = merge(d, take(offers, base + np.int64(load(sources, arc + 3))))
+        arc += 4
+    while arc < end:
+        a = merge(a, take(offers, base + np.int64(load(sources, arc))))
         arc += 1
     return merge(merge(a, b), merge(c, d))

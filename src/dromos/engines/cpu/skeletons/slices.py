@@ -21,6 +21,7 @@ from dromos.engines.cpu.skeletons.common import (
     QUEUE,
     ROWS,
     SECOND,
+    STOP,
     TOUCHED,
     append,
     first_arc,
@@ -62,13 +63,14 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
     weight_one,
 )  # fmt: skip
-from dromos.engines.cpu.skeletons.offers import gather_offers
+from dromos.engines.cpu.skeletons.offers import gather_offers, gather_tile
 from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
+SPAN = 1 << 16  # sources of a tile
 SUMMED = 4096  # vertices whose reductions are folded together: the same ones whatever the number of threads
 
 
@@ -178,10 +180,10 @@ def push_slice(
 
 
 @lean_kernel
-def make_offers(thread, threads, S, E, K, member, offers):
-    """The message of every vertex, for messages that depend on their source alone; the identity where there is none."""
-    n = K[1]
-    for u in range(n * thread // threads, n * (thread + 1) // threads):
+def make_offers(thread, threads, first, last, S, E, K, member, offers):
+    """The messages of ``first..last``, where they depend on their source alone; the identity where there is none."""
+    count = last - first
+    for u in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         if ALWAYS_ACTIVE or load(member, u) == ONE:
             put(offers, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
         else:
@@ -222,6 +224,72 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
                     got[v] = ONE
                     held = append(touched, counters, TOUCHED, buffer, base, held, v)
     flush(touched, counters, TOUCHED, buffer, base, held)
+    report[thread * LINE + MESSAGES] = messages
+
+
+@inline
+def segment_at(starts, arc):
+    """The first segment that begins at ``arc`` or behind it."""
+    low, high = np.int64(0), np.int64(starts.size - 1)
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(load(starts, middle)) < arc:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@lean_kernel
+def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sums, touched, buffer, counters, memory,
+               report):  # fmt: skip
+    """As ``pull_slice`` for offers, along rows that are cut into tiles of sources.
+
+    A thread takes an equal number of arcs, as they stand, and gathers into ``sums`` of its own, one for each row; then
+    each row belongs to one thread. So the order of a row's messages depends on the number of threads alone.
+    """
+    rows, starts, sources = tiles
+    own = thread * rows
+    for row in range(rows):
+        put(sums, own + row, identity())
+    arcs = sources.size
+    segment = segment_at(starts, arcs * thread // threads)
+    last = segment_at(starts, arcs * (thread + 1) // threads)
+    row = segment % rows
+    base = segment // rows * SPAN
+    begin = np.int64(load(starts, segment))
+    while segment < last:
+        end = np.int64(load(starts, segment + 1))
+        if begin < end:
+            put(sums, own + row, merge(take(sums, own + row), gather_tile(offers, sources, base, begin, end)))
+        begin = end
+        segment += 1
+        row += 1
+        if row == rows:
+            row = 0
+            base += SPAN
+            if load_relaxed(counters, STOP * LINE) != 0:
+                break
+    barrier(memory, thread, threads, 1)
+    at = thread * BLOCK
+    held = messages = 0
+    for row in range(rows * thread // threads, rows * (thread + 1) // threads):
+        v = start + row
+        before = load(got, v) == ONE
+        found = first_arc(offsets, row + 1) - first_arc(offsets, row)
+        if found == 0 or (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
+            continue
+        message = take(sums, row)
+        for other in range(1, threads):
+            message = merge(message, take(sums, other * rows + row))
+        if not UPDATE_ALL and message == identity():
+            continue  # it would change nothing
+        messages += found
+        put(A, v, merge(take(A, v), message) if before or UPDATE_ALL else message)
+        if not before and not UPDATE_ALL:
+            got[v] = ONE
+            held = append(touched, counters, TOUCHED, buffer, at, held, v)
+    flush(touched, counters, TOUCHED, buffer, at, held)
     report[thread * LINE + MESSAGES] = messages
 
 

@@ -124,10 +124,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a
 }
 
 #if BY_SOURCE
-// Messages that depend on their source alone: A holds the offers, one for each vertex, own or not.
+// Messages of p.start..p.stop that depend on their source alone: A holds the offers.
 extern "C" __global__ void __launch_bounds__(BLOCK) offer_part(const Arguments a, const Piece p) {
     Frame f = frame_of(a);
-    offer(a, f);
+    offer(a, f, p.start, p.stop);
 }
 #endif
 

@@ -333,8 +333,8 @@ DEVICE void forget_members(const Arguments& a, Frame& f, unsigned before) {
 #if BY_SOURCE
 // Messages that depend on their source alone are made once a vertex; a vertex outside the frontier offers the identity.
 // Since rows then read only offers, a vertex is updated in place as soon as its row is gathered.
-DEVICE void offer(const Arguments& a, Frame& f) {
-    for (i64 u = thread_in_grid(); u < a.G.n; u += threads_in_grid()) {
+DEVICE void offer(const Arguments& a, Frame& f, i64 begin, i64 end) {
+    for (i64 u = begin + thread_in_grid(); u < end; u += threads_in_grid()) {
         const bool sends = in_frontier(f, (vid)u);
         put(a.A, (vid)u, sends ? compute_at(a.S, a.E, f.K, (vid)u, (vid)u, 0, (Weight)1) : identity());
     }
@@ -376,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Argument
         Appender touched = Appender::make(held + WARPS * HELD, a.W.touched, &slot->touched);
         forget_members(a, f, before);
 #if BY_SOURCE
-        offer(a, f);
+        offer(a, f, 0, a.G.n);
         f.meet(a);
         R = gather_and_settle(a, f, next, t, R);
 #else
