@@ -37,7 +37,7 @@ vertex that is read by its id."""
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Merged messages to vertices of ``first..last``, in ascending order of their ids.
+    """Merged messages to vertices of ``first..last``, one for each vertex, in any order.
 
     Sparse: ``ids`` and one value per id in each of ``values``. Dense, where that is smaller: ``ids`` is None, each of
     ``values`` has one row per vertex of the range, and the bits of ``got`` (packed, little-endian) tell which count.

@@ -31,6 +31,7 @@ from dromos.engines.cpu.topology import HUB_LENGTH
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.engines.saving import Saved
 from dromos.graph.slices import GraphSlice
+from dromos.parallel import in_blocks
 from dromos.plan import Path
 from dromos.program import FieldSpec, GraphTypes, Program
 from dromos.program.expr import reads
@@ -256,10 +257,14 @@ class ClaimingPart(ArrayPart):
                 self.state[name][at] = values
         if not copies.active:
             return
-        words = slice(copies.first // 64, (copies.last + 63) // 64)
-        marks = _words_of(copies) if copies.marks is None else copies.marks
-        self._front[words] |= marks
-        self._wanting[words] &= ~marks  # a vertex in the frontier wants no message
+        marks, begin = _words_of(copies) if copies.marks is None else copies.marks, copies.first // 64
+        front, wanting = (bits[begin : (copies.last + 63) // 64] for bits in (self._front, self._wanting))
+
+        def take(at: int, end: int) -> None:
+            front[at:end] |= marks[at:end]
+            wanting[at:end] &= ~marks[at:end]  # a vertex in the frontier wants no message
+
+        in_blocks(take, len(marks), 1 << 14)
 
     def _make_front(self) -> None:
         """Have the own frontier in ``_own`` and in ``_front``, and nobody else's."""
@@ -277,12 +282,15 @@ class ClaimingPart(ArrayPart):
         """See :class:`dromos.engines.parts.Part`."""
         if not self._gone:
             return Messages(first, last, self._away[:0], self._no_values)
-        if self._sorted_away is None:
-            self._sorted_away = np.sort(self._away[: self._gone])
-        begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))
-        ids = self._sorted_away[begin:end]
+        if last - first + self.last - self.first == self.shape.num_vertices:  # there is no third part
+            ids = self._away[: self._gone]
+        else:
+            if self._sorted_away is None:
+                self._sorted_away = np.sort(self._away[: self._gone])
+            begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))
+            ids = self._sorted_away[begin:end]
         kinds = zip(self._told_messages, self.typed.accumulators, strict=True)
-        return Messages.packed(first, last, ids, tuple(values[ids].view(dtype) for values, dtype in kinds))
+        return Messages.packed(first, last, ids, tuple(_rows_of(values, ids).view(dtype) for values, dtype in kinds))
 
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
@@ -309,6 +317,13 @@ class ClaimingPart(ArrayPart):
 
     def _fields(self) -> tuple[Array, ...]:
         return tuple(self.state.values())
+
+
+def _rows_of(values: Array, ids: Array) -> Array:
+    """``values[ids]``, by all threads where there are many."""
+    found = np.empty(len(ids), values.dtype)
+    in_blocks(lambda begin, end: np.take(values, ids[begin:end], out=found[begin:end], mode="clip"), len(ids))
+    return found
 
 
 def _words_of(copies: Copies) -> Array:

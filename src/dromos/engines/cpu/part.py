@@ -8,6 +8,8 @@ from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.cpu.ordered_part import OrderedPart
 from dromos.engines.forms import is_claimed, is_ordered
+from dromos.engines.native.forest import Forest, link_rows
+from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads
 from dromos.program import GraphTypes, Program, analyse
 
@@ -31,3 +33,7 @@ class CpuLeaf:
                 return part
         kind = OrderedPart if is_ordered(typed, analyse(typed)) else CpuPart
         return kind(program, shape, types, first, last, self.threads)
+
+    def link_rows(self, forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
+        """Join the trees of a forest along the out-rows of a slice."""
+        link_rows(forest, piece, self.threads)

@@ -19,6 +19,8 @@ from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_host
+from dromos.engines.forms import is_claimed
+from dromos.engines.native.forest import Forest
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.graph.slices import GraphSlice
 from dromos.plan import PATHS, Path
@@ -50,6 +52,18 @@ class CudaLeaf:
                 return CudaPart(program, shape, types, first, last, self.device)
             except cupy.cuda.memory.OutOfMemoryError as error:
                 raise no_room(f"the fields of {shape.num_vertices:,} vertices") from error
+
+    def link_rows(self, forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
+        """Join the trees of a forest along the out-rows of a slice."""
+        import cupy
+
+        from dromos.engines.cuda.native.components import link_rows
+
+        with cupy.cuda.Device(self.device):
+            try:
+                link_rows(forest, shape, piece)
+            except cupy.cuda.memory.OutOfMemoryError as error:
+                raise no_room(f"the trees of {shape.num_vertices:,} vertices") from error
 
 
 def _on_device(method: _Method) -> _Method:
@@ -85,11 +99,15 @@ class CudaPart:
         self._size = self._following = self._superstep = 0
         self._begun = False
         self._pulled_at = -1
+        self._stages: dict[int, Array] = {}
         self._sorted: Any = None  # the frontier on the device in ascending order, once somebody asks
 
     def _told(self, phase: Phase) -> tuple[str, ...]:
-        alone = self.last - self.first == self.shape.num_vertices
-        return () if alone else fields_told(self.ir, self.analysis, phase)
+        if self.last - self.first == self.shape.num_vertices:
+            return ()
+        if phase == "push" and is_claimed(self.typed, self.analysis):
+            return ()  # fields of a target are read while it wants a message, which is how they began
+        return fields_told(self.ir, self.analysis, phase)
 
     # ---- what others see -------------------------------------------------------------------------------------------
 
@@ -278,7 +296,8 @@ class CudaPart:
         if phase == "pull":
             everyone = self.always or self._size == self.last - self.first
             if not everyone and not names and 32 * self._size > self.last - self.first:  # bits are shorter than a list
-                everyone, marks = True, to_host(self.kernels.member_words(self.first, self.last))
+                everyone, marks = True, self._staged(-1, self.kernels.member_words(self.first, self.last))
+                cupy.cuda.get_current_stream().synchronize()
             ids = None if everyone else self._members()
         elif phase != "lookup":
             ids = cupy.flatnonzero(self.kernels.changed[own]) + self.first
@@ -309,20 +328,26 @@ class CudaPart:
 
     @_on_device
     def outbox(self, first: int, last: int) -> Messages:
-        """See :class:`dromos.engines.parts.Part`."""
+        """See :class:`dromos.engines.parts.Part`; as a list, which a kernel makes in one pass."""
         import cupy
 
-        got, dtypes, id_type = self.kernels.received[first:last], self.typed.accumulators, self.typed.types.id
-        ids = cupy.flatnonzero(got) + first
-        is_dense = Messages.is_dense(last - first, len(ids), dtypes, id_type)
-        at = slice(first, last) if is_dense else ids
-        values = []
-        for array, dtype, identity in zip(self.memory.merged, dtypes, self.typed.identities, strict=True):
-            values.append(self._on_host(array[at].astype(dtype, copy=False)))
-            array[at] = identity
-        bits = to_host(cupy.packbits(got, bitorder="little")) if is_dense else None
-        got[...] = 0
-        return Messages(first, last, None if is_dense else to_host(ids.astype(id_type)), tuple(values), bits)
+        count = self.kernels.pack_box(first, last)
+        ids, *values = self.kernels.packed
+        found = [self._staged(number, array[:count]) for number, array in enumerate((ids, *values))]
+        cupy.cuda.get_current_stream().synchronize()
+        dtypes = self.typed.accumulators
+        told = tuple(array.astype(dtype, copy=False) for array, dtype in zip(found[1:], dtypes, strict=True))
+        return Messages(first, last, found[0], told)
+
+    def _staged(self, number: int, values: Any) -> Array:
+        """Begin to copy an array to the host, into memory that the next call with the same number uses again."""
+        import cupy
+
+        room = self._stages.get(number)
+        if room is None or room.dtype != values.dtype or len(room) < len(values):
+            room = self._stages[number] = pinned_empty(max(2 * len(values), 1 << 12), values.dtype)
+        fetch_later(values, room[: len(values)], cupy.cuda.get_current_stream())
+        return room[: len(values)]
 
     @_on_device
     def inbox(self, messages: Messages) -> None:

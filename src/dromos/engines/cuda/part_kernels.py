@@ -96,6 +96,7 @@ class PartKernels:
         self._program, self._own = program, (first, last)
         self._by_arc: dict[Direction, dict[str, int]] = {}  # where the given values of all arcs would begin
         self._kept: list[Any] = []
+        self.packed: tuple[Any, ...] | None = None
         self._fill(program, first, last)
 
     # ---- launches --------------------------------------------------------------------------------------------------
@@ -124,6 +125,21 @@ class PartKernels:
         self.point_at_range(first, last)
         self.launch("offer_part")
         self._arguments["A"], self._piece = box, piece
+
+    def pack_box(self, first: int, last: int) -> int:
+        """List the messages to vertices ``first..last`` in :attr:`packed`, and forget them; how many there are."""
+        import cupy
+
+        if self.packed is None or len(self.packed[0]) < last - first:
+            types = (self.typed.types.id, *(array.dtype for array in self.memory.merged))
+            self.packed = tuple(cupy.empty(last - first, dtype) for dtype in types)
+        count, piece = cupy.zeros(1, cupy.uint32), self._piece.copy()
+        self.point_at_range(first, last)
+        self.launch(
+            "pack_box", np.uint64(address(self.packed[0])), self.box(self.packed[1:]), np.uint64(address(count))
+        )
+        self._piece = piece
+        return int(count.get()[0])
 
     def record(self) -> Any:
         """What the kernels since the last :meth:`turn` came to; waits for them."""

@@ -11,10 +11,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import atomic_add, compare_and_swap, load, load_relaxed, prefetch, store, store_relaxed
+from dromos.intrinsics import (
+    atomic_add,
+    atomic_min,
+    compare_and_swap,
+    load,
+    load_relaxed,
+    prefetch,
+    store,
+    store_relaxed,
+)
 from dromos.jit import LINE, barrier, inline, lean_kernel, publish, total
 
 CHUNK = 16384
+ROWS = 16  # long ones, that a thread takes at a time
 SAMPLES = 1024
 AHEAD = 24  # rows to ask for before they are needed
 PHASES = 4
@@ -120,3 +130,72 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
     barrier(memory, thread, threads, 4)
     if total(memory, threads, 4, 0) > 0:
         _flatten(label, cursors, 3, n, stop)
+
+
+@lean_kernel
+def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, memory, stop):
+    """As ``afforest`` along some rows of a graph, from vertex ``start`` on, in a forest of all vertices.
+
+    ``giant[0]``: a vertex of the tree whose rows are skipped; -1: it is looked for; -2: no row is skipped.
+    """
+    rows = offsets.size - 1
+    n = label.size
+    shift = np.int64(load(offsets, 0))
+    share = max(np.int64(CHUNK), rows // (8 * threads))
+    while True:
+        first = atomic_add(cursors, 0, share)
+        if first >= rows or load_relaxed(stop, 0):
+            break
+        for row in range(first, min(first + share, rows)):
+            begin, end = np.int64(load(offsets, row)) - shift, np.int64(load(offsets, row + 1)) - shift
+            if begin < end:
+                near = _link(label, load_relaxed(label, start + row), load(targets, begin))
+                if begin + 1 < end:
+                    _link(label, near, load(targets, begin + 1))
+    barrier(memory, thread, threads, 1)
+    _flatten(label, cursors, 1, n, stop)
+    barrier(memory, thread, threads, 2)
+    skipped = load_relaxed(giant, 0)
+    if skipped == -1:
+        skipped = _majority(label, n)
+    elif skipped >= 0:
+        skipped = np.int64(load_relaxed(label, skipped))
+    linked = np.int64(0)
+    while True:
+        first = atomic_add(cursors, 2 * LINE, ROWS)
+        if first >= rows or load_relaxed(stop, 0):
+            break
+        for row in range(first, min(first + ROWS, rows)):
+            near = load_relaxed(label, start + row)
+            if near == skipped:
+                continue
+            begin, end = np.int64(load(offsets, row)) - shift, np.int64(load(offsets, row + 1)) - shift
+            for arc in range(begin + 2, end):
+                near = _link(label, near, load(targets, arc))
+                linked += 1
+    publish(memory, thread, 3, 0, linked)
+    barrier(memory, thread, threads, 3)
+    if thread == 0:
+        giant[0] = skipped
+    if total(memory, threads, 3, 0) > 0:
+        _flatten(label, cursors, 3, n, stop)
+
+
+@lean_kernel
+def name_trees(thread, threads, parent, given_ids, new_ids, crowded, least, label, memory):
+    """The least given id of every tree, for all of its vertices; to the ``crowded`` root each thread brings one."""
+    n = parent.size
+    begin, end = n * thread // threads, n * (thread + 1) // threads
+    mine = np.int64(n)
+    for v in range(begin, end):
+        root = np.int64(load(parent, v))
+        name = np.int64(load(given_ids, v))
+        if root == crowded:
+            mine = min(mine, name)
+        elif name < load_relaxed(least, root):
+            atomic_min(least, root, name)
+    if mine < n:
+        atomic_min(least, crowded, mine)
+    barrier(memory, thread, threads, 1)
+    for name in range(begin, end):
+        store(label, name, load_relaxed(least, np.int64(load(parent, np.int64(load(new_ids, name))))))

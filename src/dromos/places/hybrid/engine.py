@@ -9,9 +9,10 @@ from dromos.engines.direction import along
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.places.hybrid.components import can_link, components
 from dromos.places.hybrid.execution import HybridExecution
 from dromos.places.hybrid.model import choose
-from dromos.places.hybrid.split import SPLITS, split_graph
+from dromos.places.hybrid.split import SPLITS, SplitGraph, split_graph
 from dromos.program import Program
 from dromos.program.renumber import renumbered
 
@@ -54,11 +55,8 @@ class HybridEngine:
         check_params(program, graph)
         program, graph = along(program, graph)
         assert isinstance(graph, Graph)
-        share, split = choose(graph, self.leaves, self.share, self.split)
-        others = len(self.leaves) - 1
-        shares = (share, *((1 - share) / others,) * others)
         by_edge = bool(program.ir().edge_fields or program.ir().edge_params)
-        made = split_graph(graph, shares, split, arcs=by_edge)
+        made = self._split(graph, arcs=by_edge)
         types, renamed = graph_types(graph), renumbered(program, made.given_ids, made.given_arcs)
         ranges = zip(made.bounds, made.bounds[1:], strict=False)
         parts = [
@@ -67,6 +65,14 @@ class HybridEngine:
         ]
         return HybridExecution(renamed, made, types, parts, [leaf.name for leaf in self.leaves])
 
+    def _split(self, graph: Graph, *, arcs: bool = False) -> SplitGraph:
+        share, split = choose(graph, self.leaves, self.share, self.split)
+        others = len(self.leaves) - 1
+        return split_graph(graph, (share, *((1 - share) / others,) * others), split, arcs=arcs)
+
     def native(self, name: str) -> NativeKernel | None:
-        """None: hand-written kernels take whole graphs, so programs do their work here."""
-        return None
+        """Components, by one forest that goes from processor to processor; for all else programs do the work."""
+        if name != "components" or not can_link(self.leaves):
+            return None
+        leaves = self.leaves
+        return lambda graph: components(self._split(graph), leaves)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from dromos.dtypes import Array
 from dromos.engines.parts import Part
@@ -13,6 +15,9 @@ from dromos.places.hybrid.split import SplitGraph
 from dromos.program import GraphTypes, Program
 
 __all__ = ["HybridExecution"]
+
+ALPHA: Final = 300.0
+"""A push across the cut costs far more than a device's pull, which ends early: where to turn to pull."""
 
 
 class HybridExecution(PlacedExecution):
@@ -25,6 +30,8 @@ class HybridExecution(PlacedExecution):
         feeds = [MemoryFeed(split.graph, part.first, part.last, 1) for part in parts]
         exchange = BoardExchange(program.typed(types), split.graph.num_vertices)
         super().__init__(program, split.graph, types, parts, feeds, exchange, names)
+        if self.caps.kind == "traversal" and any(part.asynchronous for part in parts):
+            self.caps = replace(self.caps, constants=replace(self.caps.constants, alpha=ALPHA))
 
     @property
     def why_not_saved(self) -> str:

@@ -59,6 +59,7 @@ from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
 # What a thread reports, in int64 words of its own line.
 CLAIMED, OUT_DEGREES, OPEN_STARTS, OVERFLOWS = range(4)
 SHORT = 12  # a row up to this length is looked at arc by arc
+LONG = 256  # where rows are longer on average, a thread takes one word at a time in a pull
 WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
 BIT = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -228,12 +229,13 @@ def pull_claims(thread, threads, piece, S, E, K, offsets, front, wanting, follow
     shift = first_arc(row_offsets, 0)
     count = row_offsets.size - 1
     low, high = start >> 6, (start + count + 63) >> 6
+    size = 1 if sources.size > LONG * count else WORDS
     claimed = out = np.int64(0)
     while True:
-        taken = low + take_work(counters, FIRST, WORDS)
+        taken = low + take_work(counters, FIRST, size)
         if taken >= high:
             break
-        for w in range(taken, min(taken + WORDS, high)):
+        for w in range(taken, min(taken + size, high)):
             before = load(wanting, w)
             open_bits = within(w, before, start, start + count)
             rest = open_bits

@@ -219,13 +219,32 @@ mark_members(const Arguments a, const Piece p, int everyone, const vid* ids, i64
     for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) set_bit(f.member, ids[i]);
 }
 
+// The messages to p.start..p.stop, which belong to another part, as a list of *count; they are forgotten here.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+pack_box(const Arguments a, const Piece p, vid* ids, const Merged values, unsigned* count) {
+    each_row(p.start, p.stop, [&](bool valid, vid v) {
+        const bool got = valid && p.received[v];
+        const unsigned all = __ballot_sync(FULL, got);
+        if (!all) return;
+        unsigned place = 0;
+        if (lane() == 0) place = atomicAdd(count, __popc(all));
+        place = __shfl_sync(FULL, place, 0) + __popc(all & ((1u << lane()) - 1));
+        if (!got) return;
+        ids[place] = v;
+        put(values, (vid)place, take(a.A, v));
+        put(a.A, v, identity());
+        p.received[v] = 0;
+    });
+}
+
 // Merged messages from another part, to the own vertices `ids`; or, where there are none, to those of p.start..p.stop
-// whose bit is set.
+// whose bit is set. Who sent them may not have known whether they are wanted.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 merge_box(const Arguments a, const Piece p, const vid* ids, const unsigned char* bits, i64 count, const Merged values) {
     for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) {
         if (!ids && !(bits[i >> 3] >> (i & 7) & 1)) continue;
         const vid v = ids ? ids[i] : (vid)(p.start + i);
+        if (!WANTS_ALWAYS && !wants_at(a.S, a.K, v)) continue;
         const Message message = take(values, (vid)i);
         put(a.A, v, p.received[v] ? merge(take(a.A, v), message) : message);
         p.received[v] = 1;

@@ -7,10 +7,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from dromos.engines import GraphShape
+from dromos.engines.cuda.compiler import load
 from dromos.engines.cuda.device_graph import DeviceGraph
+from dromos.engines.cuda.device_slices import device_slice, offsets_dtype
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, launch, module_of, slices, text_of
+from dromos.engines.cuda.transfers import to_device, to_host
+from dromos.engines.native.forest import UNKNOWN, Forest
+from dromos.graph.slices import GraphSlice
 
-__all__ = ["components", "sources"]
+__all__ = ["components", "link_rows", "sources"]
 
 _NAME: Final = "native_components"
 _THREADS: Final = 256
@@ -66,6 +72,40 @@ def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any) -> None:
             cupy.cuda.get_current_stream().synchronize()
     if arcs > 4096:
         launch(module, "finish_pieces", 1024, _THREADS, *rows, pieces, num_pieces, parent)
+
+
+def link_rows(forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
+    """As :func:`dromos.engines.native.forest.link_rows`, on the current device."""
+    import cupy
+
+    if not piece.num_arcs:
+        return
+    n, vertex = forest.size, forest.dtype.type
+    wide = offsets_dtype(shape.num_arcs).itemsize > 4
+    narrow = forest.dtype.itemsize == 4
+    defines = (f"VID={'int' if narrow else 'long long'}", f"EID={'long long' if wide else 'unsigned'}")
+    module = load(text_of(_NAME), _NAME, defines=defines)
+    found = device_slice(shape, piece, "push")
+    rows = (np.uint64(found.offsets), np.uint64(found.targets))
+    parent = cupy.arange(n, dtype=forest.dtype) if forest.parent is None else to_device(forest.parent)
+    giant = cupy.full(1, forest.giant, forest.dtype)
+    grid, few = grid_for(n, _THREADS), piece.start + (piece.stop - piece.start) // 8
+    for begin, end in ((piece.start, few), (few, piece.stop)):
+        launch(module, "link_first", grid, _THREADS, *rows, vertex(begin), vertex(end), np.int32(0), parent)
+        launch(module, "compress", grid, _THREADS, vertex(n), parent)
+    if forest.giant == UNKNOWN:
+        launch(module, "find_giant", 1, _SAMPLES, vertex(n), parent, giant)
+    elif forest.giant >= 0:
+        giant = parent[forest.giant : forest.giant + 1].copy()
+    pieces, num_pieces = cupy.empty(2 * (piece.num_arcs // 3200 + 1), cupy.uint64), cupy.zeros(1, cupy.uint32)
+    launch(
+        module, "finish", grid_for(piece.stop - piece.start, _THREADS), _THREADS, *rows, vertex(piece.start),
+        vertex(piece.stop), np.int32(1), giant, parent, pieces, num_pieces,
+    )  # fmt: skip
+    if piece.num_arcs > 4096:
+        launch(module, "finish_pieces", 1024, _THREADS, *rows, pieces, num_pieces, parent)
+    launch(module, "compress", grid, _THREADS, vertex(n), parent)
+    forest.parent, forest.giant = to_host(parent), int(giant[0])
 
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
