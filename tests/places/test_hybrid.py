@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.engines.cpu.part import CpuLeaf
-from dromos.engines.parts import Leaf
+from dromos.engines.parts import Copies, Leaf, Phase
 from dromos.engines.reference_part import ReferenceLeaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DromosError, InvalidArgumentError
@@ -61,6 +61,72 @@ def test_leaves_that_work_otherwise_understand_each_other(split: str) -> None:
     graph = weighted(generators.rmat(8, 5, seed=6, symmetrize=split == "low"))
     for leaves in ([CpuLeaf(threads=2), VectorisedLeaf()], [VectorisedLeaf(), CpuLeaf(threads=1), ReferenceLeaf()]):
         check_on(programs.BFS, graph, HybridEngine(leaves, share=0.4, split=split))
+
+
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dromos.engines.cpu import tiles
+
+    monkeypatch.setattr(tiles, "LEAST_ARCS", 1)
+    monkeypatch.setattr(tiles, "LEAST_SEGMENT", 0)
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_offers_are_posted_and_gathered_in_tiles() -> None:
+    """Of a rank all is told by an offer; a label is offered by those that are active, and may improve nothing."""
+    graph = generators.rmat(17, 2, seed=7, symmetrize=True)  # two tiles of sources
+    only = {"max_iter": 5, "tol": 0, "on_limit": "return"}
+    ranks = dr.pagerank(graph, device="numpy", **only).rank  # type: ignore[arg-type]
+    labels = dr.connected_components(graph, device="cpu").label
+    for split, device in (("high", "cpu+cpu"), ("low", "cpu+cpu"), ("random", "cpu+cpu+cpu")):
+        how = {"device": device, "share": 0.3, "split": split}
+        found = dr.pagerank(graph, **only, **how).rank  # type: ignore[arg-type]
+        np.testing.assert_allclose(found, ranks, rtol=1e-12)
+        found = dr.connected_components(graph, path="sync-pull-td", **how).label  # type: ignore[arg-type]
+        np.testing.assert_array_equal(found, labels)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_components_by_one_forest(directed: bool) -> None:
+    found = [
+        generators.rmat(9, 2, seed=1, symmetrize=not directed),
+        generators.uniform(600, 300, seed=2, directed=directed),  # without a large tree
+        generators.path(5),
+        generators.uniform(4, 0, seed=1),
+    ]
+    for graph in found:
+        expected = dr.connected_components(graph, device="numpy").label
+        for share, split, leaves in ((0.0, "high", 2), (0.3, "high", 2), (0.6, "low", 3), (0.5, "random", 4)):
+            engine = AtMost([CpuLeaf(threads=2)] * leaves, share=share, split=split)
+            np.testing.assert_array_equal(dr.connected_components(graph, device=engine).label, expected)
+
+
+class Blocks(VectorisedLeaf):
+    """Tells the rows of all vertices with the frontier in bits, as a GPU does where many vertices are active."""
+
+    def part(self, *args):  # type: ignore[no-untyped-def]
+        part = super().part(*args)
+        told = part.copies
+
+        def copies(phase: Phase) -> Copies | None:
+            found = told(phase)
+            if phase != "pull" or found is None or found.ids is None:
+                return found
+            first, last = part.first, part.last
+            member = np.zeros(-(-last // 64) * 64, bool)
+            member[found.ids] = True
+            marks = np.packbits(member, bitorder="little").view(np.uint64)[first // 64 :]
+            rows = {name: part.state[name][first:last] for name in found.fields}
+            return Copies(first, last, None, rows, active=True, marks=marks, all_rows=True)
+
+        part.copies = copies  # type: ignore[method-assign]
+        return part
+
+
+@pytest.mark.parametrize("kind", [programs.BFS, programs.SSSPWithParents, programs.Hebb], ids=lambda k: k.__name__)
+def test_all_rows_may_be_told(kind: type[Program]) -> None:
+    graph = weighted(generators.rmat(8, 5, seed=6))
+    check_on(kind, graph, HybridEngine([Blocks(), VectorisedLeaf(), Blocks()], share=0.4, split="random"))
 
 
 class AtMost(HybridEngine):

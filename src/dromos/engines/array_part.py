@@ -53,6 +53,18 @@ def _put_rows(into: Array, ids: Array | None, values: Array) -> None:
     in_blocks(put, len(values))
 
 
+def _put_bits(into: Array, first: int, last: int, marks: Array) -> None:
+    """The bits of ``first..last`` as truth values; ``marks`` begin with the word of ``first``."""
+    packed, begin = marks.view(np.uint8), first & ~63
+
+    def put(at: int, end: int) -> None:
+        low, high = max(begin + 8 * at, first), min(begin + 8 * end, last)
+        bits = np.unpackbits(packed[at:end], bitorder="little")
+        into[low:high] = bits[low - begin - 8 * at : high - begin - 8 * at]
+
+    in_blocks(put, len(packed), 1 << 13)
+
+
 class ArrayPart(ABC):
     """A part whose fields are NumPy arrays; see :class:`dromos.engines.parts.Part`.
 
@@ -249,13 +261,20 @@ class ArrayPart(ABC):
 
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`."""
-        at: Any = slice(copies.first, copies.last) if copies.ids is None else copies.ids
-        for name, values in copies.fields.items():
-            into = self.state[name]
-            _put_rows(into[at] if copies.ids is None else into, copies.ids, values)
+        if copies.fields:
+            at = copies.rows
+            for name, values in copies.fields.items():
+                into = self.state[name]
+                if isinstance(at, slice):
+                    _put_rows(into[at], None, values)
+                else:
+                    _put_rows(into, at, values)
         if copies.active and not self.always:
-            self.member[copies.first : copies.last] = False
-            self.member[at] = True
+            if copies.marks is not None and copies.all_rows:
+                _put_bits(self.member, copies.first, copies.last, copies.marks)
+            else:
+                self.member[copies.first : copies.last] = False
+                self.member[slice(copies.first, copies.last) if copies.ids is None else copies.ids] = True
 
     def mark_own_frontier(self) -> None:
         """Make :attr:`member` true for the part's own vertices."""

@@ -252,30 +252,26 @@ class ClaimingPart(ArrayPart):
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         if copies.fields:
-            at: Any = slice(copies.first, copies.last) if copies.ids is None else copies.ids
+            at = copies.rows
             for name, values in copies.fields.items():
                 self.state[name][at] = values
         if not copies.active:
             return
-        marks, begin = _words_of(copies) if copies.marks is None else copies.marks, copies.first // 64
-        front, wanting = (bits[begin : (copies.last + 63) // 64] for bits in (self._front, self._wanting))
-
-        def take(at: int, end: int) -> None:
-            front[at:end] |= marks[at:end]
-            wanting[at:end] &= ~marks[at:end]  # a vertex in the frontier wants no message
-
-        in_blocks(take, len(marks), 1 << 14)
+        marks = _words_of(copies) if copies.marks is None else copies.marks
+        self._launcher.run(
+            self._kernels.take_marks, copies.first, copies.last, read_only(marks), self._front, self._wanting,
+            work=len(marks),
+        )  # fmt: skip
 
     def _make_front(self) -> None:
-        """Have the own frontier in ``_own`` and in ``_front``, and nobody else's."""
+        """Have the own frontier in ``_own`` and in ``_front``; all other parts' are told before a pull."""
         if not self._in_bits:
             listed = self._list()
             self._own[self._words] = 0
             self._launcher.run(self._kernels.to_bits, listed, self._own, work=len(listed))
             self._in_bits = True
         if self._front is not self._own:
-            self._front[:] = 0
-            self._front[self._words] = self._own[self._words]
+            self._front[self._words] = self._own[self._words]  # at both ends others tell theirs after this
         self._front_step = self.superstep
 
     def outbox(self, first: int, last: int) -> Messages:

@@ -83,6 +83,8 @@ class CudaPart:
     """See :class:`dromos.engines.parts.Part`; between kernels the host reads nothing but the record of a superstep."""
 
     asynchronous = True
+    copies_blocks: bool
+    """Whether copies may hold all rows where many vertices are active; for parts in one process."""
 
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, device: int
@@ -99,7 +101,10 @@ class CudaPart:
         self._size = self._following = self._superstep = 0
         self._begun = False
         self._pulled_at = -1
-        self._stages: dict[int, Array] = {}
+        self._stages: dict[object, Array] = {}
+        self._no_ids = np.empty(0, types.id)
+        self._no_values = tuple(np.empty(0, dtype) for dtype in self.typed.accumulators)
+        self.copies_blocks = False
         self._sorted: Any = None  # the frontier on the device in ascending order, once somebody asks
 
     def _told(self, phase: Phase) -> tuple[str, ...]:
@@ -295,9 +300,10 @@ class CudaPart:
         marks = ids = None
         if phase == "pull":
             everyone = self.always or self._size == self.last - self.first
-            if not everyone and not names and 32 * self._size > self.last - self.first:  # bits are shorter than a list
-                everyone, marks = True, self._staged(-1, self.kernels.member_words(self.first, self.last))
-                cupy.cuda.get_current_stream().synchronize()
+            # bits are shorter than a list, and all rows are copied sooner than some are gathered and listed
+            least = 32 if not names else 8 if self.copies_blocks else 0
+            if not everyone and least * self._size > self.last - self.first:
+                return self._block(names)
             ids = None if everyone else self._members()
         elif phase != "lookup":
             ids = cupy.flatnonzero(self.kernels.changed[own]) + self.first
@@ -306,16 +312,26 @@ class CudaPart:
         listed = None if ids is None else to_host(ids)
         return Copies(self.first, self.last, listed, rows, active=phase == "pull", marks=marks)
 
+    def _block(self, names: tuple[str, ...]) -> Copies:
+        """The own frontier in bits, and the rows of all own vertices."""
+        import cupy
+
+        marks = self._staged(-1, self.kernels.member_words(self.first, self.last))
+        own = slice(self.first, self.last)
+        rows = {name: self._staged(f"rows of {name}", self.memory.fields[name][own]) for name in names}
+        cupy.cuda.get_current_stream().synchronize()
+        return Copies(self.first, self.last, None, rows, active=True, marks=marks, all_rows=True)
+
     @_on_device
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         import cupy
 
         marks, ids = copies.marks, None
-        if (copies.fields or marks is None) and copies.ids is not None:
+        if (marks is None or (copies.fields and not copies.all_rows)) and copies.ids is not None:
             ids = cupy.asarray(copies.ids.astype(self.typed.types.id, copy=False))
         for name, values in copies.fields.items():
-            at = slice(copies.first, copies.last) if ids is None else ids
+            at = slice(copies.first, copies.last) if ids is None or copies.all_rows else ids
             self.memory.fields[name][at] = cupy.asarray(values)
         if copies.active and not self.always:
             words = None if marks is None else cupy.asarray(marks)
@@ -332,6 +348,9 @@ class CudaPart:
         import cupy
 
         count = self.kernels.pack_box(first, last)
+        if not count:
+            return Messages(first, last, self._no_ids, self._no_values)
+        assert self.kernels.packed is not None
         ids, *values = self.kernels.packed
         found = [self._staged(number, array[:count]) for number, array in enumerate((ids, *values))]
         cupy.cuda.get_current_stream().synchronize()
@@ -339,15 +358,16 @@ class CudaPart:
         told = tuple(array.astype(dtype, copy=False) for array, dtype in zip(found[1:], dtypes, strict=True))
         return Messages(first, last, found[0], told)
 
-    def _staged(self, number: int, values: Any) -> Array:
-        """Begin to copy an array to the host, into memory that the next call with the same number uses again."""
+    def _staged(self, name: object, values: Any) -> Array:
+        """Begin to copy an array to the host, into memory that the next call with the same name uses again."""
         import cupy
 
-        room = self._stages.get(number)
-        if room is None or room.dtype != values.dtype or len(room) < len(values):
-            room = self._stages[number] = pinned_empty(max(2 * len(values), 1 << 12), values.dtype)
-        fetch_later(values, room[: len(values)], cupy.cuda.get_current_stream())
-        return room[: len(values)]
+        room = self._stages.get(name)
+        if room is None or room.dtype != values.dtype or len(room) < values.size:
+            room = self._stages[name] = pinned_empty(max(5 * values.size // 4, 1 << 12), values.dtype)
+        out = room[: values.size].reshape(values.shape)
+        fetch_later(values, out, cupy.cuda.get_current_stream())
+        return out
 
     @_on_device
     def inbox(self, messages: Messages) -> None:

@@ -22,6 +22,7 @@ from dromos.engines.cuda.layout import (
 from dromos.engines.cuda.memory import State, address, addresses_of, fill_params
 from dromos.engines.cuda.modules import module_of, slices_kernel
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.transfers import fetch_later, pinned_empty
 from dromos.graph.slices import GraphSlice
 from dromos.plan.path import Direction
 from dromos.program import Analysis, Program, TypedProgram
@@ -80,6 +81,7 @@ class PartKernels:
         self._queues = cupy.empty((3, max(last - first, 1)), ids)  # the frontier, the next one, and hubs
         self._bits = cupy.zeros((3, (n + 63) // 64 * 2), cupy.uint32)  # members, the next ones, and locks
         self._control = cupy.zeros(control_type(typed).itemsize, cupy.uint8)
+        self._record = pinned_empty(self._control.nbytes, self._control.dtype)
         self._partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
         self._kernel = slices_kernel(typed, analysis)
         self.by_source = self._kernel.by_source
@@ -97,6 +99,8 @@ class PartKernels:
         self._by_arc: dict[Direction, dict[str, int]] = {}  # where the given values of all arcs would begin
         self._kept: list[Any] = []
         self.packed: tuple[Any, ...] | None = None
+        self._count = cupy.empty(1, cupy.uint32)
+        self._counted = pinned_empty(1, self._count.dtype)
         self._fill(program, first, last)
 
     # ---- launches --------------------------------------------------------------------------------------------------
@@ -133,17 +137,24 @@ class PartKernels:
         if self.packed is None or len(self.packed[0]) < last - first:
             types = (self.typed.types.id, *(array.dtype for array in self.memory.merged))
             self.packed = tuple(cupy.empty(last - first, dtype) for dtype in types)
-        count, piece = cupy.zeros(1, cupy.uint32), self._piece.copy()
+        stream, piece = cupy.cuda.get_current_stream(), self._piece.copy()
+        self._count.data.memset_async(0, self._count.nbytes)
         self.point_at_range(first, last)
-        self.launch(
-            "pack_box", np.uint64(address(self.packed[0])), self.box(self.packed[1:]), np.uint64(address(count))
-        )
+        ids, *values = self.packed
+        self.launch("pack_box", np.uint64(address(ids)), self.box(values), np.uint64(address(self._count)))
         self._piece = piece
-        return int(count.get()[0])
+        fetch_later(self._count, self._counted, stream)
+        stream.synchronize()
+        return int(self._counted[0])
 
     def record(self) -> Any:
         """What the kernels since the last :meth:`turn` came to; waits for them."""
-        return self._control.get().view(control_type(self.typed))[0]
+        import cupy
+
+        stream = cupy.cuda.get_current_stream()
+        fetch_later(self._control, self._record, stream)
+        stream.synchronize()
+        return self._record.copy().view(control_type(self.typed))[0]
 
     def turn(self, superstep: int, size: int, reductions: dict[str, Any]) -> None:
         """The next frontier, of ``size`` vertices, is the one at hand; the record begins anew."""

@@ -28,6 +28,9 @@ class HybridExecution(PlacedExecution):
     ) -> None:
         self.split = split
         feeds = [MemoryFeed(split.graph, part.first, part.last, 1) for part in parts]
+        for part in parts:
+            if hasattr(part, "copies_blocks"):
+                part.copies_blocks = True
         exchange = BoardExchange(program.typed(types), split.graph.num_vertices)
         super().__init__(program, split.graph, types, parts, feeds, exchange, names)
         if self.caps.kind == "traversal" and any(part.asynchronous for part in parts):

@@ -284,6 +284,17 @@ def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue
 
 
 @lean_kernel
+def take_marks(thread, threads, first, last, marks, front, wanting):
+    """The frontier of the part of ``first..last``, in the words that hold them; who is in it wants no message."""
+    low = first >> 6
+    for index in range(marks.size * thread // threads, marks.size * (thread + 1) // threads):
+        w, word = low + index, load(marks, index)
+        others = load(front, w) & ~within(w, ALL, first, last)  # at an end
+        store(front, w, others | word)
+        store(wanting, w, load(wanting, w) & ~word)
+
+
+@lean_kernel
 def to_bits(thread, threads, ids, bits):
     """Set the bits of a list of vertices."""
     for index in range(ids.size * thread // threads, ids.size * (thread + 1) // threads):
