@@ -19,7 +19,8 @@ from dromos.errors import DromosError, InvalidArgumentError
 from dromos.graph import Graph, generators
 from dromos.places import PlacedEngine
 from dromos.places.hybrid import SPLITS, HybridEngine, split_graph
-from dromos.places.hybrid.model import Rates, choose, predicted
+from dromos.places.hybrid.model import choose, predicted
+from dromos.places.hybrid.rates import Rates
 from dromos.program import Program
 from tests.places.test_cpu import weighted
 from tests.places.test_programs import KINDS, check_on

@@ -238,3 +238,11 @@ def test_on_disk_the_direction_that_reads_less_is_taken(push_read, pull_read, ex
     stats = Stats(3, 50, 500, 500, push_read=push_read, pull_read=pull_read)
     decision = choose(stats, History(), caps)
     assert (decision.path.direction, decision.reason) == (expected, reason)
+
+
+def test_the_slowest_part_decides_where_costs_are_known() -> None:
+    caps = Caps(1_000, 20_000, "traversal", PATHS)
+    for push, pull, direction in ((10.0, 20.0, "push"), (30.0, 20.0, "pull"), (20.0, 20.0, "push")):
+        decision = choose(Stats(3, 500, 9_000, 9_000, push_cost=push, pull_cost=pull), History(), caps)
+        assert decision.path.direction == direction
+        assert "slowest part" in decision.reason

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 import dromos as dr
 from dromos.cli import app
+from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import InvalidArgumentError
-from dromos.places.hybrid.model import Rates
+from dromos.places.hybrid.rates import Rates
 from dromos.runner import prediction
 
 RATES = Rates(arcs=1e9, vertices=1e9, bytes=1e10)
@@ -70,7 +71,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     said = json.loads(ran.stdout)
     assert said["auto"] == "cpu"
-    assert {"cpu, in memory", "cpu, from disk", "cuda"} == {place["place"] for place in said["places"]}
+    assert {"cpu, in memory", "cpu, from disk", "cuda", "cpu+cuda"} == {place["place"] for place in said["places"]}
     refused = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm"), "triangles"])
     assert "connected-components" in str(refused.exception)
     shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm")])
@@ -84,3 +85,30 @@ def test_rates_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first.vertices > 0
     monkeypatch.setattr(prediction, "rates_from", lambda *_: pytest.fail("measured again"))
     assert prediction._measured("cpu") == first
+
+
+class Named(VectorisedLeaf):
+    """A leaf that is called as another."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name  # type: ignore[misc]
+
+
+def test_a_hybrid_stands_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1, symmetrize=True)
+    assert by_place(prediction.predictions(graph, "pagerank"))["cpu+cuda"].note == "there is no GPU"
+    monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "")
+    monkeypatch.setattr(prediction, "_on_gpu", lambda *_: iter(()))
+    monkeypatch.setattr(prediction, "_leaves", lambda: [Named("cpu"), Named("cuda")])
+    quick = Rates(arcs=9e9, vertices=9e9, bytes=1e10)
+    for module in ("dromos.places.hybrid.model", "dromos.runner.prediction"):
+        monkeypatch.setattr(f"{module}.measured", lambda leaf: quick if leaf.name == "cuda" else RATES)
+    state, rows = 80 * graph.num_vertices, 4 * graph.num_arcs
+    half = by_place(prediction.predictions(graph, "pagerank", state + rows // 2))["cpu+cuda"]
+    most = by_place(prediction.predictions(graph, "pagerank", state + rows))["cpu+cuda"]
+    assert half.seconds is not None
+    assert most.seconds is not None
+    assert half.seconds > most.seconds  # the slower processor has to take more
+    assert "share=0.5" in half.how
+    assert "fits the devices' memory" in by_place(prediction.predictions(graph, "bfs", state))["cpu+cuda"].note
+    assert "no program" in by_place(prediction.predictions(graph, "core_numbers"))["cpu+cuda"].note

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.parallel import in_blocks
 from dromos.program import TypedProgram
 from dromos.program.monoid import ANY, ARGMIN, MIN
 
@@ -40,11 +42,13 @@ class Accumulators:
     (array([2, 5], dtype=int32), (array([1, 3], dtype=int32), array([1, 6], dtype=int32)))
     """
 
-    def __init__(self, typed: TypedProgram, num_vertices: int) -> None:
+    def __init__(self, typed: TypedProgram, num_vertices: int, empty: Callable[..., Array] = np.empty) -> None:
+        """``empty``: where memory comes from."""
         self._monoid, self._ids = typed.ir.combine, typed.types.id
         self._identity = typed.identities
         self.values = tuple(
-            np.full(num_vertices, value, dtype) for value, dtype in zip(self._identity, typed.accumulators, strict=True)
+            _filled(empty(num_vertices, dtype), value)
+            for value, dtype in zip(self._identity, typed.accumulators, strict=True)
         )
         self.got = np.zeros(num_vertices, dtype=bool)
         self._touched: list[Array] = []  # who got a message, in pieces without repetition, not sorted
@@ -147,6 +151,11 @@ class Accumulators:
             return listed(self.got, self._ids)
         found = pieces[0] if len(pieces) == 1 else np.sort(np.concatenate(pieces))
         return found.astype(self._ids, copy=False)
+
+
+def _filled(array: Array, value: Any) -> Array:
+    in_blocks(lambda begin, end: array[begin:end].fill(value), len(array), 1 << 18)
+    return array
 
 
 def listed(mask: Array, dtype: np.dtype[Any], first: int = 0) -> Array:

@@ -65,7 +65,8 @@ class PlacedExecution:
         # who returns while its kernels run goes first, so that the others work meanwhile, and is asked last
         self._order = sorted(range(len(parts)), key=lambda number: not parts[number].asynchronous)
         self._superstep = 0
-        started = exchange.reduce([part.start() for part in parts], self.typed)
+        self._settled = [part.start() for part in parts]
+        started = exchange.reduce(self._settled, self.typed)
         overflow = started.overflow or self._on_edges("start_edges", None)
         self._require_fit(overflow)
         self._reductions = started.reductions
@@ -139,6 +140,7 @@ class PlacedExecution:
             busy[number] = found[number].seconds or busy[number] + own.seconds()
         settled = [found[number] for number in range(len(self.parts))]  # merged in the same order whoever was first
         settled[0] = replace(settled[0], seconds=clock.seconds())
+        self._settled = settled
         total = self.exchange.reduce(settled, self.typed)
         overflow = total.overflow
         if not overflow and self.ir.edge_fields:
@@ -212,7 +214,12 @@ class PlacedExecution:
                 return self._superstep
         return getattr(self.shape, node.op)
 
+    def _costs(self) -> tuple[float | None, float | None]:
+        """What a push and a pull of the next superstep would cost, where it is known."""
+        return None, None
+
     def _statistics(self, total: Partial, finished: Any) -> Stats:
+        push_cost, pull_cost = self._costs()
         return Stats(
             superstep=self._superstep,
             frontier=total.frontier,
@@ -221,5 +228,7 @@ class PlacedExecution:
             messages=total.messages,
             bytes=total.messages * self.typed.message_bytes,
             seconds=total.seconds,
+            push_cost=push_cost,
+            pull_cost=pull_cost,
             finished=finished,
         )

@@ -94,6 +94,9 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
     pull = next(path for path in available if path.direction == "pull")
     if (decision := _by_bytes(stats, history, caps, push, pull)) is not None:
         return decision
+    if stats.push_cost is not None and stats.pull_cost is not None:
+        costs = f"a push would cost {stats.push_cost:,.0f}, a pull {stats.pull_cost:,.0f}"
+        return Decision(push if stats.push_cost <= stats.pull_cost else pull, f"by the slowest part: {costs}")
     return _by_edges(stats, history, caps, push, pull)
 
 

@@ -76,6 +76,10 @@ class Stats:
     """Bytes that a push of the next superstep would read from disk; None where nothing is on disk."""
     pull_read: int | None = None
     """The same of a pull; None also where the frontier is so thin that nobody asked."""
+    push_cost: float | None = None
+    """What a push of the next superstep would cost the slowest of several processors; None where nobody knows."""
+    pull_cost: float | None = None
+    """The same of a pull, in the same unit."""
     parts: tuple[tuple[str, float], ...] = ()
     """The processors that shared the last superstep, and the seconds that each of them worked."""
     finished: Literal["", "frontier empty", "converged"] = ""

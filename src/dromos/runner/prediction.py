@@ -16,14 +16,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
+import numpy as np
+
 from dromos import disk_cache, sizes
 from dromos.engines import Engine
-from dromos.errors import InvalidArgumentError
+from dromos.engines.parts import Leaf
+from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.store.origin import origin_of
 from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.memory import SparseMemory
-from dromos.places.hybrid.model import Rates, SumsOfNeighbours, measured, rates_from
+from dromos.places.hybrid.model import WORKS, best_choice, predicted_run, sizes_of
+from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
 from dromos.plan import Path
 from dromos.runner.devices import DEVICES, engine_for
 
@@ -55,7 +59,11 @@ def predictions(graph: Graph, algorithm: str, memory: int | None = None) -> list
     """Every place, the quickest first; ``memory``: what a run may take, on the device or, for a stream, on the host."""
     if algorithm not in PASSES:
         raise InvalidArgumentError(f"algorithm={algorithm!r}: there is a model for {', '.join(PASSES)}")
-    rows = [*_on_host(graph, PASSES[algorithm], memory), *_on_gpu(graph, PASSES[algorithm], memory)]
+    rows = [
+        *_on_host(graph, PASSES[algorithm], memory),
+        *_on_gpu(graph, PASSES[algorithm], memory),
+        _on_both(graph, algorithm, memory),
+    ]
     return sorted(rows, key=lambda row: (row.seconds is None, row.seconds or 0.0))
 
 
@@ -111,6 +119,37 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
         return
     place = "cuda" if moved == 0 else f"cuda, {1 - moved / arcs:.0%} of the arcs on the device"
     yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moved / rates.bytes))
+
+
+def _on_both(graph: Graph, algorithm: str, memory: int | None) -> Prediction:
+    """The CPU and the first GPU on one graph, with the share and the split that its model chooses."""
+    from dromos.engines.cuda.availability import why_unavailable
+
+    place, how, arcs = "cpu+cuda", 'device="cpu+cuda"', _arc_bytes(graph)
+    state = (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
+    reason = why_unavailable()
+    if not reason and algorithm not in WORKS:
+        reason = "no program that can be split over processors"
+    if reason or not graph.num_arcs:
+        return Prediction(place, how, arcs + state, 0, None, reason or "there are no arcs to split")
+    leaves, work = _leaves(), WORKS[algorithm]
+    room = None if memory is None else memory - state
+    try:
+        choice = best_choice(graph, leaves, memory=room)
+    except DeviceError as error:
+        return Prediction(place, how, arcs + state, 0, None, str(error))
+    before = np.cumsum(np.sort(graph.out_degree)[::-1] if choice.split == "high" else graph.out_degree)
+    sizes = sizes_of(before, choice.share, len(leaves))
+    seconds = predicted_run(work, *sizes, [measured(leaf) for leaf in leaves])
+    how += f', share={choice.share:.2g}, split="{choice.split}"'
+    return Prediction(place, how, arcs + state, int(work.crossing * graph.num_vertices), seconds)
+
+
+def _leaves() -> list[Leaf]:
+    from dromos.engines.cpu.part import CpuLeaf
+    from dromos.engines.cuda.part import CudaLeaf
+
+    return [CpuLeaf(), CudaLeaf()]
 
 
 def _arc_bytes(graph: Graph) -> int:

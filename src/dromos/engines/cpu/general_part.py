@@ -28,7 +28,7 @@ from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.forms import is_offered
-from dromos.engines.merging import listed
+from dromos.engines.merging import Accumulators, listed
 from dromos.engines.parts import fold_reductions
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
@@ -67,6 +67,11 @@ class CpuPart(ArrayPart):
     def planning(self) -> Mapping[str, Any]:
         """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
         return planning(self.typed, self.analysis, several_threads=True)
+
+    @cached_property
+    def merged(self) -> Accumulators:
+        """Where messages are merged."""
+        return Accumulators(self.typed, self.shape.num_vertices, reused_empty)
 
     @cached_property
     def _offers(self) -> tuple[Array, ...]:

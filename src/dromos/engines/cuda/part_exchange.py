@@ -104,6 +104,8 @@ class TellingPart:
             everyone = self.always or self._size == self.last - self.first
             # bits are shorter than a list, and all rows are copied sooner than some are gathered and listed
             least = 32 if not names else 8 if self.copies_blocks else 0
+            if self.copies_blocks and not names:
+                least = self.last  # and nobody has to make bits of a list
             if not everyone and least * self._size > self.last - self.first:
                 return self._block(names)
             ids = None if everyone else self._members()

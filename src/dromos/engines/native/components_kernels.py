@@ -188,6 +188,9 @@ def name_trees(thread, threads, parent, given_ids, new_ids, crowded, least, labe
     begin, end = n * thread // threads, n * (thread + 1) // threads
     mine = np.int64(n)
     for v in range(begin, end):
+        store(least, v, n)
+    barrier(memory, thread, threads, 1)
+    for v in range(begin, end):
         root = np.int64(load(parent, v))
         name = np.int64(load(given_ids, v))
         if root == crowded:
@@ -196,6 +199,6 @@ def name_trees(thread, threads, parent, given_ids, new_ids, crowded, least, labe
             atomic_min(least, root, name)
     if mine < n:
         atomic_min(least, crowded, mine)
-    barrier(memory, thread, threads, 1)
+    barrier(memory, thread, threads, 2)
     for name in range(begin, end):
         store(label, name, load_relaxed(least, np.int64(load(parent, np.int64(load(new_ids, name))))))

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dromos.dtypes import Array, read_only
+from dromos.engines.cpu.memory import reused_empty
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads, run_team
 
@@ -46,7 +47,8 @@ class Forest:
     def planted(self) -> Array:
         """The parents, which are made now where every vertex is alone."""
         if self.parent is None:
-            self.parent = np.arange(self.size, dtype=self.dtype)
+            self.parent = reused_empty(self.size, self.dtype)
+            self.parent[:] = np.arange(self.size, dtype=self.dtype)
         return self.parent
 
 
@@ -85,7 +87,7 @@ def named(forest: Forest, given_ids: Array, new_ids: Array, threads: int | None 
     from dromos.jit import team_memory
 
     n, parent = forest.size, forest.planted()
-    label, least = np.empty_like(parent), np.full(n, n, parent.dtype)
+    label, least = reused_empty(n, parent.dtype), reused_empty(n, parent.dtype)
     team = 1 if n < _SMALL else num_threads(threads)
     crowded = np.int64(parent[forest.giant]) if forest.giant >= 0 else np.int64(UNKNOWN)
     run_team(

@@ -1,84 +1,89 @@
-"""How long a superstep takes on a split graph: TOTEM's performance model, with rates that are measured once.
+"""How long a run takes on a split graph: TOTEM's performance model, with rates that are measured once.
 
-A processor takes ``arcs / arc_rate + vertices / vertex_rate``. All work at the same time, so the slowest counts. Then
-what crosses the cut is exchanged: merged at the source, so at most one message for each vertex and processor. TOTEM's
-equation 4 is the case of one rate and a GPU that is never the slowest.
+In a superstep in which all vertices are active a processor waits for what the others tell of their vertices, and then
+takes ``arcs / arc_rate + vertices / vertex_rate``. All work at the same time, so the slowest counts. TOTEM's equation 4
+is the case of one rate and a GPU that is never the slowest. An algorithm is so many of these supersteps, and some that
+have little to do.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from dromos import disk_cache
 from dromos.dtypes import Array
-from dromos.engines import graph_types
+from dromos.engines.cpu.tiles import LEAST_SEGMENT, SPAN
 from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError
-from dromos.graph import Graph, generators
+from dromos.graph import Graph
 from dromos.identity_cache import IdentityCache
-from dromos.places.driver import PlacedExecution
-from dromos.places.exchange import CopyExchange
-from dromos.places.feed import MemoryFeed
+from dromos.places.hybrid.rates import Rates, measured
 from dromos.places.hybrid.split import SPLITS, Split, order_of
-from dromos.plan import Path
-from dromos.program import SUM, Program, field
 
-__all__ = ["Rates", "SumsOfNeighbours", "choose", "measured", "predicted", "rates_from"]
+__all__ = ["WORKS", "Choice", "Work", "best_choice", "choose", "predicted", "predicted_run", "sizes_of"]
 
 _SHARES: Final = (0.01, 0.02, 0.05, *(0.05 * i for i in range(2, 20)))
-_MESSAGE_BYTES: Final = 12  # a value of 8 bytes, and an id
-_SCALE: Final = 16
-_REPEATS: Final = 3
+_MESSAGE_BYTES: Final = 8
 _kept = IdentityCache()
-_measured: dict[str, Rates] = {}
 
 
 @dataclass(frozen=True)
-class Rates:
-    """What a processor does in a second: arcs, vertices, and bytes to or from the host."""
+class Work:
+    """What an algorithm does on a split graph, counted on R-MAT graphs."""
 
-    arcs: float
-    vertices: float
-    bytes: float
+    passes: float
+    """Supersteps in which all vertices are active, or what amounts to them."""
+    crossing: float = _MESSAGE_BYTES
+    """Bytes that each vertex is told by in such a superstep."""
+    steps: float = 0.0
+    """Supersteps with little to do."""
 
 
-class SumsOfNeighbours(Program):
-    """Every vertex adds up a number from each neighbour: what a superstep costs where all vertices are active."""
+WORKS: Final = {
+    "bfs": Work(passes=0.08, crossing=0.5, steps=5),
+    "sssp": Work(passes=8, crossing=5, steps=8),
+    "pagerank": Work(passes=20),
+    "connected_components": Work(passes=0.3, crossing=16, steps=2),
+}
 
-    total = field(np.float64, init=1.0)
-    combine = SUM
-    update_on = "all"
 
-    def compute(self, u, edge, v):  # type: ignore[no-untyped-def]
-        return u.total / (u.out_degree + 1)
+@dataclass(frozen=True)
+class Choice:
+    """A share and a split, and the seconds of a superstep in which all vertices are active."""
 
-    def update(self, v, message):  # type: ignore[no-untyped-def]
-        return 0.5 + 0.5 * message
-
-    def active(self, old, new):  # type: ignore[no-untyped-def]
-        return True
+    share: float
+    split: Split
+    seconds: float
 
 
 def predicted(
     arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates], crossing: float = _MESSAGE_BYTES
 ) -> float:
-    """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes of a message to another part.
+    """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes that tell of a vertex.
 
     >>> slow, fast = Rates(1e9, 1e9, 1e10), Rates(9e9, 9e9, 1e10)
     >>> round(predicted([1e8, 9e8], [0, 0], [slow, fast]), 3), round(predicted([5e8, 5e8], [0, 0], [slow, fast]), 3)
     (0.1, 0.5)
     """
-    work = max(a / r.arcs + v / r.vertices for a, v, r in zip(arcs, vertices, rates, strict=True))
-    link = min(r.bytes for r in rates)
-    return work + sum(vertices) * crossing / link
+    link, total = min(r.bytes for r in rates), sum(vertices)
+    least = LEAST_SEGMENT * total / SPAN  # rows of so many arcs are cut into tiles
+    return max(
+        r.seconds(a, v, long=a > least * v) + (total - v) * crossing / link
+        for a, v, r in zip(arcs, vertices, rates, strict=True)
+    )
+
+
+def predicted_run(work: Work, arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates]) -> float:
+    """Seconds of a whole run.
+
+    >>> rates = [Rates(1e9, 1e9, 1e10, step=1e-3), Rates(9e9, 9e9, 1e10)]
+    >>> round(predicted_run(Work(passes=2, steps=10), [1e8, 9e8], [0, 0], rates), 3)
+    0.21
+    """
+    return work.passes * predicted(arcs, vertices, rates, work.crossing) + work.steps * max(r.step for r in rates)
 
 
 def choose(
@@ -100,33 +105,45 @@ def choose(
         return 1 / len(leaves) if share is None else share, split or "random"
     known, key = _kept.of(graph), (tuple(leaf.name for leaf in leaves), share, split)
     if key not in known:
-        known[key] = _best(graph, leaves, share, split)
-    found: tuple[float, Split] = known[key]
-    return found
+        known[key] = best_choice(graph, leaves, share, split)
+    found: Choice = known[key]
+    return found.share, found.split
 
 
-def _best(graph: Graph, leaves: Sequence[Leaf], share: float | None, split: Split | None) -> tuple[float, Split]:
+def best_choice(
+    graph: Graph,
+    leaves: Sequence[Leaf],
+    share: float | None = None,
+    split: Split | None = None,
+    *,
+    memory: int | None = None,
+) -> Choice:
+    """The least predicted time; ``memory``: the bytes of rows that a GPU may hold, instead of what it has free."""
     rates, degree = [measured(leaf) for leaf in leaves], graph.out_degree
-    best: tuple[float, float, Split] | None = None
+    best: Choice | None = None
     for kind in SPLITS if split is None else (split,):
         before = np.cumsum(degree[order_of(degree, kind)])
         for part in _SHARES if share is None else (share,):
-            arcs, vertices = _sizes(before, part, len(leaves))
-            fits = all(_fits(leaf, graph, a, v) for leaf, a, v in zip(leaves, arcs, vertices, strict=True))
+            arcs, vertices = sizes_of(before, part, len(leaves))
+            sizes = zip(leaves, arcs, vertices, strict=True)
+            fits = all(_fits(leaf, graph, a, memory) for leaf, a, _ in sizes)
             seconds = predicted(arcs, vertices, rates)
-            if fits and (best is None or seconds < best[0]):
-                best = (seconds, part, kind)
+            if fits and (best is None or seconds < best.seconds):
+                best = Choice(part, kind, seconds)
     if best is None:
         names = "+".join(leaf.name for leaf in leaves)
         raise DeviceError(
             f"device={names!r}: no share of a graph of {graph.num_arcs:,} arcs fits the devices' memory; "
             "use device='cpu', or leave the graph on disk (dromos.open)"
         )
-    return best[1], best[2]
+    return best
 
 
-def _sizes(before: Array, share: float, parts: int) -> tuple[list[float], list[float]]:
-    """Arcs and vertices of each part; those after the first are alike."""
+def sizes_of(before: Array, share: float, parts: int) -> tuple[list[float], list[float]]:
+    """Arcs and vertices of each part; those after the first are alike.
+
+    ``before``: the arcs of all vertices up to each, the first part's vertices first.
+    """
     n, arcs = len(before), float(before[-1]) if len(before) else 0.0
     first = int(np.searchsorted(before, share * arcs)) if n else 0
     rest = parts - 1
@@ -136,83 +153,13 @@ def _sizes(before: Array, share: float, parts: int) -> tuple[list[float], list[f
     )
 
 
-def _fits(leaf: Leaf, graph: Graph, arcs: float, vertices: float) -> bool:
+def _fits(leaf: Leaf, graph: Graph, arcs: float, memory: int | None) -> bool:
     if not leaf.name.startswith("cuda"):
         return True
-    from dromos.engines.cuda.availability import fits_part
-
     both_ways = 1 if graph.known_flags.symmetric else 2
     size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
+    if memory is not None:
+        return both_ways * arcs * size <= memory
+    from dromos.engines.cuda.availability import fits_part
+
     return fits_part(int(both_ways * arcs * size), graph.num_vertices)
-
-
-# ---- rates ---------------------------------------------------------------------------------------------------------
-
-
-def measured(leaf: Leaf) -> Rates:
-    """The rates of a leaf on this machine: from this process, from the disk, or measured, which takes some seconds."""
-    where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
-    name = f"rates/{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
-    if name not in _measured:
-        kept = disk_cache.read(name)
-        if kept is None:
-            _measured[name] = _measure(leaf)
-            disk_cache.save(name, json.dumps(asdict(_measured[name])).encode())
-        else:
-            _measured[name] = Rates(**json.loads(kept))
-    return _measured[name]
-
-
-def _measure(leaf: Leaf) -> Rates:
-    return rates_from(lambda graph: _seconds(leaf, graph), _link_rate(leaf))
-
-
-def rates_from(seconds: Callable[[Graph], float], link: float) -> Rates:
-    """Rates by the time of a superstep on two graphs, one with many arcs for its vertices and one with few.
-
-    >>> rates = rates_from(lambda graph: graph.num_arcs / 1e9 + graph.num_vertices / 1e8, 1e10)
-    >>> round(rates.arcs / 1e9, 3), round(rates.vertices / 1e8, 3)
-    (1.0, 1.0)
-    """
-    dense = generators.rmat(_SCALE, 32, seed=1, symmetrize=True)
-    thin = generators.path(1 << _SCALE + 2)
-    rows = np.array([[graph.num_arcs, graph.num_vertices] for graph in (dense, thin)], dtype=float)
-    times = np.array([seconds(graph) for graph in (dense, thin)])
-    arc, vertex = np.linalg.solve(rows, times)
-    least = times.min() / rows.sum() / 10  # a measurement that the equations do not fit still gives rates above zero
-    return Rates(float(1 / max(arc, least)), float(1 / max(vertex, least)), link)
-
-
-def _seconds(leaf: Leaf, graph: Graph) -> float:
-    types, n = graph_types(graph), graph.num_vertices
-    program = SumsOfNeighbours()
-    part = leaf.part(program, graph, types, 0, n)
-    run = PlacedExecution(program, graph, types, [part], [MemoryFeed(graph, 0, n, 1)], CopyExchange())
-    path, times = Path.parse("sync-pull-td"), []
-    for _ in range(_REPEATS + 1):  # the first one compiles, and copies the graph
-        begin = time.perf_counter()
-        run.step(path)
-        times.append(time.perf_counter() - begin)
-    return min(times[1:])
-
-
-def _link_rate(leaf: Leaf) -> float:
-    """Bytes in a second from a part to the host's memory."""
-    size = 1 << 25
-    if not leaf.name.startswith("cuda"):
-        values = np.zeros(size, np.uint8)
-        times = [_timed(values.copy) for _ in range(_REPEATS)]
-    else:
-        import cupy
-
-        from dromos.engines.cuda.transfers import to_host
-
-        on_device = cupy.zeros(size, cupy.uint8)
-        times = [_timed(lambda: to_host(on_device)) for _ in range(_REPEATS)]
-    return size / min(times)
-
-
-def _timed(call: object) -> float:
-    begin = time.perf_counter()
-    call()  # type: ignore[operator]
-    return time.perf_counter() - begin

@@ -71,6 +71,7 @@ from dromos.jit import LINE, barrier, inline, lean_kernel
 # ---- everything above is replaced by a program's own hooks
 
 SPAN = 1 << 16  # sources of a tile
+SEGMENT = 12  # arcs that take as long as going on to the next segment
 SUMMED = 4096  # vertices whose reductions are folded together: the same ones whatever the number of threads
 
 
@@ -228,12 +229,13 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
 
 
 @inline
-def segment_at(starts, arc):
-    """The first segment that begins at ``arc`` or behind it."""
+def segment_at(starts, thread, threads):
+    """The first segment of a thread, so that all have as much to do: a segment costs as much as some arcs."""
     low, high = np.int64(0), np.int64(starts.size - 1)
+    work = (np.int64(load(starts, high)) + SEGMENT * high) * thread // threads
     while low < high:
         middle = (low + high) >> 1
-        if np.int64(load(starts, middle)) < arc:
+        if np.int64(load(starts, middle)) + SEGMENT * middle < work:
             low = middle + 1
         else:
             high = middle
@@ -245,16 +247,14 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
                report):  # fmt: skip
     """As ``pull_slice`` for offers, along rows that are cut into tiles of sources.
 
-    A thread takes an equal number of arcs, as they stand, and gathers into ``sums`` of its own, one for each row; then
+    A thread takes an equal part of the segments, as they stand, and gathers into ``sums`` of its own; then
     each row belongs to one thread. So the order of a row's messages depends on the number of threads alone.
     """
     rows, starts, sources = tiles
     own = thread * rows
     for row in range(rows):
         put(sums, own + row, identity())
-    arcs = sources.size
-    segment = segment_at(starts, arcs * thread // threads)
-    last = segment_at(starts, arcs * (thread + 1) // threads)
+    segment, last = segment_at(starts, thread, threads), segment_at(starts, thread + 1, threads)
     row = segment % rows
     base = segment // rows * SPAN
     begin = np.int64(load(starts, segment))

@@ -1,0 +1,156 @@
+"""What each processor does in a second: measured once on a machine, and kept beside the compiled code."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+
+from dromos import disk_cache
+from dromos.engines import graph_types
+from dromos.engines.parts import Leaf
+from dromos.graph import Graph, generators
+from dromos.places.hybrid.execution import HybridExecution
+from dromos.places.hybrid.split import Split, split_graph
+from dromos.plan import Path
+from dromos.program import SUM, Program, field
+
+__all__ = ["Rates", "SumsOfNeighbours", "measured", "rates_from"]
+
+_SCALE: Final = 16
+_PART_SCALE: Final = 19  # large enough that gathers leave a core's own cache, and long rows are cut into tiles
+_REPEATS: Final = 3
+_measured: dict[str, Rates] = {}
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a processor does in a second: arcs, vertices, and bytes to or from the host."""
+
+    arcs: float
+    vertices: float
+    bytes: float
+    long_arcs: float = 0.0
+    """Arcs of long rows, those of hubs; 0: as others."""
+    step: float = 0.0
+    """Seconds that a superstep takes which has nothing to do."""
+
+    def seconds(self, arcs: float, vertices: float, *, long: bool = False) -> float:
+        """What a part takes for a superstep in which all vertices are active.
+
+        >>> Rates(1e9, 1e9, 1e10).seconds(1e9, 5e8), Rates(1e9, 1e9, 1e10, long_arcs=4e9).seconds(1e9, 0, long=True)
+        (1.5, 0.25)
+        """
+        return arcs / (self.long_arcs if long and self.long_arcs else self.arcs) + vertices / self.vertices
+
+
+class SumsOfNeighbours(Program):
+    """Every vertex adds up a number from each neighbour: what a superstep costs where all vertices are active."""
+
+    total = field(np.float64, init=1.0)
+    combine = SUM
+    update_on = "all"
+
+    def compute(self, u, edge, v):  # type: ignore[no-untyped-def]
+        return u.total / (u.out_degree + 1)
+
+    def update(self, v, message):  # type: ignore[no-untyped-def]
+        return 0.5 + 0.5 * message
+
+    def active(self, old, new):  # type: ignore[no-untyped-def]
+        return True
+
+
+def rates_from(seconds: Callable[[Graph], float], link: float) -> Rates:
+    """Rates by the time of a superstep on two graphs, one with many arcs for its vertices and one with few.
+
+    >>> rates = rates_from(lambda graph: graph.num_arcs / 1e9 + graph.num_vertices / 1e8, 1e10)
+    >>> round(rates.arcs / 1e9, 3), round(rates.vertices / 1e8, 3)
+    (1.0, 1.0)
+    """
+    graphs = generators.rmat(_SCALE, 32, seed=1, symmetrize=True), generators.path(1 << _SCALE + 2)
+    sizes = [(float(graph.num_arcs), float(graph.num_vertices)) for graph in graphs]
+    return Rates(*_solved(sizes, [seconds(graph) for graph in graphs]), link)
+
+
+def _solved(sizes: list[tuple[float, float]], times: list[float]) -> tuple[float, float]:
+    """Arcs and vertices in a second, of two measurements."""
+    rows, seconds = np.array(sizes), np.array(times)
+    arc, vertex = np.linalg.solve(rows, seconds)
+    least = seconds.min() / rows.sum() / 10  # a measurement that the equations do not fit still gives rates above zero
+    return float(1 / max(arc, least)), float(1 / max(vertex, least))
+
+
+def measured(leaf: Leaf) -> Rates:
+    """The rates of a leaf on this machine: from this process, from the disk, or measured, which takes some seconds."""
+    where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
+    name = f"rates/part-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
+    if name not in _measured:
+        kept = disk_cache.read(name)
+        if kept is None:
+            _measured[name] = _measure(leaf)
+            disk_cache.save(name, json.dumps(asdict(_measured[name])).encode())
+        else:
+            _measured[name] = Rates(**json.loads(kept))
+    return _measured[name]
+
+
+def _measure(leaf: Leaf) -> Rates:
+    """By two parts of the same kind: one that has hubs alone, and one that has all others."""
+    hubs, others, _ = _parts(leaf, generators.rmat(_PART_SCALE, 16, seed=1, symmetrize=True), 0.25, "high")
+    thin, _, _ = _parts(leaf, generators.path(1 << _PART_SCALE), 0.5, "random")
+    _, _, idle = _parts(leaf, generators.path(64), 0.5, "random")
+    arcs, vertices = _solved([others[:2], thin[:2]], [others[2], thin[2]])
+    long_arcs = hubs[0] / max(hubs[2] - hubs[1] / vertices, hubs[2] / 4)
+    return Rates(arcs, vertices, _link_rate(leaf), long_arcs, idle[2])
+
+
+def _parts(leaf: Leaf, graph: Graph, share: float, split: Split) -> list[tuple[float, float, float]]:
+    """Arcs, vertices and the least seconds of each of two parts, and of a whole superstep."""
+    made = split_graph(graph, (share, 1 - share), split)
+    types, program, path = graph_types(graph), SumsOfNeighbours(), Path.parse("sync-pull-td")
+    ranges = list(zip(made.bounds, made.bounds[1:], strict=False))
+    parts = [leaf.part(program, made.graph, types, first, last) for first, last in ranges]
+    run = HybridExecution(program, made, types, parts, ["first", "second"])
+    best = [float("inf")] * 3
+    for number in range(_REPEATS + 2):  # the first one compiles, and copies the graph
+        begin = time.perf_counter()
+        busy = [seconds for _, seconds in run.step(path).parts]
+        if number > 1:
+            best = list(map(min, best, [*busy, time.perf_counter() - begin]))
+    offsets = made.graph.offsets
+    sizes = [(float(offsets[last] - offsets[first]), float(last - first)) for first, last in ranges]
+    whole = (float(graph.num_arcs), float(graph.num_vertices))
+    return [(*size, seconds) for size, seconds in zip([*sizes, whole], best, strict=True)]
+
+
+def _link_rate(leaf: Leaf) -> float:
+    """Bytes in a second from a part to the host's memory, in the way that parts copy."""
+    size = 1 << 25
+    if not leaf.name.startswith("cuda"):
+        values = np.zeros(size, np.uint8)
+        return size / min(_timed(values.copy) for _ in range(_REPEATS))
+    import cupy
+
+    from dromos.engines.cuda.transfers import fetch_later, pinned_empty
+
+    on_device, out = cupy.zeros(size, cupy.uint8), pinned_empty(size, np.dtype(np.uint8))
+    stream = cupy.cuda.get_current_stream()
+
+    def copy() -> None:
+        fetch_later(on_device, out, stream)
+        stream.synchronize()
+
+    return size / min(_timed(copy) for _ in range(_REPEATS))
+
+
+def _timed(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
