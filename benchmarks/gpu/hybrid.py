@@ -3,9 +3,10 @@
 ``ms`` is the time of the supersteps (an iteration's for PageRank), exchange included, without splitting the graph,
 copying it to the device and preparing the run; ``cpu_ms`` and ``cuda_ms`` are what each processor worked in that time.
 The peers are the GPU alone and the CPU alone, with their own fused kernels and native ones: ``ratio`` is ours over the
-better of them, ``over_cpu`` how many times faster than the CPU alone it is. ``predicted_ms`` is the model's time for a
-superstep in which all vertices are active; it is given for PageRank. ``predicted_over_cpu`` is the model's speed-up
-over a CPU part that has all of the graph; it is the same for every algorithm. ``totem_ms`` are figures of TOTEM.
+better of them, ``over_cpu`` how many times faster than the CPU alone it is. ``stream_ms`` is the GPU alone when as
+much of the arcs lies on it as the hybrid leaves it, and the rest in the host's memory. ``predicted_ms`` is the time by
+the model, from the rates of this machine, which a row of its own tells; ``predicted_over_cpu`` is the speed-up that
+this is over the CPU alone as measured. ``totem_ms`` are figures of TOTEM.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,16 +23,21 @@ import dromos as dr
 from benchmarks.gpu.graphs import make
 from benchmarks.record import say
 from dromos.engines.cuda.device_graph import forget
+from dromos.engines.cuda.engine import CudaEngine
+from dromos.engines.cuda.options import CudaOptions
+from dromos.places.hybrid import model, split_graph
+from dromos.places.hybrid.model import predicted_run
+from dromos.places.hybrid.rates import Rates, measured
 
 __all__ = ["KEY", "run"]
 
 KEY = ("graph", "row", "split", "share")
-GRAPHS = ("kron24", "kron20")
+GRAPHS = ("kron24", "kron21")
 _QUICK_GRAPHS = ("kron14",)
 _ITERATIONS, _ROUNDS = 5, 3
 _ONLY = {"max_iter": _ITERATIONS, "tol": 0, "on_limit": "return"}
-_LARGE = 1 << 28  # arcs, from which on few cuts are measured: splitting takes longer than running
-_SHARES, _FEW_SHARES, _SPLITS = (0.05, 0.1, 0.25, 0.5, 0.75), (0.25, 0.05), ("high", "low", "random")
+_LARGE = 1 << 28  # arcs, from which on one cut is measured: splitting takes longer than running
+_SHARES, _FEW_SHARES, _SPLITS = (0.05, 0.1, 0.25, 0.5, 0.75), (0.25,), ("high", "low", "random")
 WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
     "bfs": (False, "level", lambda graph, source, **how: dr.bfs(graph, source, **how)),
     "pagerank, an iteration": (False, "rank", lambda graph, source, **how: dr.pagerank(graph, **_ONLY, **how)),
@@ -38,6 +45,12 @@ WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
     "sssp": (True, "distance", lambda graph, source, **how: dr.sssp(graph, source, **how)),
 }  # fmt: skip
 """Whether it takes weights, the field that is compared, and the call."""
+_MODELS = {
+    "bfs": model.WORKS["bfs"],
+    "pagerank, an iteration": model.Work(passes=1),
+    "components": model.WORKS["connected_components"],
+    "sssp": model.WORKS["sssp"],
+}
 FIGURES: dict[str, dict[str, float]] = {
     "bfs": {"totem_ms": 4.3, "must_ms": 4.3, "aim_ms": 2.0},
     "pagerank, an iteration": {"totem_ms": 44.6, "must_ms": 30.0, "aim_ms": 12.0},
@@ -49,7 +62,10 @@ machine, without splitting."""
 
 
 def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """A row for each graph, algorithm, split and share."""
+    """A row for each graph, algorithm, split and share; before them the rates of the processors."""
+    rates = _rates()
+    for device, found in zip(("cpu", "cuda"), rates, strict=True):
+        yield {"graph": "", "row": f"rates of {device}", "split": "", "share": 0.0, **asdict(found)}
     for name in graphs or (_QUICK_GRAPHS if quick else GRAPHS):
         csr = make(name)
         source = csr.sources(1)[0]
@@ -58,25 +74,34 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
         forget()
         say(f"{name}: {hosts[False].num_vertices:,} vertices, {hosts[False].num_arcs:,} arcs")
         chosen = {row: work for row, work in WORKS.items() if not rows or any(row.startswith(part) for part in rows)}
-        peers = {row: _alone(hosts[work[0]], source, row, work) for row, work in chosen.items()}
         large = hosts[False].num_arcs >= _LARGE
+        peers = {row: _alone(hosts[work[0]], source, row, work, large) for row, work in chosen.items()}
         for split in _SPLITS[:1] if large else _SPLITS:
             for share in _FEW_SHARES if large else _SHARES:
                 for row, (weighted, field, call) in chosen.items():
                     graph = hosts[weighted]
                     ours = _measured(call, graph, source, row, device="cpu+cuda", share=share, split=split)
-                    model = _model(graph, share, split)
-                    if not row.startswith("pagerank"):
-                        del model["predicted_ms"]
                     known = {"graph": name, "row": row, "split": split, "share": share}
                     figures = FIGURES[row] if (name, split, share) == ("kron24", "high", 0.25) else {}
-                    yield {**known, **_row(row, field, ours, peers), **model, **figures}
+                    found = _row(row, field, ours, peers)
+                    yield {
+                        **known,
+                        **found,
+                        **_model(graph, share, split, row, rates, found["cpu_alone_ms"]),
+                        **figures,
+                    }
 
 
-def _alone(graph: dr.Graph, source: int, row: str, work: tuple[bool, str, Callable[..., Any]]) -> dict[str, Any]:
+def _alone(
+    graph: dr.Graph, source: int, row: str, work: tuple[bool, str, Callable[..., Any]], streams: bool
+) -> dict[str, Any]:
     """Each processor by itself; the device's copies are let go, so that the hybrid has the room."""
     found = {device: _measured(work[2], graph, source, row, device=device) for device in ("cuda", "cpu")}
     forget()
+    if streams:
+        engine = CudaEngine(CudaOptions(share=1 - _FEW_SHARES[0]))
+        found["stream"] = _measured(work[2], graph, source, row, device=engine)
+        forget()
     return found
 
 
@@ -105,23 +130,33 @@ def _row(row: str, field: str, ours: tuple[float, Any], peers: dict[str, Any]) -
         np.allclose(result[field], expected, rtol=1e-4) if field == "rank" else np.array_equal(result[field], expected)
     )
     better = "cuda" if cuda <= cpu else "cpu"
+    stream = {"stream_ms": peers[row]["stream"][0]} if "stream" in peers[row] else {}
     return {
         "ms": ms, **{f"{part}_ms": taken for part, taken in busy.items()}, "cuda_alone_ms": cuda, "cpu_alone_ms": cpu,
         "peer": better, "ratio": ms / min(cuda, cpu), "over_cpu": cpu / ms, "supersteps": result.trace.supersteps,
-        "differs": not same,
+        "differs": not same, **stream,
     }  # fmt: skip
 
 
-def _model(graph: dr.Graph, share: float, split: str) -> dict[str, float]:
-    """What the model says of a superstep in which all vertices are active: its time, and over the CPU alone."""
+def _rates() -> list[Rates]:
     from dromos.engines.cpu.part import CpuLeaf
     from dromos.engines.cuda.part import CudaLeaf
-    from dromos.places.hybrid.model import measured, predicted
-    from dromos.places.hybrid.split import split_graph
 
+    return [measured(CpuLeaf()), measured(CudaLeaf())]
+
+
+def _model(
+    graph: dr.Graph, share: float, split: str, row: str, rates: list[Rates], cpu_alone: float
+) -> dict[str, float]:
+    """What the model says of a run, or of an iteration."""
     made = split_graph(graph, (share, 1 - share), split)  # type: ignore[arg-type]
-    rates = [measured(CpuLeaf()), measured(CudaLeaf())]
     arcs = [part * graph.num_arcs for part in made.shares]
-    seconds = predicted(arcs, np.diff(made.bounds).tolist(), rates)
-    alone = graph.num_arcs / rates[0].arcs + graph.num_vertices / rates[0].vertices
-    return {"predicted_ms": seconds * 1e3, "predicted_over_cpu": alone / seconds}
+    vertices = np.diff(made.bounds).tolist()
+    ms = predicted_run(_MODELS[row], arcs, vertices, rates) * 1e3
+    sizes = {
+        "first_arcs": arcs[0],
+        "first_vertices": vertices[0],
+        "arcs": graph.num_arcs,
+        "vertices": graph.num_vertices,
+    }
+    return {"predicted_ms": ms, "predicted_over_cpu": cpu_alone / ms, **sizes}
