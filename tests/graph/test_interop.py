@@ -14,7 +14,7 @@ from networkx.utils import edges_equal, nodes_equal
 
 from dromos import Graph
 from dromos.errors import GraphDataError
-from dromos.graph.interop import as_numpy, choose_columns
+from dromos.graph.columns import as_numpy, choose_columns
 
 pl = pytest.importorskip("polars")
 

@@ -3,47 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype
-from dromos.errors import GraphDataError, InvalidArgumentError, ResourceError, UnknownVertexError
-from dromos.graph import build, interop, summary, transform
-from dromos.graph.build import MergeRule
-from dromos.graph.checks import check_rows, is_shared
-from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.dtypes import Array
+from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
+from dromos.graph import build, interop, making, summary, transform
+from dromos.graph.checks import check_rows
+from dromos.graph.columns import weight_column
 from dromos.graph.from_igraph import from_igraph
 from dromos.graph.from_networkx import from_networkx
-from dromos.graph.labels import Labels, factorize
-from dromos.graph.slices import GraphSlice, VertexSubset, equal_edge_bounds
-
-if TYPE_CHECKING:
-    from dromos.graph.transform import Relabelled
+from dromos.graph.labels import Labels
+from dromos.graph.records import Edges, Flags
+from dromos.graph.slices import GraphSlice, degree_subset, slice_of, slices
 
 __all__ = ["Edges", "Flags", "Graph"]
-
-
-class Edges(NamedTuple):
-    """Edges as columns; ``weight`` is ``None`` for an unweighted graph."""
-
-    src: Array
-    dst: Array
-    weight: Array | None
-
-
-@dataclass(frozen=True)
-class Flags:
-    """What is known of a graph; ``None`` stands for "not looked at yet"."""
-
-    directed: bool = True
-    symmetric: bool | None = None
-    sorted: bool | None = None
-    parallel_edges: bool | None = None
-    self_loops: bool | None = None
 
 
 class Graph:
@@ -116,123 +93,8 @@ class Graph:
 
     # ---- making ------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def from_edges(
-        cls,
-        src: Array | Sequence[Any],
-        dst: Array | Sequence[Any],
-        weight: Array | Sequence[float] | None = None,
-        *,
-        num_vertices: int | None = None,
-        directed: bool = True,
-        labels: Iterable[Any] | bool | None = None,
-        symmetrize: bool | None = None,
-        dedupe: bool = False,
-        drop_self_loops: bool = False,
-        merge_weights: MergeRule = "first",
-        threads: int | None = None,
-    ) -> Graph:
-        """A graph from columns of edges.
-
-        Args:
-            src, dst: ids ``0..n-1``, or labels: strings always are, integers with ``labels=True``.
-            weight: one number per edge; kept exactly (float32, float64 or int32).
-            num_vertices: how many vertices there are; the largest id + 1 unless given (isolated vertices are kept).
-            directed: ``False`` says that every edge goes both ways; each is given once, and stored in both directions.
-            labels: names of the vertices ``0..n-1``; or ``True`` where ``src`` and ``dst`` hold labels, not ids.
-            symmetrize: ``True`` makes an undirected graph of directed edges. ``False`` with ``directed=False`` says
-                that both directions of every edge are in the input already, which is checked.
-            dedupe: keep one of several edges with the same ends, its weight by ``merge_weights``.
-            drop_self_loops: leave out edges from a vertex to itself.
-            merge_weights: ``"first"`` in input order, ``"min"``, ``"max"`` or ``"sum"``.
-            threads: threads to build with; all cores unless given.
-
-        >>> Graph.from_edges(["ada", "ada"], ["bob", "eve"], directed=False)
-        <Graph: 3 vertices, 2 edges, undirected, str labels>
-        """
-        source, target = id_column(src, "src"), id_column(dst, "dst")
-        if len(source) != len(target):
-            raise GraphDataError(f"src has {len(source):,} ids and dst {len(target):,}; an edge needs one of each")
-        weights = weight_column(weight, len(source))
-        names: Labels | None = None
-        if labels is True or source.dtype == object or target.dtype == object:
-            if labels is not None and labels is not True:
-                raise InvalidArgumentError("src and dst hold labels themselves; give ids there to pass labels beside")
-            source, target, names = factorize(source, target)
-            if num_vertices is not None and num_vertices != len(names):
-                raise GraphDataError(f"num_vertices={num_vertices}, but the edges name {len(names)} vertices")
-        elif labels is not None and labels is not False:
-            names = Labels.from_values(labels)
-        count = vertex_count(source, target, num_vertices, names)
-        mirror = (not directed) if symmetrize is None else symmetrize
-        try:
-            offsets, targets, values = build.build_csr(
-                source, target, weights, count,
-                mirror=mirror, drop_self_loops=drop_self_loops, dedupe=dedupe, merge_weights=merge_weights,
-                threads=threads,
-            )  # fmt: skip
-        except MemoryError:
-            raise ResourceError(
-                f"a graph of {count:,} vertices and {len(source):,} edges does not fit into memory; give fewer "
-                "vertices (labels=True numbers sparse ids), or convert a file with `dromos convert --memory`"
-            ) from None
-        undirected = mirror or not directed
-        flags = Flags(
-            directed=not undirected,
-            symmetric=True if mirror else None,
-            sorted=True,
-            parallel_edges=False if dedupe else None,
-            self_loops=False if drop_self_loops else None,
-        )
-        graph = cls._make(offsets, targets, values, labels=names, flags=flags)
-        if undirected and not mirror and not graph.symmetric:
-            raise GraphDataError(
-                "directed=False with symmetrize=False says that every edge is given in both directions with one "
-                "weight, and some are not; leave symmetrize out to have the reverse edges added"
-            )
-        return graph
-
-    @classmethod
-    def from_csr(
-        cls,
-        offsets: Array,
-        targets: Array,
-        weights: Array | None = None,
-        *,
-        directed: bool = True,
-        labels: Iterable[Any] | None = None,
-        copy: bool = True,
-    ) -> Graph:
-        """A graph of CSR arrays, which are checked.
-
-        Arrays that somebody could still write to are copied; read-only ones of fitting types are not. ``copy=False``
-        shares the memory of the others too. They are then checked again before every run, at memory speed, and writing
-        to them while something runs is not safe.
-
-        >>> Graph.from_csr(np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), directed=False)
-        <Graph: 2 vertices, 1 edge, undirected>
-        """
-        offsets, targets = np.asarray(offsets), np.asarray(targets)
-        if offsets.ndim != 1 or targets.ndim != 1 or offsets.dtype.kind not in "iu" or targets.dtype.kind not in "iu":
-            raise GraphDataError("offsets and targets must be one-dimensional arrays of integers")
-        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(targets) or np.any(offsets[1:] < offsets[:-1]):
-            raise GraphDataError(f"offsets must rise from 0 to the number of targets, {len(targets):,}")
-        count = len(offsets) - 1
-        if len(targets) and not (int(targets.min()) >= 0 and int(targets.max()) < count):
-            raise GraphDataError(f"targets must lie in 0..{count - 1}")
-        values = weight_column(weights, len(targets))
-        names = None if labels is None else Labels.from_values(labels)
-        vertex_count(targets[:0], targets[:0], count, names)
-        offsets, rows_shared = _taken(offsets, OFFSET, copy)
-        targets, targets_shared = _taken(targets, id_dtype(count), copy)
-        if copy and values is not None:
-            values = _own(values, weights)
-        graph = cls._make(offsets, targets, values, labels=names, flags=Flags(directed=directed))
-        graph._shared = rows_shared or targets_shared
-        if not directed and not graph.symmetric:
-            raise GraphDataError("directed=False, but some arc lacks its reverse (or has another weight there)")
-        return graph
-
+    from_edges = classmethod(making.from_edges)
+    from_csr = classmethod(making.from_csr)
     from_scipy = classmethod(interop.from_scipy)
     from_networkx = classmethod(from_networkx)
     from_igraph = classmethod(from_igraph)
@@ -410,23 +272,6 @@ class Graph:
 
     # ---- parts and transformations -----------------------------------------------------------------------------
 
-    def slices(self, count: int) -> list[GraphSlice]:
-        """Cut the graph into ``count`` contiguous ranges of vertices with about equally many arcs, as views.
-
-        >>> [s.num_arcs for s in Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0]).slices(2)]
-        [2, 2]
-        """
-        bounds = equal_edge_bounds(self.offsets, count).tolist()
-        return [self.slice(start, stop) for start, stop in pairwise(bounds)]
-
-    def slice(self, start: int, stop: int) -> GraphSlice:
-        """The rows of the vertices ``start..stop``, as views."""
-        if not 0 <= start <= stop <= self.num_vertices:
-            raise InvalidArgumentError(f"{start}..{stop} is not a range of vertices within 0..{self.num_vertices}")
-        begin, end = self.offsets[start], self.offsets[stop]
-        weights = None if self._weights is None else self._weights[begin:end]
-        return GraphSlice(start, stop, self.offsets[start : stop + 1], self.targets[begin:end], weights)
-
     def arc_slices(self) -> Iterator[GraphSlice]:
         """All arcs, in slices: one for a graph in memory, many in turn for one that stays on disk.
 
@@ -435,65 +280,18 @@ class Graph:
         """
         yield self.slice(0, self.num_vertices)
 
-    def degree_subset(self, low: int = 0, high: int | None = None) -> VertexSubset:
-        """The vertices whose out-degree is at least ``low`` and below ``high``; their rows are not copied.
-
-        >>> Graph.from_edges([0, 0, 1], [1, 2, 2]).degree_subset(1).vertices.tolist()
-        [0, 1]
-        """
-        chosen = self.out_degree >= low
-        if high is not None:
-            chosen &= self.out_degree < high
-        return VertexSubset(np.flatnonzero(chosen), self.offsets, self.targets, self._weights)
-
     def reverse(self) -> Graph:
         """The graph with every edge turned round (itself, where it is undirected)."""
         return self.transpose
 
-    def symmetrized(self, *, dedupe: bool = True, merge_weights: MergeRule = "first") -> Graph:
-        """An undirected graph with an edge wherever this one has an arc in either direction.
-
-        >>> Graph.from_edges([0, 1, 1], [1, 0, 2]).symmetrized().num_edges
-        2
-        """
-        return transform.symmetrized(self, dedupe=dedupe, merge_weights=merge_weights)
-
-    def subgraph(self, vertices: Iterable[Any] | Array) -> Graph:
-        """The graph induced by ``vertices``, in the order wanted; its labels tell which they were.
-
-        Vertices are given by label (by id where the graph has no labels), or as a truth value for each.
-
-        >>> Graph.from_edges([0, 1, 2], [1, 2, 0]).subgraph([1, 2]).labels
-        <2 int labels: 1, 2>
-        """
-        return transform.subgraph(self, vertices)
-
-    def relabel_by_degree(self, *, descending: bool = True, named: bool = False) -> Relabelled:
-        """The same graph with ids ordered by out-degree, and the permutation to put results back.
-
-        ``named``: the old ids become the labels of a graph that has none, so that vertices are still called by them.
-
-        >>> r = Graph.from_edges([2, 2, 1], [0, 1, 0]).relabel_by_degree()
-        >>> r.graph.out_degree.tolist(), r.restore(r.graph.out_degree).tolist()
-        ([2, 1, 0], [0, 1, 2])
-        """
-        return transform.relabel_by_degree(self, descending=descending, named=named)
-
-    def egonet(self, vertex: Any, radius: int = 1) -> Graph:
-        """The subgraph of all vertices that ``vertex`` reaches in at most ``radius`` steps.
-
-        >>> Graph.from_edges([0, 1, 2], [1, 2, 3]).egonet(0, radius=2).num_vertices
-        3
-        """
-        return transform.egonet(self, self.vertex_id(vertex), radius)
-
-    def cross_edges(self, part: Array | Sequence[int]) -> Edges:
-        """The edges whose ends lie in different parts; ``part`` gives a number to each vertex.
-
-        >>> Graph.from_edges([0, 1], [1, 2]).cross_edges([0, 0, 1]).src.tolist()
-        [1]
-        """
-        return transform.cross_edges(self, np.asarray(part))
+    slices = slices
+    slice = slice_of
+    degree_subset = degree_subset
+    symmetrized = transform.symmetrized
+    subgraph = transform.subgraph
+    relabel_by_degree = transform.relabel_by_degree
+    egonet = transform.egonet
+    cross_edges = transform.cross_edges
 
     def degree_histogram(self, *, direction: str = "out") -> Array:
         """How many vertices have each degree: entry ``d`` counts those of degree ``d``.
@@ -509,7 +307,7 @@ class Graph:
         """The same edges with other weights, one an arc in the order of ``targets``, or with none."""
         values = weight_column(weights, self.num_arcs)
         if values is not None:
-            values = _own(values, weights)
+            values = making.own(values, weights)
         graph = Graph._make(
             self.offsets, self.targets, values, labels=self._labels, flags=replace(self._flags, symmetric=None)
         )
@@ -597,23 +395,6 @@ def _unpickle(offsets: Array, targets: Array, weights: Array | None, labels: Lab
     return Graph._make(
         offsets, targets, weights, labels=labels, flags=flags, check=lambda: check_rows(offsets, targets, weights)
     )
-
-
-def _taken(given: Array, dtype: Any, copy: bool) -> tuple[Array, bool]:
-    """An array of a caller in the type wanted, with a copy if ``copy``; and whether its memory is still the caller's.
-
-    Memory that nobody can write to is never copied.
-    """
-    array = np.ascontiguousarray(given, dtype=dtype)
-    if not np.may_share_memory(array, given) or not is_shared(given):
-        return array, False
-    return (array.copy(), False) if copy else (array, True)
-
-
-def _own(values: Array, given: Any) -> Array:
-    """``values``, made of what a caller has ``given``; a copy where the caller could still write to them."""
-    taken_over = values is given or values.base is not None
-    return values.copy() if taken_over and is_shared(values) else values
 
 
 def _read_only(array: Array) -> Array:

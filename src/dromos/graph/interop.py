@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dromos.dtypes import Array
 from dromos.errors import GraphDataError, MissingDependencyError
 from dromos.graph.arrow_columns import arrow_ids, arrow_weights
-from dromos.graph.label_arrays import is_arrow, objects
+from dromos.graph.columns import choose_columns
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
-
-
-def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
-    """Any array as NumPy's, without a copy where that can be: by ``__array__``, DLPack (torch), or the elements.
-
-    >>> as_numpy([1, 2]).tolist()
-    [1, 2]
-    """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise GraphDataError("some entries of the array are masked; fill them or leave their edges out")
-    if isinstance(values, np.ndarray):
-        return _native(np.asarray(values))
-    if is_arrow(values) and hasattr(values, "null_count"):
-        if values.null_count:
-            raise GraphDataError(f"the array has {values.null_count:,} missing values (null)")
-        return np.asarray(values)
-    if isinstance(values, (list, tuple)) and any(issubclass(kind, str) for kind in set(map(type, values))):
-        return objects(list(values))  # NumPy's own strings would lose trailing NULs, and make strings of numbers
-    if hasattr(values, "__dlpack__"):
-        try:
-            return np.from_dlpack(values)
-        except (BufferError, TypeError, RuntimeError, ValueError) as error:
-            raise GraphDataError(f"cannot take the array by DLPack: {error}; move it to the CPU first") from None
-    try:
-        return _native(np.asarray(values))
-    except (ValueError, OverflowError, TypeError) as error:
-        raise GraphDataError(f"not a column of numbers or strings: {error}") from None
-
-
-def _native(array: Array) -> Array:
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def from_scipy(cls: type[Graph], /, matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
@@ -213,40 +180,6 @@ def to_pandas(self: Graph) -> Any:
     """
     _require("pandas", "pandas")
     return to_arrow(self).to_pandas()
-
-
-def choose_columns(
-    names: Sequence[str], src: str | None, dst: str | None, weight: str | None
-) -> tuple[str, str, str | None]:
-    """The names of the source, target and weight columns among ``names``.
-
-    Those not given are ``src`` and ``dst``, or ``source`` and ``target``, or else the first two that are left; and
-    ``weight`` where there is such a column.
-
-    >>> choose_columns(["from", "to", "weight"], None, None, None)
-    ('from', 'to', 'weight')
-    """
-    listed = ", ".join(names) or "(none)"
-    given = [name for name in (src, dst, weight) if name is not None]
-    for wanted in given:
-        if wanted not in names:
-            raise GraphDataError(f"there is no column {wanted!r}; the columns are {listed}")
-    if len(set(given)) < len(given):
-        raise GraphDataError(f"one column is asked for twice: src={src!r}, dst={dst!r}, weight={weight!r}")
-    if len(set(names)) < len(names):
-        raise GraphDataError(f"two columns have the same name: {listed}")
-    free = [name for name in names if name not in given]
-    if weight is None and "weight" in free:
-        weight = "weight"
-        free.remove(weight)
-    for usual_src, usual_dst in (("src", "dst"), ("source", "target")):
-        if (src or usual_src) in (*free, src) and (dst or usual_dst) in (*free, dst):
-            return src or usual_src, dst or usual_dst, weight
-    chosen_src = src or (free.pop(0) if free else None)
-    chosen_dst = dst or (free.pop(0) if free else None)
-    if chosen_src is None or chosen_dst is None:
-        raise GraphDataError(f"a table of edges needs two columns of vertices; its columns are {listed}")
-    return chosen_src, chosen_dst, weight
 
 
 def _require(module: str, extra: str) -> Any:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 
-__all__ = ["GraphSlice", "VertexSubset", "equal_edge_bounds"]
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["GraphSlice", "VertexSubset", "degree_subset", "equal_edge_bounds", "slice_of", "slices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +101,36 @@ def equal_edge_bounds(offsets: Array, count: int) -> Array:
     bounds[0], bounds[-1] = 0, len(offsets) - 1
     bounds[1:-1] = np.searchsorted(offsets, cuts)
     return bounds
+
+
+def slices(graph: Graph, count: int) -> list[GraphSlice]:
+    """Cut the graph into ``count`` contiguous ranges of vertices with about equally many arcs, as views.
+
+    >>> from dromos import Graph
+    >>> [s.num_arcs for s in Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0]).slices(2)]
+    [2, 2]
+    """
+    bounds = equal_edge_bounds(graph.offsets, count).tolist()
+    return [graph.slice(start, stop) for start, stop in pairwise(bounds)]
+
+
+def slice_of(graph: Graph, start: int, stop: int) -> GraphSlice:
+    """The rows of the vertices ``start..stop``, as views."""
+    if not 0 <= start <= stop <= graph.num_vertices:
+        raise InvalidArgumentError(f"{start}..{stop} is not a range of vertices within 0..{graph.num_vertices}")
+    begin, end = graph.offsets[start], graph.offsets[stop]
+    weights = None if graph.weights is None else graph.weights[begin:end]
+    return GraphSlice(start, stop, graph.offsets[start : stop + 1], graph.targets[begin:end], weights)
+
+
+def degree_subset(graph: Graph, low: int = 0, high: int | None = None) -> VertexSubset:
+    """The vertices whose out-degree is at least ``low`` and below ``high``; their rows are not copied.
+
+    >>> from dromos import Graph
+    >>> Graph.from_edges([0, 0, 1], [1, 2, 2]).degree_subset(1).vertices.tolist()
+    [0, 1]
+    """
+    chosen = graph.out_degree >= low
+    if high is not None:
+        chosen &= graph.out_degree < high
+    return VertexSubset(np.flatnonzero(chosen), graph.offsets, graph.targets, graph.weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,11 @@ from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexErr
 from dromos.graph import build
 from dromos.graph.build import CsrArrays, MergeRule
 from dromos.graph.labels import Labels
+from dromos.graph.records import Edges, Flags
 from dromos.parallel import run_team
 
 if TYPE_CHECKING:
-    from dromos.graph.graph import Edges, Graph
+    from dromos.graph.graph import Graph
 
 __all__ = ["Relabelled"]
 
@@ -34,8 +35,6 @@ class Relabelled(NamedTuple):
 
 def transposed(graph: Graph) -> Graph:
     """Every arc reversed, rows sorted."""
-    from dromos.graph.graph import Flags
-
     src = build.expand_sources(graph.offsets, graph.targets.dtype)
     offsets, targets, weights = build.build_csr(
         graph.targets, src, graph.weights, graph.num_vertices, dst_ascending=True
@@ -103,8 +102,13 @@ def has_parallel_unsorted(graph: Graph) -> bool:
     return len(merged.targets) < graph.num_arcs
 
 
-def symmetrized(graph: Graph, *, dedupe: bool, merge_weights: MergeRule) -> Graph:
-    """See :meth:`Graph.symmetrized`."""
+def symmetrized(graph: Graph, *, dedupe: bool = True, merge_weights: MergeRule = "first") -> Graph:
+    """An undirected graph with an edge wherever this one has an arc in either direction.
+
+    >>> from dromos import Graph
+    >>> Graph.from_edges([0, 1, 1], [1, 0, 2]).symmetrized().num_edges
+    2
+    """
     if not graph.directed and not (dedupe and graph.has_parallel_edges):
         return graph
     result = type(graph).from_edges(
@@ -115,7 +119,14 @@ def symmetrized(graph: Graph, *, dedupe: bool, merge_weights: MergeRule) -> Grap
 
 
 def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
-    """See :meth:`Graph.subgraph`."""
+    """The graph induced by ``vertices``, in the order wanted; its labels tell which they were.
+
+    Vertices are given by label (by id where the graph has no labels), or as a truth value for each.
+
+    >>> from dromos import Graph
+    >>> Graph.from_edges([0, 1, 2], [1, 2, 0]).subgraph([1, 2]).labels
+    <2 int labels: 1, 2>
+    """
     chosen = np.asarray(vertices if isinstance(vertices, np.ndarray) else list(vertices))
     if chosen.dtype == bool and chosen.shape == (graph.num_vertices,):
         chosen = np.flatnonzero(chosen)
@@ -139,7 +150,6 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
 def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) -> Graph:
     """The rows of ``chosen``, renamed by ``new_ids``, without the arcs that lead to a vertex named -1."""
     from dromos.graph import transform_kernels as kernels
-    from dromos.graph.graph import Flags
 
     chosen = chosen.astype(np.int64, copy=False)
     team, ids = build.team_size(graph.num_arcs), graph.targets.dtype
@@ -172,8 +182,16 @@ def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) 
     return type(graph)._make(offsets, targets, values, labels=names, flags=flags)
 
 
-def relabel_by_degree(graph: Graph, *, descending: bool, named: bool = False) -> Relabelled:
-    """See :meth:`Graph.relabel_by_degree`; vertices of equal degree keep their order."""
+def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = False) -> Relabelled:
+    """The same graph with ids ordered by out-degree, and the permutation to put results back.
+
+    ``named``: the old ids become the labels of a graph that has none, so that vertices are still called by them.
+
+    >>> from dromos import Graph
+    >>> r = Graph.from_edges([2, 2, 1], [0, 1, 0]).relabel_by_degree()
+    >>> r.graph.out_degree.tolist(), r.restore(r.graph.out_degree).tolist()
+    ([2, 1, 0], [0, 1, 2])
+    """
     degree, n = graph.out_degree, graph.num_vertices
     largest = int(degree.max(initial=0))
     # A counting sort by degree is the builder's work: every vertex is an arc from its degree, given in order.
@@ -201,8 +219,6 @@ def reordered(graph: Graph, old_ids: Array) -> Relabelled:
 
 def reordered_with_arcs(graph: Graph, old_ids: Array) -> tuple[Relabelled, Array]:
     """As :func:`reordered`, and the old number of each arc."""
-    from dromos.graph.graph import Flags
-
     new_ids = _inverse(old_ids, graph.targets.dtype)
     src = new_ids[build.expand_sources(graph.offsets, graph.targets.dtype)]
     numbers = np.arange(graph.num_arcs, dtype=np.int64)
@@ -220,13 +236,19 @@ def _inverse(old_ids: Array, dtype: np.dtype[Any]) -> Array:
     return new_ids
 
 
-def egonet(graph: Graph, vertex: int, radius: int) -> Graph:
-    """See :meth:`Graph.egonet`; a plain frontier search, since an egonet is small."""
+def egonet(graph: Graph, vertex: Any, radius: int = 1) -> Graph:
+    """The subgraph of all vertices that ``vertex`` reaches in at most ``radius`` steps.
+
+    >>> from dromos import Graph
+    >>> Graph.from_edges([0, 1, 2], [1, 2, 3]).egonet(0, radius=2).num_vertices
+    3
+    """
     if isinstance(radius, bool) or not hasattr(radius, "__index__") or radius < 0:
         raise InvalidArgumentError(f"radius={radius!r} is not a whole number of steps")
+    start = graph.vertex_id(vertex)
     seen = np.zeros(graph.num_vertices, dtype=bool)
-    seen[vertex] = True
-    frontier = np.array([vertex])
+    seen[start] = True
+    frontier = np.array([start])  # a plain search by levels, since an egonet is small
     for _ in range(radius):
         degrees = graph.out_degree[frontier]
         shifts = graph.offsets[frontier] - np.cumsum(degrees) + degrees
@@ -239,8 +261,14 @@ def egonet(graph: Graph, vertex: int, radius: int) -> Graph:
     return subgraph(graph, seen)
 
 
-def cross_edges(graph: Graph, part: Array) -> Edges:
-    """See :meth:`Graph.cross_edges`."""
+def cross_edges(graph: Graph, part: Array | Sequence[int]) -> Edges:
+    """The edges whose ends lie in different parts; ``part`` gives a number to each vertex.
+
+    >>> from dromos import Graph
+    >>> Graph.from_edges([0, 1], [1, 2]).cross_edges([0, 0, 1]).src.tolist()
+    [1]
+    """
+    part = np.asarray(part)
     if part.shape != (graph.num_vertices,):
         raise GraphDataError(
             f"part has the shape {part.shape}; expected one for each of {graph.num_vertices:,} vertices"

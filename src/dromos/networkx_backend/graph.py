@@ -234,7 +234,8 @@ class BackendGraph:
     @cached_property
     def dromos(self) -> Graph:
         """The graph of distinct edges, without weights, for Dromos's own algorithms."""
-        from dromos.graph.graph import Flags, Graph
+        from dromos.graph.graph import Graph
+        from dromos.graph.records import Flags
 
         flags = Flags(directed=self.directed, symmetric=None if self.directed else True, parallel_edges=False)
         return Graph._make(self.offsets, self.targets, flags=flags)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.graph.graph import Edges
+from dromos.graph.records import Edges
 from dromos.parallel import run_team
 
 __all__ = ["coloring", "forest", "matching"]

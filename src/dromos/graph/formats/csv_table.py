@@ -17,11 +17,11 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from dromos.errors import FormatError
+from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.files import atomic_output, open_input, strip_compression
 from dromos.graph.formats.loss import refuse_loss
 from dromos.graph.formats.table_rows import arrow_errors, block_of, check_ids_option, edge_batches, edge_schema
-from dromos.graph.interop import choose_columns
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph

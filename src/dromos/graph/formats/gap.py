@@ -36,7 +36,8 @@ _NO_WEIGHTS = np.empty(0, dtype=np.int32)
 
 
 def _load(path: Path, *, weighted: bool, progress: Progress = no_progress) -> Graph:
-    from dromos.graph.graph import Flags, Graph
+    from dromos.graph.graph import Graph
+    from dromos.graph.records import Flags
 
     with _Reader.open(path, progress) as reader:
         head = reader.take(_HEADER.size)

@@ -1,6 +1,6 @@
 """Tables of edges: Parquet, Arrow IPC (Feather), and CSV with a header line.
 
-A row is an edge; columns are found by :func:`dromos.graph.interop.choose_columns`, or given as ``src=``, ``dst=`` and
+A row is an edge; columns are found by :func:`dromos.graph.columns.choose_columns`, or given as ``src=``, ``dst=`` and
 ``weight=``. Parquet and Arrow files that Dromos wrote carry a note in their metadata and come back exactly, isolated
 vertices, direction and labels included; other tables are read as directed edges. See :mod:`.csv_table` for CSV.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dromos.errors import CorruptFileError, InvalidArgumentError, UnsupportedFormatError
+from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Format, Progress, no_progress
 from dromos.graph.formats.csv_table import stream_csv, write_csv
 from dromos.graph.formats.files import atomic_output, open_input
@@ -25,7 +26,6 @@ from dromos.graph.formats.table_rows import (
     edge_batches,
     edge_schema,
 )
-from dromos.graph.interop import choose_columns
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph

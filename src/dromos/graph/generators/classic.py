@@ -6,7 +6,8 @@ import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.graph.generators.arguments import MAX_SCALE, require_memory, whole_number
-from dromos.graph.graph import Flags, Graph
+from dromos.graph.graph import Graph
+from dromos.graph.records import Flags
 
 __all__ = ["binary_tree", "complete", "cycle", "path", "star"]
 

@@ -12,7 +12,8 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph.generators.arguments import probability, require_memory, whole_number
 from dromos.graph.generators.classic import complete
 from dromos.graph.generators.rng import Stream, key_of
-from dromos.graph.graph import Flags, Graph
+from dromos.graph.graph import Graph
+from dromos.graph.records import Flags
 from dromos.parallel import run_team
 
 __all__ = ["barabasi_albert", "watts_strogatz"]

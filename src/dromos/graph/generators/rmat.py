@@ -21,7 +21,8 @@ from dromos.graph.build import EDGES_A_CALL, team_size
 from dromos.graph.generators.arguments import MAX_SCALE, probability, require_memory, whole_number
 from dromos.graph.generators.rng import Stream, key_of, permutation_constants
 from dromos.graph.generators.weights import weighted
-from dromos.graph.graph import Edges, Graph
+from dromos.graph.graph import Graph
+from dromos.graph.records import Edges
 from dromos.parallel import run_team
 
 __all__ = ["kronecker", "rmat", "rmat_edges"]

@@ -10,7 +10,8 @@ from dromos.graph.build import EDGES_A_CALL, team_size
 from dromos.graph.generators.arguments import MAX_SCALE, require_memory, whole_number
 from dromos.graph.generators.rng import Stream, key_of
 from dromos.graph.generators.weights import weighted
-from dromos.graph.graph import Edges, Graph
+from dromos.graph.graph import Graph
+from dromos.graph.records import Edges
 from dromos.parallel import run_team
 
 __all__ = ["uniform", "uniform_edges"]
