@@ -20,6 +20,7 @@ from dromos.errors import CorruptFileError
 from dromos.graph.store import write
 from dromos.graph.store.paged.pager import Pager, Room, unpacking_bytes
 from dromos.graph.store.paged.pool import ReadPool
+from dromos.graph.store.paged.rows import Request
 from dromos.places.stream import StreamEngine
 from dromos.places.stream.budget import plan_memory
 from tests.sizes import examples
@@ -131,6 +132,30 @@ def test_a_damaged_pack_is_told_with_section_page_and_byte(tmp_path: Path) -> No
     text = rf"packed\.drm: section targets, pages 0\.\.\d+: pack 0 \(bytes {section.offset:,}\.\.[\d,]+\) fails"
     with pytest.raises(CorruptFileError, match=text):
         dr.run(program, file, device=engine)
+
+
+def test_a_disk_that_answers_otherwise_the_second_time_is_found(tmp_path: Path) -> None:
+    file = packed(random_graph(5), tmp_path)
+    rows = file.paged_rows("", weights=False, page_bytes=PAGE)
+    section = file.header.section("targets")
+    assert section is not None
+    wrong: list[int] = []
+
+    def fault(buffer: Array, position: int) -> None:
+        for at in wrong:
+            if position <= at < position + len(buffer):
+                buffer[at - position] ^= 16
+
+    source = FaultyFile(file.origin, fault)
+    pages = Request(2, 5)
+    rows.read(source, pages)
+    rows.read(source, pages)
+    starts = section.offset + 4 * file._pack_index("").starts
+    for at in np.linspace(starts[2], starts[5] - 1, 40).astype(int).tolist():
+        wrong[:] = [at]
+        with pytest.raises(CorruptFileError, match=r"section targets, pages 2\.\.4: pack [234]"):
+            rows.read(source, pages)
+    source.close()
 
 
 def test_a_store_of_packs_is_also_read_by_rows_and_into_memory(tmp_path: Path) -> None:

@@ -83,9 +83,12 @@ def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
 
 @lean_kernel
 def unpack(
-    thread, num_threads, ticket, data, words, starts, first_arc, num_arcs, pack_arcs, mask, num_vertices, out, faults
+    thread, num_threads, ticket, data, words, starts, first_arc, num_arcs, pack_arcs, mask, num_vertices, out, prints,
+    faults,
 ):  # fmt: skip
     """Unpack packs one after the other, whichever comes next; ``out`` holds the arcs from ``first_arc`` on.
+
+    ``prints`` get a fingerprint of each pack: the exclusive or of its words, and the low half of their sum.
 
     ``starts`` tells where in ``words`` (``data``, as bytes) each pack begins and where the last one ends. Whatever the
     bytes are, nothing is read outside of a pack or written outside of its arcs: a pack whose widths do not add up to
@@ -115,6 +118,12 @@ def unpack(
         if length != 0 or widest > most_bits:
             bad_pack = min(bad_pack, number)
             continue
+        flips = total = np.uint64(0)
+        for i in range(at, load(starts, number + 1)):  # vectorises
+            word = np.uint64(load(words, i))
+            flips ^= word
+            total += word
+        store(prints, number, flips | (total << _WORD))
         bit = 32 * (at + header * groups)
         value = np.uint64(0)
         for block in range(blocks):

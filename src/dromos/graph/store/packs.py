@@ -96,11 +96,18 @@ class PackIndex:
         """What the index takes in memory."""
         return int(self.starts.nbytes + self.sums.nbytes)
 
-    def check(self, data: memoryview, first: int, last: int, section: Section, path: Path) -> None:
-        """Compare the packs ``first..last`` with their checksums; ``data`` begins with the first of them."""
+    def check(
+        self, data: memoryview, first: int, last: int, section: Section, path: Path, skip: Array | None = None
+    ) -> None:
+        """Compare the packs ``first..last`` with their checksums, but for those to ``skip``.
+
+        ``data`` begins with the first of them.
+        """
         begin = int(self.starts[first])
         bounds = (4 * (self.starts[first : last + 1] - begin)).tolist()
-        for number, low, high in zip(range(first, last), bounds, bounds[1:], strict=False):
+        numbers = range(first, last) if skip is None else (first + np.flatnonzero(~skip)).tolist()
+        for number in numbers:
+            low, high = bounds[number - first], bounds[number - first + 1]
             if zlib.crc32(data[low:high]) != self.sums[number]:
                 at = section.offset + 4 * begin
                 raise CorruptFileError(
@@ -163,10 +170,12 @@ def unpack(
     num_vertices: int,
     path: Path | None,
     threads: int | None = 1,
-) -> None:
+) -> Array:
     """Unpack the packs ``first..last`` into ``out``; ``data`` (bytes) begins with the first of them.
 
-    Packs that make no sense are a :class:`~dromos.errors.CorruptFileError` with the byte, whatever their checksums say.
+    Returns a fingerprint of each pack, by which it can be recognised much quicker than by its checksum: a flipped bit
+    always changes it, and a pack from elsewhere but once in 2^64. Packs that make no sense are a
+    :class:`~dromos.errors.CorruptFileError` with the byte, whatever their checksums say.
     """
     from dromos.graph.store import pack_kernels as kernels
 
@@ -176,10 +185,11 @@ def unpack(
     words = data[: len(data) // 4 * 4].view(np.uint32)
     team = 1 if last - first < 2 else min(num_threads(threads), last - first)
     faults = np.full((team, kernels.NUM_FAULTS), kernels.NOWHERE, dtype=np.int64)
+    prints = np.zeros(last - first, dtype=np.uint64)
     first_arc = first * index.pack_arcs
     run_team(
         kernels.unpack, np.zeros(1, np.int64), data, words, starts, first_arc, len(out), index.pack_arcs,
-        gap_mask(num_vertices), num_vertices, out, faults, threads=team,
+        gap_mask(num_vertices), num_vertices, out, prints, faults, threads=team,
     )  # fmt: skip
     bad_pack, bad_arc = faults.min(axis=0).tolist()
     if bad_pack != kernels.NOWHERE:
@@ -189,7 +199,7 @@ def unpack(
         number = bad_arc // index.pack_arcs
         reason = f"arc {bad_arc:,} leads to {out[bad_arc - first_arc]:,}, and there are {num_vertices:,} vertices"
     else:
-        return
+        return prints
     raise CorruptFileError(
         f"section {section.name}, pack {number:,}, byte {section.offset + 4 * int(index.starts[number]):,}: {reason}; "
         "the file is damaged: write or copy it again", path=path,

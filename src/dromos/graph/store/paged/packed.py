@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import FileError
+from dromos.errors import CorruptFileError, FileError
 from dromos.graph.store.layout import ALIGNMENT, Section, aligned
 from dromos.graph.store.packs import PackIndex, unpack
 from dromos.graph.store.paged.file import ByteSource
@@ -23,7 +23,8 @@ __all__ = ["PackedSection"]
 class PackedSection:
     """A section of packs, and the addresses for what is in them.
 
-    Every pack has its own checksum, which is compared at every read. The bytes of the file lie in a buffer only until
+    Every pack has its own checksum, which is compared when it is first read; when it is read again, its fingerprint is.
+    The bytes of the file lie in a buffer only until
     they are unpacked; there is one for each thread that reads.
     """
 
@@ -34,13 +35,15 @@ class PackedSection:
         self._page_packs = page_arcs // index.pack_arcs
         self.memory = SparseMemory(num_arcs * section.dtype.itemsize)
         self.array: Array = self.memory.bytes[: num_arcs * section.dtype.itemsize].view(section.dtype)
+        self._prints = np.zeros(len(index.sums), dtype=np.uint64)
+        self._checked = np.zeros(len(index.sums), dtype=bool)
         self._buffers: list[mmap.mmap] = []
         self._unpack(np.empty(0, dtype=np.uint8), 0, 0)  # compiles here, where Ctrl-C is seen
 
     @property
     def table_bytes(self) -> int:
-        """What the index takes in memory."""
-        return self.index.nbytes
+        """What the index and the fingerprints take in memory."""
+        return self.index.nbytes + self._prints.nbytes + self._checked.nbytes
 
     def bytes_of(self, request: Request) -> int:
         """What a request reads: whole disk blocks."""
@@ -70,15 +73,17 @@ class PackedSection:
         data, packs = view[begin - low : end - low], self._packs(request)
         try:
             source.read_into(view[: high - low], low)
-            self.index.check(data, *packs, self.section, source.path)
-            self._unpack(np.frombuffer(data, dtype=np.uint8), *packs, source)
+            known = self._checked[packs[0] : packs[1]].copy()
+            self.index.check(data, *packs, self.section, source.path, skip=known)
+            prints = self._unpack(np.frombuffer(data, dtype=np.uint8), *packs, source)
+            self._recognise(prints, known, packs[0], source)
         except FileError as error:
             name, pages = f"section {self.section.name}, ", f"pages {request.first:,}..{request.last - 1:,}"
             raise type(error)(f"{name}{pages}: {error.message.removeprefix(name)}", path=error.path) from error
         self._buffers.append(buffer)
 
     def check(self, *_: object) -> None:
-        """Nothing to do: :meth:`read` compares every pack with its checksum whenever it is read, and all targets."""
+        """Nothing to do: :meth:`read` compares every pack whenever it is read, and all targets."""
 
     keep_prints = compare_prints = check_targets = check
 
@@ -86,12 +91,26 @@ class PackedSection:
         """Give the memory of pages back."""
         self.memory.drop(request.first * self.page_bytes, min(request.last * self.page_bytes, len(self.memory.bytes)))
 
-    def _unpack(self, data: Array, first: int, last: int, source: ByteSource | None = None) -> None:
+    def _unpack(self, data: Array, first: int, last: int, source: ByteSource | None = None) -> Array:
         arcs = self.index.pack_arcs
-        unpack(
+        return unpack(
             data, self.index, first, last, self.array[first * arcs : last * arcs],
             section=self.section, num_vertices=self._num_vertices, path=None if source is None else source.path,
         )  # fmt: skip
+
+    def _recognise(self, prints: Array, known: Array, first: int, source: ByteSource) -> None:
+        """Compare packs that are read again with what they were, and keep the fingerprints of the others."""
+        kept = self._prints[first : first + len(prints)]
+        wrong = np.flatnonzero(known & (kept != prints))
+        if len(wrong):
+            number = first + int(wrong[0])
+            begin, end = (self.section.offset + 4 * int(at) for at in self.index.starts[number : number + 2])
+            raise CorruptFileError(
+                f"pack {number:,} (bytes {begin:,}..{end:,}) is not what it was when it was read and checked before: "
+                "the disk or the file is damaged; write or copy it again", path=source.path,
+            )  # fmt: skip
+        kept[~known] = prints[~known]
+        self._checked[first : first + len(prints)] = True
 
     def _packs(self, request: Request) -> tuple[int, int]:
         return request.first * self._page_packs, min(request.last * self._page_packs, len(self.index.sums))
