@@ -21,6 +21,7 @@ from dromos.engines.cuda.native import brandes
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, module_of, text_of
 from dromos.engines.cuda.native.searching import Levels
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.records import record_of
 from dromos.engines.cuda.resident import ResidentGraph
 
 __all__ = ["betweenness", "one_by_one", "sources"]
@@ -30,16 +31,7 @@ _LEVEL_NAMES: Final = {1: "unsigned char", 4: "unsigned"}
 _BLOCK = 512
 _CLASSES = len(CLASS_DEGREES) + 1
 _LEVELS_A_LAUNCH = 4096
-_P = np.dtype(np.uint64)
-sweep_type = np.dtype(
-    [
-        *((name, _P) for name in ("offsets", "targets", "level", "order", "bounds", "paths", "spread", "total")),
-        *((name, _P) for name in ("overflow", "arrivals")),
-        ("on_path", np.float64),
-        *((name, np.int32) for name in ("first", "last", "deepest")),
-    ],
-    align=True,
-)
+sweep_type: Final = record_of(_NAME, "Sweep")
 """The structure ``Sweep`` of the kernels."""
 
 

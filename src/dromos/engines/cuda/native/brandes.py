@@ -11,6 +11,7 @@ from dromos.dtypes import Array
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, slices, text_of
+from dromos.engines.cuda.records import record_of
 
 __all__ = ["batch_type", "blocks_for", "blocks_that_fit", "by_blocks", "sources"]
 
@@ -21,17 +22,7 @@ _ARCS_A_BLOCK: Final = 1 << 18
 """A block walks about so many in the time that the whole device takes for a search; all blocks have to gain by it."""
 _ARCS_A_LAUNCH: Final = 1 << 22
 """Of one block, about 20 ms."""
-_L, _I, _D = np.dtype(np.uint64), np.dtype(np.int64), np.dtype(np.float64)
-_ARRAYS: Final = ("level", "paths", "spread", "sum", "order", "hubs", "bounds")
-batch_type: Final = np.dtype(
-    [
-        *((name, _L) for name in ("offsets", "targets", "sources")),
-        *((name, _I) for name in ("n", "max_degree", "count")),
-        ("on_path", _D),
-        *((name, _L) for name in (*_ARRAYS, "failed")),
-    ],
-    align=True,
-)
+batch_type: Final = record_of(_NAME, "Batch")
 """The structure ``Batch`` of the kernel."""
 
 

@@ -16,6 +16,7 @@ from dromos.dtypes import Array
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, text_of
+from dromos.engines.cuda.records import record_of
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.joint_groups import Found, step_of, width_for
 from dromos.errors import DeviceError
@@ -26,11 +27,6 @@ _NAME: Final = "native_joint"
 _THREADS: Final = 512
 _NANOSECONDS: Final = 100_000_000
 """After so long a kernel hands back to the host, which starts it again if nobody wants it to stop."""
-_U, _L, _I = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.int64)
-_SLOT: Final = np.dtype(
-    [*((name, _U) for name in ("size", "listed", "queued", "big", "huge", "stop")), ("out", _L), ("closed", _L)],
-    align=True,
-)
 _DISTANCES: Final = {1: "signed char", 2: "short", 4: "int", 8: "long long"}
 
 
@@ -152,27 +148,11 @@ class Search:
 
 def control_type(width: int) -> np.dtype[Any]:
     """The structure ``Control`` of the kernel for ``width`` words a vertex."""
-    searches = 64 * width
-    words = ("size", "flipped", "level", "finished", "pulled", "in_queue")
-    return np.dtype(
-        [
-            ("arrivals", _U), ("unused", _U), ("slots", _SLOT, (3,)), ("counts", _U, (3, searches)),
-            *((name, _U) for name in words), ("out", _L), ("open", _L), ("joint", _L), ("live", _L, (width,)),
-            *((name, _L, (searches,)) for name in ("reached", "far", "depth")), ("near", np.float64, (searches,)),
-        ],
-        align=True,
-    )  # fmt: skip
+    slot = record_of("joint_records", "Slot")
+    return record_of("joint_records", "Control", {"Slot": slot}, {"SEARCHES": 64 * width, "WORDS": width})
 
 
-argument_type: Final = np.dtype(
-    [
-        *((name, _L) for name in ("offsets", "targets", "in_offsets", "sources", "ids", "rank")),
-        *((name, _I) for name in ("n", "arcs", "max_degree", "limit", "nanoseconds")),
-        ("classes", _I, (8,)), ("seen", _L), ("table", _L, (2,)), ("queue", _L, (2,)),
-        *((name, _L) for name in ("hubs", "listed", "distance", "control")),
-    ],
-    align=True,
-)  # fmt: skip
+argument_type: Final = record_of("joint_records", "Joint")
 """The structure ``Joint`` of the kernel."""
 
 
