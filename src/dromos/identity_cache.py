@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 __all__ = ["IdentityCache"]
+
+T = TypeVar("T")
 
 
 class IdentityCache:
@@ -32,3 +35,17 @@ class IdentityCache:
             )
             found = self._kept.setdefault(key, made)  # of several threads one is first
         return found[1]
+
+    def once(self, thing: Any, name: str, make: Callable[[], T]) -> T:
+        """What ``make`` gives, called once as long as ``thing`` lives.
+
+        >>> class Thing: pass
+        >>> cache, thing = IdentityCache(), Thing()
+        >>> cache.once(thing, "list", list) is cache.once(thing, "list", list)
+        True
+        """
+        kept = self.of(thing)
+        if name not in kept:
+            kept.setdefault(name, make())
+        made: T = kept[name]
+        return made

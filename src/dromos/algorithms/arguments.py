@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from dromos.graph import Graph
 from dromos.graph.build import expand_sources
 from dromos.graph.derived import derived
 from dromos.graph.slices import GraphSlice
+from dromos.identity_cache import IdentityCache
 
 __all__ = [
     "count_of",
@@ -45,8 +45,12 @@ def _without_weights(graph: Graph) -> Graph:
     return derived(graph, "without weights", lambda given: given.with_weights(None))
 
 
-# The range of a graph's weights costs a pass over them; it is found once and kept while the graph lives.
-_ranges: dict[int, tuple[weakref.ref[Graph], tuple[float, float]]] = {}
+_kept: Final = IdentityCache()  # the range of a graph's weights costs a pass over them
+
+
+def _range_of_weights(graph: Graph) -> tuple[float, float]:
+    ends = [(piece.weights.min().item(), piece.weights.max().item()) for piece in _weighted_slices(graph)]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) -> tuple[float, float]:
@@ -57,12 +61,7 @@ def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) 
     """
     if graph.weights is None or not len(graph.weights):
         return 1, 1
-    reference, found = _ranges.get(id(graph), (None, (0.0, 0.0)))
-    if reference is None or reference() is not graph:
-        ends = [(piece.weights.min().item(), piece.weights.max().item()) for piece in _weighted_slices(graph)]
-        found = min(low for low, _ in ends), max(high for _, high in ends)
-        key = id(graph)
-        _ranges[key] = (weakref.ref(graph, lambda _: _ranges.pop(key, None)), found)
+    found = _kept.once(graph, "range of weights", lambda: _range_of_weights(graph))
     if not negative and found[0] < 0:
         raise InvalidArgumentError(f"the weight {found[0]:g} is below zero, where this algorithm has no meaning")
     if not infinite and not np.isfinite(found).all():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,12 +11,13 @@ from dromos.engines import GraphLike, check_params
 from dromos.engines.arc_order import in_order, sorted_arcs
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.identity_cache import IdentityCache
 from dromos.program import Program
 from dromos.program.direction import WAYS, hidden_params
 
 __all__ = ["along", "refuse_direction"]
 
-_known: dict[int, tuple[weakref.ref[Any], _BothWays]] = {}
+_kept: Final = IdentityCache()
 
 
 def along(program: Program, graph: GraphLike) -> tuple[Program, GraphLike]:
@@ -79,13 +79,7 @@ class _BothWays:
     @classmethod
     def of(cls, graph: GraphLike) -> _BothWays:
         """Made once for a graph."""
-        key = id(graph)
-        known = _known.get(key)
-        if known is not None and known[0]() is graph:
-            return known[1]
-        made = cls(graph)
-        _known[key] = (weakref.ref(graph, lambda _: _known.pop(key, None)), made)
-        return made
+        return _kept.once(graph, "both ways", lambda: cls(graph))
 
     def _matched(self, graph: GraphLike) -> tuple[Array, Array]:
         """For each arc the number of the given arc that it stands for, and whether it goes along or against it."""

@@ -1,4 +1,4 @@
-"""Forms of a program that allow an engine a shorter way, found from its text and its analysis."""
+"""Forms of a program that unlock fast kernels, found from its text and its analysis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.monoid import ANY, MIN, SUM
 from dromos.program.passing import tells_of_improvements
 
-__all__ = ["is_claimed", "is_offered", "is_offered_in_place", "is_ordered", "spreads_ids", "sums_floats"]
+__all__ = [
+    "is_claimed",
+    "is_offered",
+    "is_offered_in_place",
+    "is_ordered",
+    "offers_early",
+    "spreads_ids",
+    "sums_floats",
+]
 
 
 def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
@@ -18,8 +26,12 @@ def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
 
 def is_offered_in_place(ir: ProgramIR, analysis: Analysis) -> bool:
     """Whether an offer may be renewed while others gather: one field moves one way, by messages of one word."""
-    early = not reads(ir.message, "superstep", "reduction")
-    return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and early
+    return is_offered(ir, analysis) and analysis.monotone is not None and len(ir.message) == 1 and offers_early(ir)
+
+
+def offers_early(ir: ProgramIR) -> bool:
+    """Whether what a vertex offers in the next superstep is known as soon as it is updated in this one."""
+    return not reads(ir.message, "superstep", "reduction")
 
 
 def is_claimed(typed: TypedProgram, analysis: Analysis) -> bool:

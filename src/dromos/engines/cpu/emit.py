@@ -19,9 +19,9 @@ from dromos.codegen.cache import load
 from dromos.codegen.facts import program_facts
 from dromos.codegen.numba import argument_name, functions, look_up, render, returned
 from dromos.codegen.numba.lower import literal
-from dromos.engines.forms import is_offered, is_offered_in_place
+from dromos.engines.forms import is_offered, is_offered_in_place, offers_early
 from dromos.program import Analysis, GraphTypes, ProgramIR, TypedProgram
-from dromos.program.expr import TRUE, Expr, reads
+from dromos.program.expr import TRUE, Expr
 from dromos.program.levels import LevelSearch
 from dromos.program.monoid import ANY, MAX, MIN, Monoid
 
@@ -64,10 +64,8 @@ def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> 
 
 
 def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
-    # what a vertex will offer can be told as soon as it is updated
-    early = not reads(typed.ir.message, "superstep", "reduction")
     facts = program_facts(typed, analysis) | {
-        "OFFERS_EARLY": early,
+        "OFFERS_EARLY": offers_early(typed.ir),
         "OFFERED": is_offered(typed.ir, analysis),
         "WANTS_DECLARED": typed.ir.wants is not TRUE,
     }

@@ -9,7 +9,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.memory import reused_empty
-from dromos.program.expr import reads
+from dromos.engines.forms import offers_early
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
@@ -27,9 +27,8 @@ class Offers:
         self._parts = self._messages(int(self._hubs.pieces[-1]))
         self._now = self._messages(run.graph.num_vertices)
         # Those of the next superstep have to wait beside them, unless they cannot be made before it begins.
-        early = not reads(run.ir.message, "superstep", "reduction")
-        self._next = self._messages(run.graph.num_vertices) if early else self._now
-        self._early = early
+        self._early = offers_early(run.ir)
+        self._next = self._messages(run.graph.num_vertices) if self._early else self._now
         self._made_for = -1  # the superstep that `_now` is for
 
     def _messages(self, count: int) -> tuple[Array, ...]:

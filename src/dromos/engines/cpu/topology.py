@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import weakref
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphLike
 from dromos.engines.arc_order import matching_arcs
+from dromos.identity_cache import IdentityCache
 
 __all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topology"]
 
@@ -113,7 +113,7 @@ def _rows(graph: GraphLike) -> Arrays:
     return read_only(offsets), read_only(targets.view(np.dtype(f"u{targets.itemsize}"))), read_only(weights)
 
 
-_known: dict[int, tuple[weakref.ref[Any], Topology]] = {}
+_kept: Final = IdentityCache()
 
 
 def topology(graph: GraphLike) -> Topology:
@@ -124,10 +124,4 @@ def topology(graph: GraphLike) -> Topology:
     >>> topology(ring) is topology(ring), topology(ring).hubs.vertices.size
     (True, 0)
     """
-    key = id(graph)
-    known = _known.get(key)
-    if known is not None and known[0]() is graph:
-        return known[1]
-    made = Topology(graph)
-    _known[key] = (weakref.ref(graph, lambda _: _known.pop(key, None)), made)
-    return made
+    return _kept.once(graph, "topology", lambda: Topology(graph))

@@ -10,10 +10,10 @@ left where that is more than a small part of the machine's, or more than the cal
 from __future__ import annotations
 
 import os
-import weakref
 from typing import TYPE_CHECKING, Final
 
 from dromos.graph import Graph
+from dromos.identity_cache import IdentityCache
 
 if TYPE_CHECKING:
     from dromos.graph.transform import Relabelled
@@ -36,7 +36,7 @@ class _Known:
         self.order: Relabelled | None = None
 
 
-_known: dict[int, tuple[weakref.ref[Graph], _Known]] = {}
+_kept: Final = IdentityCache()
 
 
 def by_hubs(graph: Graph, sources: int, memory: int | None = None) -> Relabelled | None:
@@ -48,11 +48,7 @@ def by_hubs(graph: Graph, sources: int, memory: int | None = None) -> Relabelled
     >>> by_hubs(dr.generators.grid(4, 4), 1000) is None
     True
     """
-    key = id(graph)
-    reference, known = _known.get(key, (None, None))
-    if reference is None or known is None or reference() is not graph:
-        known = _Known(graph)
-        _known[key] = (weakref.ref(graph, lambda _: _known.pop(key, None)), known)
+    known = _kept.once(graph, "hubs first", lambda: _Known(graph))
     known.searched += sources
     fits = _copy_bytes(graph) <= min(_allowed(), memory or _allowed())
     if known.order is None and known.skewed and known.searched >= _SOURCES and fits:
