@@ -53,6 +53,16 @@ def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     assert by_place(prediction.predictions(stored, "bfs", state - 1))["cpu, from disk"].seconds is None
 
 
+def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    dr.write(graph, tmp_path / "g.drm", compress=True)
+    stored = dr.open(tmp_path / "g.drm")
+    targets = stored.header.section("targets")
+    assert targets is not None
+    row = by_place(prediction.predictions(stored, "bfs", 40 * graph.num_vertices))["cpu, from disk"]
+    assert row.moved == targets.nbytes < 2 * graph.num_arcs
+
+
 def test_the_graph_that_is_too_large_for_memory_is_not_predicted_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dromos.sizes.available_memory", lambda: 1000)
     row = by_place(prediction.predictions(dr.generators.path(500), "bfs"))["cpu, in memory"]

@@ -177,6 +177,19 @@ def test_a_size_of_packs_that_there_is_not_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_is_read_into_memory_does_not_hold_the_file(tmp_path: Path) -> None:
+    write(sample(), tmp_path / "g.drm", transpose=True, compress=True)
+    graph = load(tmp_path / "g.drm", mmap=False)
+    assert graph == sample()
+    for rows in (graph, graph.transpose):
+        for array in (rows.offsets, rows.targets, rows.weights):
+            assert array is not None
+            holder: Any = array
+            while holder.base is not None:
+                holder = holder.base
+            assert holder.nbytes <= array.nbytes
+
+
 def test_what_does_not_fit_memory_is_told_to_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(sample(), tmp_path / "g.drm", compress=True)
     monkeypatch.setattr("dromos.graph.store.reader.available_memory", lambda: 100)

@@ -88,11 +88,12 @@ def _on_host(graph: Graph, passes: float, memory: int | None) -> Iterator[Predic
     elif budget < state:
         yield Prediction("cpu, from disk", how, state, arcs, None, f"{_gib(budget)} is too little for the vertices")
     else:
-        moved = max(0, arcs - max(0, budget - state))
+        on_disk = _arc_bytes_on_disk(graph)
+        moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
         rates = _measured_over_slices()
         compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
         seconds = max(compute, moved / _disk_rate(graph))
-        once = arcs / _disk_rate(graph)  # what is kept has to be read the first time
+        once = on_disk / _disk_rate(graph)  # what is kept has to be read the first time
         yield Prediction("cpu, from disk", how, min(budget, arcs + state), moved, passes * seconds + once)
 
 
@@ -156,6 +157,16 @@ def _arc_bytes(graph: Graph) -> int:
     """The arcs in both directions where they differ."""
     size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
     return int(size * graph.num_arcs * (1 if graph.known_flags.symmetric else 2))
+
+
+def _arc_bytes_on_disk(graph: Graph) -> int:
+    """The same in the graph's file, where targets may be packed."""
+    origin = origin_of(graph)
+    assert origin is not None
+    targets = origin.header.section("targets")
+    assert targets is not None
+    saved = targets.dtype.itemsize * graph.num_arcs - targets.nbytes
+    return _arc_bytes(graph) - saved * (1 if graph.known_flags.symmetric else 2)
 
 
 # ---- rates ---------------------------------------------------------------------------------------------------------

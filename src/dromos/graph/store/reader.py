@@ -50,7 +50,9 @@ class OpenStore:
                     self._bytes: Array = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
                 else:
                     self._bytes = _read_all(file, size)
-        self._unpacked: dict[str, Array] = {}
+        # what is read into memory and packed is copied out of the bytes of the file, so that these can be forgotten
+        self._copies = self.header.packed and not mmap
+        self._own: dict[str, Array] = {}
         self._check_table()
 
     def array(self, name: str) -> Array | None:
@@ -58,7 +60,12 @@ class OpenStore:
         section = self.header.section(name)
         if section is None:
             return None
-        return self._unpack(section) if section.packed else self._view(section)
+        if not section.packed and not self._copies:
+            return self._view(section)
+        if name not in self._own:
+            self._own[name] = self._unpack(section) if section.packed else self._view(section).copy()
+            self._own[name].flags.writeable = False
+        return self._own[name]
 
     def targets(self, prefix: str) -> Array | PackedTargets:
         """The targets, to be looked at in slices: what is packed is unpacked slice by slice."""
@@ -150,18 +157,15 @@ class OpenStore:
         return PackedTargets(data, index, section, header.num_arcs, header.num_vertices, self.path)
 
     def _unpack(self, section: Section) -> Array:
-        if section.name not in self._unpacked:
-            size = self.header.num_arcs * section.dtype.itemsize
-            if size > (free := available_memory()):
-                raise ResourceError(
-                    f"the targets of {self.path} take {human_bytes(size)} when they are unpacked, and "
-                    f"{human_bytes(free)} are free; take dr.open(path), which unpacks them in pages",
-                    needed=size,
-                )  # fmt: skip
-            targets = self._packs(section)[:]
-            targets.flags.writeable = False
-            self._unpacked[section.name] = targets
-        return self._unpacked[section.name]
+        size = self.header.num_arcs * section.dtype.itemsize
+        if size > (free := available_memory()):
+            raise ResourceError(
+                f"the targets of {self.path} take {human_bytes(size)} when they are unpacked, and {human_bytes(free)} "
+                "are free; take dr.open(path), which unpacks them in pages",
+                needed=size,
+            )
+        targets: Array = self._packs(section)[:]
+        return targets
 
     def _view(self, section: Section) -> Array:
         return self._bytes[section.offset : section.end].view(section.dtype)
