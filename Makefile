@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+.PHONY: stress-ranks help demo test test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
 	random-programs-gpu clean
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
 	@echo "make stress     many threads against one, on every parallel path, for ten minutes (STRESS=\"--seconds 60\")"
 	@echo "make faults     1,000 injected faults of files, disks and budgets (FAULTS=1000)"
+	@echo "make stress-ranks  200 faults on ranks of MPI jobs, each started again from its checkpoint"
 	@echo "make random-programs  500 programs drawn at random on the CPU, against the reference engine (PROGRAMS=500)"
 	@echo "make lint       ruff, mypy --strict, import layers"
 	@echo "make bench      measure against peers; results go to benchmarks/results/"
@@ -72,6 +73,9 @@ stress: $(VENV)/.installed-dev
 FAULTS ?= 1000
 faults: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.faults --faults $(FAULTS)
+
+stress-ranks: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.cluster.faults --count 200
 
 # "200:300" asks for the seeds from one to another.
 PROGRAMS ?= 500

@@ -33,6 +33,7 @@ def run_job(*command: str, ranks: int, timeout: float = 600, **environment: str)
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "DROMOS_NUM_THREADS": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
         **environment,
     }
     job = subprocess.Popen(

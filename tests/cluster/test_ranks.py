@@ -21,11 +21,27 @@ def test_every_program_on_ranks(ranks: int) -> None:
     assert "runs agree" in done.stdout
 
 
+@pytest.mark.parametrize(("gap", "width"), [(200, 1), (60_000, 2), (70_000, 4)])
+def test_lists_are_told_by_their_gaps(gap: int, width: int) -> None:
+    ids = np.arange(40, dtype=np.int32) * gap + 1_000_000
+    sent = Messages(1_000_000, 5_000_000, ids, (np.arange(40, dtype=np.int8),))
+    data = pack_messages(sent)
+    got = unpack_messages(data, sent.first, sent.last, np.dtype(np.int32), sent.values)
+    assert got.ids is not None
+    assert got.ids.dtype == np.int32
+    assert got.ids.tolist() == ids.tolist()
+    assert len(data) == 24 + 40 * width + 40
+    copies = Copies(sent.first, sent.last, ids, {}, active=True)
+    again = unpack_copies(pack_copies(copies, ids.dtype), sent.first, sent.last, ids.dtype, {}, active=True)
+    assert again.ids is not None
+    assert again.ids.tolist() == ids.tolist()
+
+
 @pytest.mark.parametrize("dense", [False, True])
 def test_messages_survive_the_wire(dense: bool) -> None:
-    ids = np.array([3, 4, 6, 7] if dense else [3], np.int32)
+    ids = np.delete(np.arange(3, 33), 4).astype(np.int32) if dense else np.array([3], np.int32)
     values = (np.arange(len(ids), dtype=np.float64), np.arange(len(ids)).astype(np.uint8))
-    sent = Messages.packed(3, 8 if dense else 900, ids, values)
+    sent = Messages.packed(3, 33 if dense else 900, ids, values)
     assert (sent.ids is None) == dense
     got = unpack_messages(pack_messages(sent), sent.first, sent.last, np.dtype(np.int32), sent.values)
     assert [part.tolist() for part in got.unpacked()[1]] == [part.tolist() for part in values]

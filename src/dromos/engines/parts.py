@@ -72,9 +72,13 @@ class Messages:
 
     @staticmethod
     def is_dense(room: int, count: int, dtypes: Sequence[np.dtype[Any]], id_type: np.dtype[Any]) -> bool:
-        """Whether ``count`` messages to ``room`` vertices take fewer bytes as a block than as a list."""
+        """Whether ``count`` messages to ``room`` vertices take fewer bytes as a block than as a list.
+
+        Ids of a list are told by their gaps, which are short where there are many of them.
+        """
         size = sum(dtype.itemsize for dtype in dtypes)
-        return room * size + room // 8 < count * (size + id_type.itemsize)
+        gap = 1 if room < 32 * count else id_type.itemsize
+        return room * size + room // 8 < count * (size + gap)
 
     def unpacked(self) -> tuple[Array, tuple[Array, ...]]:
         """The ids, and one value per id in each array.
@@ -143,6 +147,8 @@ class Partial:
     """A value that did not fit its field: every part raises the error, so that none waits for another."""
     seconds: float = 0.0
     """What the superstep took so far; of all parts the longest, so that all of them plan by the same time."""
+    sent: int = 0
+    """Bytes that the part's process has sent to others in the superstep."""
 
 
 class Part(Protocol):
@@ -286,4 +292,5 @@ def merge_partials(partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         reductions=reductions,
         overflow=next((partial.overflow for partial in partials if partial.overflow), ""),
         seconds=max((partial.seconds for partial in partials), default=0.0),
+        sent=sum(partial.sent for partial in partials),
     )

@@ -114,7 +114,7 @@ class PlacedExecution:
         require_legal(path, self.analysis, self.ir.name)
         if path not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
-        clock = Stopwatch()
+        clock, sent_before = Stopwatch(), self.exchange.sent_bytes
         if path == ORDERED:
             return self._step_in_order(horizon, clock)
         self._ordered = None
@@ -139,7 +139,7 @@ class PlacedExecution:
             # whose kernels ran on meanwhile tells by itself how long
             busy[number] = found[number].seconds or busy[number] + own.seconds()
         settled = [found[number] for number in range(len(self.parts))]  # merged in the same order whoever was first
-        settled[0] = replace(settled[0], seconds=clock.seconds())
+        settled[0] = replace(settled[0], seconds=clock.seconds(), sent=self.exchange.sent_bytes - sent_before)
         self._settled = settled
         total = self.exchange.reduce(settled, self.typed)
         overflow = total.overflow
@@ -162,16 +162,16 @@ class PlacedExecution:
         if self._ordered is None:
             assert can_order(self.parts, self.feeds)
             self._ordered = Ordered(self.parts, self.feeds, self.exchange)
-        messages = 0
+        messages = sent = 0
         while True:
             total = self._ordered.step(self.typed)
-            messages += total.messages
+            messages, sent = messages + total.messages, sent + total.sent
             self._superstep += 1
             if horizon is not None:
                 horizon -= 1
             if not total.frontier or horizon == 0:
                 break
-        total = replace(total, messages=messages, seconds=clock.seconds())
+        total = replace(total, messages=messages, sent=sent, seconds=clock.seconds())
         self.stats = self._statistics(total, "" if total.frontier else "frontier empty")
         return self.stats
 
@@ -230,5 +230,6 @@ class PlacedExecution:
             seconds=total.seconds,
             push_cost=push_cost,
             pull_cost=pull_cost,
+            sent=total.sent,
             finished=finished,
         )

@@ -20,6 +20,10 @@ class Exchange(Protocol):
     Every process calls the same methods in the same order, so each may be a collective operation.
     """
 
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes that this process has sent to others so far."""
+
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """Every part gets the copies that it reads in ``phase``."""
 
@@ -38,6 +42,8 @@ class Exchange(Protocol):
 
 class CopyExchange:
     """All parts live in this process: what one tells another is copied."""
+
+    sent_bytes = 0
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """See :class:`Exchange`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol, TypeGuard
 
 from dromos.engines.parts import Part, Partial
@@ -49,10 +50,13 @@ class Ordered:
         if self._least >= self._limit:
             # a great number plus the width may be that number: the limit has to rise all the same
             self._limit = max(self._least + self._width, math.nextafter(self._least, math.inf))
+        before = self._exchange.sent_bytes
         for part, piece in zip(self._parts, self._pieces, strict=True):
             part.relax(piece, self._limit)
         self._exchange.deliver(self._parts)
-        total = self._exchange.reduce([part.settle() for part in self._parts], typed)
+        settled = [part.settle() for part in self._parts]
+        settled[0] = replace(settled[0], sent=self._exchange.sent_bytes - before)
+        total = self._exchange.reduce(settled, typed)
         self._least = -self._exchange.largest([-part.least for part in self._parts])
         for part in self._parts:
             part.finish(total.reductions)

@@ -72,6 +72,8 @@ class Stats:
     """What the last superstep took."""
     read: int = 0
     """Bytes that the last superstep read from disk."""
+    sent: int = 0
+    """Bytes that ranks sent each other in the last superstep."""
     push_read: int | None = None
     """Bytes that a push of the next superstep would read from disk; None where nothing is on disk."""
     pull_read: int | None = None

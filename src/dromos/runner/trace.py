@@ -39,6 +39,8 @@ class TraceRow(NamedTuple):
     bytes: int
     read: int = 0
     """Bytes read from disk."""
+    sent: int = 0
+    """Bytes that ranks sent each other."""
     parts: str = ""
     """The milliseconds that each of several processors worked, such as ``cpu 1.5, cuda 0.9``."""
 
@@ -50,7 +52,7 @@ class TraceRow(NamedTuple):
             phase, before.superstep, after.superstep - before.superstep,
             before.frontier, before.out_degree, before.in_degree,
             str(decision.path), decision.reason, decision.predicted, after.seconds, after.messages, after.bytes,
-            after.read, ", ".join(f"{name} {seconds * 1e3:.3g}" for name, seconds in after.parts),
+            after.read, after.sent, ", ".join(f"{name} {seconds * 1e3:.3g}" for name, seconds in after.parts),
         )  # fmt: skip
 
 
@@ -155,6 +157,11 @@ class Trace(Sequence[TraceRow]):
         return sum(step.read for step in self._whole)
 
     @property
+    def sent(self) -> int:
+        """The bytes that ranks sent each other."""
+        return sum(step.sent for step in self._whole)
+
+    @property
     def paths(self) -> dict[str, int]:
         """Supersteps by path, in the order of first use."""
         taken: Counter[str] = Counter()
@@ -207,10 +214,11 @@ class Trace(Sequence[TraceRow]):
         phases = len({row.phase for row in self._rows}) > 1
         disk = any(row.read for row in self._rows)
         shared = any(row.parts for row in self._rows)
-        more = [*(["MiB read"] if disk else []), *(["ms by part"] if shared else [])]
+        sent = any(row.sent for row in self._rows)
+        more = [*(["MiB read"] if disk else []), *(["kB sent"] if sent else []), *(["ms by part"] if shared else [])]
         head = ["superstep", "frontier", "out-edges", "path", "ms", *more, "reason"]
         head = [*(["phase"] if phases else []), *head]
-        lines = [head, *(_cells(row, phases, disk, shared) if row else ["…"] * len(head) for row in shown)]
+        lines = [head, *(_cells(row, phases, disk, sent, shared) if row else ["…"] * len(head) for row in shown)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
         left = {"path", "phase", "ms by part"}
         text = [
@@ -223,11 +231,12 @@ class Trace(Sequence[TraceRow]):
         return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
 
 
-def _cells(row: TraceRow, phases: bool, disk: bool, shared: bool) -> list[str]:
+def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool) -> list[str]:
     last = row.superstep + row.supersteps - 1
     number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
     return [
         *([row.phase] if phases else []),
         number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}",
-        *([f"{row.read / 2**20:.3g}"] if disk else []), *([row.parts] if shared else []), row.reason,
+        *([f"{row.read / 2**20:.3g}"] if disk else []), *([f"{row.sent / 1e3:.4g}"] if sent else []),
+        *([row.parts] if shared else []), row.reason,
     ]  # fmt: skip

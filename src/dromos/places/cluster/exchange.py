@@ -76,7 +76,7 @@ class MpiExchange:
             return merge_partials(partials, typed)
         kind = _record(typed)
         record = np.zeros(1, dtype=kind)
-        record["counts"] = own.frontier, own.out_degree, own.in_degree, own.messages
+        record["counts"] = own.frontier, own.out_degree, own.in_degree, own.messages, own.sent
         record["seconds"] = own.seconds
         record["overflow"] = own.overflow.encode()[:_TEXT]
         record["reduced"] = bool(own.reductions)
@@ -192,7 +192,7 @@ def _record(typed: TypedProgram) -> np.dtype[Any]:
     reductions = [(f"r{i}", typed.reduction_type(spec.name)) for i, spec in enumerate(typed.ir.reductions)]
     return np.dtype(
         [
-            ("counts", np.int64, 4),
+            ("counts", np.int64, 5),
             ("seconds", np.float64),
             ("reduced", np.bool_),
             ("overflow", f"S{_TEXT}"),
@@ -202,8 +202,8 @@ def _record(typed: TypedProgram) -> np.dtype[Any]:
 
 
 def _partial(row: Any) -> Partial:
-    frontier, out_degree, in_degree, messages = row["counts"].tolist()
+    frontier, out_degree, in_degree, messages, sent = row["counts"].tolist()
     names = [name for name in row.dtype.names if name[0] == "r" and name[1:].isdigit()]
     reductions = tuple(row[name] for name in names) if row["reduced"] else ()
     overflow = row["overflow"].decode(errors="ignore")
-    return Partial(frontier, out_degree, in_degree, messages, reductions, overflow, float(row["seconds"]))
+    return Partial(frontier, out_degree, in_degree, messages, reductions, overflow, float(row["seconds"]), sent)

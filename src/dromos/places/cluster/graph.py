@@ -19,6 +19,7 @@ from dromos.program import GraphTypes
 
 __all__ = ["RankFeed", "RankGraph"]
 
+_SMALL_ID_BYTES = 4
 _SENT_AT_ONCE = 1 << 22  # edges: a round of the exchange takes some 100 MB whatever the size of the graph
 
 
@@ -85,7 +86,6 @@ class RankGraph:
         weights: Array | None = None,
         *,
         deal: bool = False,
-        threads: int | None = None,
     ) -> RankGraph:
         """Every rank gives some of the edges, each edge once; the arcs go to the ranks that own their sources.
 
@@ -122,10 +122,10 @@ class RankGraph:
         own_src, own_dst = (_joined([piece[column] for piece in pieces]) for column in (0, 1))
         own_weights = None if weights is None else _joined([piece[2] for piece in pieces])
         pieces.clear()
-        rows = Graph.from_edges(own_src, own_dst, own_weights, num_vertices=num_vertices, threads=threads)
-        assert int(rows.offsets[first]) == 0
-        assert int(rows.offsets[last]) == int(offsets[last] - offsets[first])
-        return cls(comm, bounds, offsets, rows.targets, rows.weights, old_ids)
+        assert len(own_src) == int(offsets[last] - offsets[first])
+        starts = offsets[first:last] - offsets[first]
+        targets, arc_weights = _sorted_rows(own_src, own_dst, own_weights, num_vertices, first, starts)
+        return cls(comm, bounds, offsets, targets, arc_weights, old_ids)
 
 
 class RankFeed:
@@ -192,6 +192,34 @@ def _routed(
         run_team(kernels.place_arcs, here, there, given, ends, cursors, sources, targets, arc_weights, threads=1)
         columns = [sources, targets] if weights is None else [sources, targets, arc_weights]
         yield tuple(_swapped(comm, column, counts) for column in columns)
+
+
+def _sorted_rows(
+    sources: Array, targets: Array, weights: Array | None, num_vertices: int, first: int, starts: Array
+) -> tuple[Array, Array | None]:
+    """The targets and weights of the rows that begin at ``starts``, each row in the order of its targets.
+
+    Arcs are sorted by the lower and then by the upper bits of their targets, and dealt out to their rows, which keeps
+    that order: nothing is compared, and the rows of a rank are few enough for a cache.
+    """
+    if targets.dtype.itemsize > _SMALL_ID_BYTES:  # a row and a target do not fit one word
+        rows = Graph.from_edges(sources, targets, weights, num_vertices=num_vertices, threads=1)
+        return rows.targets, rows.weights
+    from dromos.places.cluster import graph_kernels as kernels
+
+    bits = (num_vertices - 1).bit_length()
+    width = (bits + 1) // 2
+    low, high = np.zeros((1 << width) + 1, np.int64), np.zeros((1 << (bits - width)) + 1, np.int64)
+    run_team(kernels.count_digits, width, targets, low, high, threads=1)
+    given = np.empty(0, dtype=np.int8) if weights is None else weights
+    (arcs, moved), (by_target, own) = (
+        (reused_empty(len(targets), np.int64), reused_empty(len(given), given.dtype)) for _ in range(2)
+    )
+    run_team(kernels.sort_by_low, first, width, sources, targets, given, low, arcs, moved, threads=1)
+    run_team(kernels.sort_by_high, width, arcs, moved, high, by_target, own, threads=1)
+    row_targets = reused_empty(len(targets), targets.dtype)
+    run_team(kernels.fill_rows, by_target, own, starts, row_targets, moved, threads=1)
+    return row_targets, None if weights is None else moved
 
 
 def _joined(pieces: list[Array]) -> Array:

@@ -58,7 +58,7 @@ def renumber(thread, num_threads, ends, new_ids, renumbered):
 def owner_of(v, bounds):
     """The range ``bounds[r]..bounds[r + 1]`` that ``v`` lies in."""
     ranges = bounds.size - 1
-    found = v * ranges // bounds[ranges]  # exact where all ranges are equal
+    found = int(v * (ranges / bounds[ranges]))  # near where all ranges are about equal; a division takes much longer
     while bounds[found] > v:
         found -= 1
     while bounds[found + 1] <= v:
@@ -89,3 +89,58 @@ def place_arcs(thread, num_threads, src, dst, weights, bounds, cursors, sources,
             targets[at] = target
             if weighted:
                 arc_weights[at] = weights[i]
+
+
+@kernel
+def count_digits(thread, num_threads, width, targets, low, high):
+    """How often each value of the lowest ``width`` bits occurs, and each value of the others; one place further on."""
+    mask = (1 << width) - 1
+    for i in range(targets.size):
+        low[(targets[i] & mask) + 1] += 1
+        high[(targets[i] >> width) + 1] += 1
+    for places in (low, high):
+        for digit in range(1, places.size):
+            places[digit] += places[digit - 1]
+
+
+@kernel
+def sort_by_low(thread, num_threads, first, width, sources, targets, weights, places, arcs, to_weights):
+    """Arcs as ``row << 32 | target``, by the lowest ``width`` bits of their targets; else in the order they come in.
+
+    One word per arc: a write to one place of some thousands takes longer than anything else here.
+    """
+    weighted = weights.size > 0
+    mask = (1 << width) - 1
+    for i in range(targets.size):
+        digit = targets[i] & mask
+        at = places[digit]
+        places[digit] = at + 1
+        arcs[at] = ((sources[i] - first) << 32) | targets[i]
+        if weighted:
+            to_weights[at] = weights[i]
+
+
+@kernel
+def sort_by_high(thread, num_threads, width, arcs, weights, places, to_arcs, to_weights):
+    """Arcs by the other bits of their targets; else in the order they come in."""
+    weighted = weights.size > 0
+    for i in range(arcs.size):
+        digit = (arcs[i] & 0xFFFFFFFF) >> width
+        at = places[digit]
+        places[digit] = at + 1
+        to_arcs[at] = arcs[i]
+        if weighted:
+            to_weights[at] = weights[i]
+
+
+@kernel
+def fill_rows(thread, num_threads, arcs, weights, cursors, row_targets, row_weights):
+    """Each arc to its row, from ``cursors[row]`` on; rows keep the order of the arcs."""
+    weighted = weights.size > 0
+    for i in range(arcs.size):
+        row = arcs[i] >> 32
+        at = cursors[row]
+        cursors[row] = at + 1
+        row_targets[at] = arcs[i] & 0xFFFFFFFF
+        if weighted:
+            row_weights[at] = weights[i]

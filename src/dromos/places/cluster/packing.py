@@ -15,8 +15,9 @@ from dromos.engines.parts import Copies, Messages
 
 __all__ = ["num_rows", "pack_copies", "pack_messages", "unpack_copies", "unpack_messages"]
 
-_HEADER = 16  # bytes: two words, the form and the number of rows
+_HEADER = 24  # bytes: three words, the form, the number of rows, and the bytes of each gap of a list
 _LISTED, _BITMAP, _ALL = range(3)
+_GAPS = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
 def num_rows(data: Array) -> int:
@@ -27,7 +28,8 @@ def num_rows(data: Array) -> int:
 def pack_messages(messages: Messages) -> Array:
     """A byte array; see :func:`unpack_messages`."""
     if messages.ids is not None:
-        return _joined(_LISTED, len(messages.ids), [messages.ids, *messages.values])
+        ids, width = _gaps(messages.ids, messages.first)
+        return _joined(_LISTED, len(messages.ids), [ids, *messages.values], width)
     assert messages.got is not None
     return _joined(_BITMAP, messages.last - messages.first, [messages.got, *messages.values])
 
@@ -40,9 +42,9 @@ def unpack_messages(data: Array, first: int, last: int, ids: np.dtype[Any], valu
     >>> got.ids.tolist(), got.values[0].tolist()
     ([4, 8], [1.5, 2.5])
     """
-    form, rows, read = _opened(data)
+    form, rows, width, read = _opened(data)
     if form == _LISTED:
-        listed = read(ids, rows)
+        listed = _read_ids(read, rows, width, first, ids)
         return Messages(first, last, listed, tuple(read(array.dtype, rows) for array in values))
     got = read(np.dtype(np.uint8), (rows + 7) // 8)
     return Messages(first, last, None, tuple(read(array.dtype, rows) for array in values), got)
@@ -54,8 +56,9 @@ def pack_copies(copies: Copies, dtype: np.dtype[Any]) -> Array:
     room = copies.last - copies.first
     if copies.ids is None:
         return _joined(_ALL, room, rows)
-    if len(copies.ids) * dtype.itemsize <= room // 8:
-        return _joined(_LISTED, len(copies.ids), [copies.ids.astype(dtype, copy=False), *rows])
+    gaps, width = _gaps(copies.ids.astype(dtype, copy=False), copies.first)
+    if gaps.nbytes <= room // 8:
+        return _joined(_LISTED, len(copies.ids), [gaps, *rows], width)
     marks = np.zeros(room, dtype=bool)
     marks[copies.ids - copies.first] = True
     return _joined(_BITMAP, len(copies.ids), [np.packbits(marks, bitorder="little"), *rows])
@@ -71,10 +74,10 @@ def unpack_copies(
     >>> got.ids.tolist(), got.fields["level"].tolist()
     ([1, 2, 3, 9], [5, 6, 7, 8])
     """
-    form, rows, read = _opened(data)
+    form, rows, width, read = _opened(data)
     named: Array | None = None
     if form == _LISTED:
-        named = read(ids, rows)
+        named = _read_ids(read, rows, width, first, ids)
     elif form == _BITMAP:
         marks = np.unpackbits(read(np.dtype(np.uint8), (last - first + 7) // 8), count=last - first, bitorder="little")
         named = np.flatnonzero(marks) + first
@@ -85,11 +88,38 @@ def unpack_copies(
     return Copies(first, last, named, taken, active=active)
 
 
-def _joined(form: int, rows: int, arrays: Sequence[Array]) -> Array:
+def _gaps(ids: Array, first: int) -> tuple[Array, int]:
+    """Ascending ids as the gaps between them, from ``first`` on, in 1 or 2 bytes each; as they are where none fits.
+
+    >>> _gaps(np.array([7, 9, 300], np.int32), 5)
+    (array([  2,   2, 291], dtype=uint16), 2)
+    """
+    if not len(ids):
+        return ids, ids.dtype.itemsize
+    gaps = np.diff(ids, prepend=ids.dtype.type(first))
+    widest = int(gaps.max())
+    for dtype in _GAPS:
+        if widest <= np.iinfo(dtype).max:
+            return gaps.astype(dtype), dtype.itemsize
+    return ids, ids.dtype.itemsize
+
+
+def _read_ids(read: Any, rows: int, width: int, first: int, ids: np.dtype[Any]) -> Array:
+    """The ids that :func:`_gaps` was given."""
+    for dtype in _GAPS:
+        if width == dtype.itemsize:
+            found: Array = np.cumsum(read(dtype, rows), dtype=ids)
+            found += ids.type(first)
+            return found
+    plain: Array = read(ids, rows)
+    return plain
+
+
+def _joined(form: int, rows: int, arrays: Sequence[Array], width: int = 0) -> Array:
     """A header and the bytes of all arrays, each from a multiple of eight bytes on."""
     sizes = [_padded(array.nbytes) for array in arrays]
     data = np.empty(_HEADER + sum(sizes), dtype=np.uint8)
-    data[:_HEADER].view(np.int64)[:] = form, rows
+    data[:_HEADER].view(np.int64)[:] = form, rows, width
     at = _HEADER
     for array, size in zip(arrays, sizes, strict=True):
         data[at : at + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -97,8 +127,8 @@ def _joined(form: int, rows: int, arrays: Sequence[Array]) -> Array:
     return data
 
 
-def _opened(data: Array) -> tuple[int, int, Any]:
-    form, rows = data[:_HEADER].view(np.int64).tolist()
+def _opened(data: Array) -> tuple[int, int, int, Any]:
+    form, rows, width = data[:_HEADER].view(np.int64).tolist()
     at = _HEADER
 
     def read(dtype: np.dtype[Any], count: int) -> Array:
@@ -108,7 +138,7 @@ def _opened(data: Array) -> tuple[int, int, Any]:
         at += _padded(size)
         return part
 
-    return form, rows, read
+    return form, rows, width, read
 
 
 def _padded(size: int) -> int:

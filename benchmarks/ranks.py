@@ -1,0 +1,181 @@
+"""Work over MPI ranks, as lines of JSON: ``mpirun -n 16 python -m benchmarks.ranks bfs --scale 22``.
+
+``bfs``: construction (the best of three), searches, and of the last search each superstep with the bytes that were sent
+and the bound: one bit per vertex to every other rank, or one id per new vertex. ``sssp``, ``pagerank``: the same graph.
+``latency``: supersteps that have nothing to do but to be. ``threads``: PageRank on one process with all its threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import dromos as dr
+from dromos.algorithms.bfs import BFS
+from dromos.graph.generators.rmat import rmat_edges
+from dromos.graph500 import shortest_paths
+from dromos.graph500.benchmark import search_keys
+from dromos.places.cluster import ClusterEngine, RankGraph
+from dromos.runner.devices import engine_for
+from dromos.runner.loop import iterate
+
+ITERATIONS = 20
+
+
+class PageRank(dr.Program):
+    """As ``dr.pagerank`` runs it, for a graph that no rank has whole."""
+
+    rank = dr.field(np.float64)
+    combine = dr.SUM
+    update_on = "all"
+
+    @dr.reduction(dr.SUM)
+    def lost(self, v: Any) -> Any:
+        return dr.where(v.out_degree == 0, v.rank, 0.0)
+
+    @dr.reduction(dr.SUM)
+    def change(self, old: Any, new: Any) -> Any:
+        return abs(new.rank - old.rank)
+
+    def init(self, v: Any) -> Any:
+        return 1 / self.num_vertices
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.rank / u.out_degree
+
+    def update(self, v: Any, message: Any) -> Any:
+        return 0.85 * message + (0.15 + 0.85 * self.lost) / self.num_vertices
+
+    def active(self, old: Any, new: Any) -> Any:
+        return True
+
+
+class Ranks:
+    """The ranks of the job, and a Kronecker graph over them."""
+
+    def __init__(self, device: str, scale: int, *, weighted: bool = False) -> None:
+        engine = engine_for(device)
+        assert isinstance(engine, ClusterEngine)
+        self.engine, self.comm, self.scale, self.device = engine, engine.comm, scale, device
+        self.rank, self.size = self.comm.Get_rank(), self.comm.Get_size()
+        self.edges = 16 << scale
+        first, last = (self.edges * r // self.size for r in (self.rank, self.rank + 1))
+        src, dst, _ = rmat_edges(scale, 16, seed=0, first=first, last=last, threads=1)
+        weights = shortest_paths.edge_weights(0, first, last) if weighted else None
+        times = []
+        for _ in range(3):
+            built, seconds = self.timed(
+                lambda: RankGraph.from_edges(self.comm, src, dst, 1 << scale, weights, deal=True)
+            )
+            times.append(seconds)
+        self.graph: RankGraph = built
+        self.say("construction", seconds=min(times), first=times[0])
+
+    def timed(self, work: Callable[[], Any]) -> tuple[Any, float]:
+        """What ``work`` gives, and the seconds from when all ranks begin until all are done."""
+        self.comm.Barrier()
+        begin = time.perf_counter()
+        given = work()
+        self.comm.Barrier()
+        return given, time.perf_counter() - begin
+
+    def say(self, what: str, **values: Any) -> None:
+        if self.rank == 0:
+            head = {"work": what, "device": self.device, "scale": self.scale, "ranks": self.size}
+            print(json.dumps({**head, **values}), flush=True)
+
+    def run(self, program: dr.Program, **options: Any) -> Any:
+        return iterate(self.engine.prepare(program, self.graph), **options)
+
+    def bfs(self, searches: int) -> None:
+        keys = search_keys(self.graph, searches + 1, 0).tolist()
+        self.run(BFS(source=keys[0]))
+        times, sent = [], []
+        for key in keys[1:]:
+            history, seconds = self.timed(lambda key=key: self.run(BFS(source=key)))
+            times.append(seconds)
+            sent.append(sum(row.after.sent for row in history))
+        rate = self.edges / float(np.mean(times))
+        self.say("bfs", median=float(np.median(times)), least=min(times), teps=rate, sent=float(np.mean(sent)))
+        for row in history:
+            self._superstep(row)
+
+    def _superstep(self, row: Any) -> None:
+        before, after = row.before, row.after
+        new, others = after.frontier, self.size - 1
+        bound = min(others * self.graph.num_vertices // 8, self.graph.targets.itemsize * new) if others else 0
+        self.say(
+            "superstep", number=before.superstep, path=str(row.decision.path), frontier=before.frontier, new=new,
+            edges=before.out_degree, seconds=after.seconds, sent=after.sent, bound=bound,
+        )  # fmt: skip
+
+    def sssp(self, searches: int) -> None:
+        keys = search_keys(self.graph, searches + 1, 0).tolist()
+        shortest_paths.search(self.engine, self.graph, keys[0])
+        times = [self.timed(lambda key=key: shortest_paths.search(self.engine, self.graph, key))[1] for key in keys[1:]]
+        self.say("sssp", median=float(np.median(times)), least=min(times), teps=self.edges / float(np.mean(times)))
+
+    def pagerank(self) -> None:
+        self.run(PageRank(), max_iter=2)
+        best, sent = np.inf, 0
+        for _ in range(3):
+            history, seconds = self.timed(lambda: self.run(PageRank(), max_iter=ITERATIONS))
+            best, sent = min(best, seconds), sum(row.after.sent for row in history)
+        self.say("pagerank", iteration=best / ITERATIONS, sent=sent / ITERATIONS)
+
+
+def latency(device: str, length: int = 2000) -> None:
+    """The time of a superstep with one vertex in the frontier."""
+    engine = engine_for(device)
+    graph = dr.generators.path(length)
+    assert isinstance(engine, ClusterEngine)
+    for _ in range(2):
+        execution = engine.prepare(BFS(source=0), graph)
+        engine.comm.Barrier()
+        begin = time.perf_counter()
+        iterate(execution)
+        seconds = time.perf_counter() - begin
+    if engine.comm.Get_rank() == 0:
+        ranks = engine.comm.Get_size()
+        print(json.dumps({"work": "latency", "ranks": ranks, "superstep": seconds / length}), flush=True)
+
+
+def threads(scale: int) -> None:
+    """PageRank with the threads of this process."""
+    graph, best = dr.generators.rmat(scale, 16, seed=0), np.inf
+    for _ in range(4):
+        begin = time.perf_counter()
+        dr.pagerank(graph, max_iter=ITERATIONS, tol=0, on_limit="return", device="cpu")
+        best = min(best, time.perf_counter() - begin)
+    print(json.dumps({"work": "pagerank on threads", "scale": scale, "iteration": best / ITERATIONS}), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("work", nargs="+", choices=("bfs", "sssp", "pagerank", "latency", "threads"))
+    parser.add_argument("--scale", type=int, default=16)
+    parser.add_argument("--searches", type=int, default=16)
+    parser.add_argument("--device", default="mpi")
+    given = parser.parse_args()
+    if "threads" in given.work:
+        threads(given.scale)
+    if "latency" in given.work:
+        latency(given.device)
+    over_ranks = [work for work in given.work if work in ("bfs", "sssp", "pagerank")]
+    if not over_ranks:
+        return
+    ranks = Ranks(given.device, given.scale, weighted="sssp" in over_ranks)
+    for work in over_ranks:
+        if work == "pagerank":
+            ranks.pagerank()
+        else:
+            getattr(ranks, work)(given.searches)
+
+
+if __name__ == "__main__":
+    main()
