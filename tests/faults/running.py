@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -25,6 +26,7 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import FileError, ResourceError
 from dromos.graph.store import write
 from dromos.graph.store.paged.file import StoreFile
+from dromos.graph.store.paged.ring_reader import READS
 from dromos.places.stream import StreamEngine
 from dromos.program import Program
 from tests.faults.kinds import BUDGET, KINDS, Reader
@@ -119,16 +121,17 @@ def _least(program: Program, graph: dr.Graph, leaf: Leaf) -> int:
 
 @contextmanager
 def _reading(reader: Reader | None) -> Iterator[None]:
-    """Have all positioned reads of stores go through ``reader``."""
+    """Have all positioned reads of stores go through ``reader``; where there is none, io_uring reads."""
     if reader is None:
-        yield
+        with mock.patch.dict(os.environ, {READS: "io_uring"}):
+            yield
         return
     pread = StoreFile._pread
 
     def read(self: StoreFile, fd: int, buffer: memoryview, position: int) -> int:
         return reader(lambda part, at: pread(self, fd, part, at), buffer, position, fd == self._direct)
 
-    with mock.patch.object(StoreFile, "_pread", read):
+    with mock.patch.object(StoreFile, "_pread", read), mock.patch.dict(os.environ, {READS: "threads"}):
         yield
 
 

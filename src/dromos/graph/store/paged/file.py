@@ -81,6 +81,10 @@ class StoreFile:
         """The one call that reads; tests put another in its place."""
         return os.preadv(fd, [buffer], position)
 
+    def ring_piece(self, buffer: memoryview, position: int) -> tuple[int, int]:
+        """The open file for a read by io_uring, and how many bytes it must bring; else :meth:`read_into` is asked."""
+        return (self._direct if self.direct else self._fd), min(len(buffer), self.origin.size - position)
+
     def check_unchanged(self) -> None:
         """Refuse a file that was written to, cut, replaced or removed since the graph was opened."""
         try:

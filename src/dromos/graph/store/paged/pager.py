@@ -13,6 +13,7 @@ from dromos.dtypes import Array
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.plan import requests, runs, windows
 from dromos.graph.store.paged.pool import READERS, Batch, ReadPool
+from dromos.graph.store.paged.ring_reader import open_ring
 from dromos.graph.store.paged.rows import PagedRows, Request
 
 __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
@@ -50,6 +51,7 @@ class Pager:
     def __init__(self, source: ByteSource, room: Room, *, pool: ReadPool | None = None) -> None:
         self.source, self.room = source, room
         self.pool = ReadPool() if pool is None else pool
+        self.ring = open_ring(source, self.pool)
         self.bytes_read = self.num_requests = self.cached_bytes = 0
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
 
@@ -81,6 +83,8 @@ class Pager:
 
     def close(self) -> None:
         """End the threads and close the file."""
+        if self.ring is not None:
+            self.ring.close()
         self.pool.close()
         self.source.close()
 
@@ -95,6 +99,8 @@ class Pager:
     def _start(self, rows: PagedRows, asked: list[Request]) -> Batch:
         self.num_requests += len(asked)
         self.bytes_read += sum(map(rows.bytes_of, asked))
+        if self.ring is not None and asked and rows.pieces(asked[0]):
+            return self.ring.submit(rows, asked)
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
 
     def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:

@@ -91,11 +91,20 @@ class ReadPool:
         batch = Batch(len(reads))
         for read in reads:
             self._queue.tasks.put((read, batch))
-        while reads and len(self._threads) < self._size:
+        if reads:
+            self._start_threads()
+        return batch
+
+    def add(self, read: Callable[[], Any], batch: Batch) -> None:
+        """Have one more read of a batch done."""
+        self._queue.tasks.put((read, batch))
+        self._start_threads()
+
+    def _start_threads(self) -> None:
+        while len(self._threads) < self._size:
             name = f"dromos-read-{len(self._threads)}"
             self._threads.append(threading.Thread(target=self._queue.serve, name=name, daemon=True))
             self._threads[-1].start()
-        return batch
 
     def close(self) -> None:
         """Drop what has not begun, and wait for the threads to end."""

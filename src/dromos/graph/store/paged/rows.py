@@ -65,10 +65,14 @@ class _PagedSection:
     def buffer_bytes(self, pages: int) -> int:
         return 0  # read to where it is used
 
-    def read(self, source: ByteSource, request: Request) -> None:
+    def piece(self, request: Request) -> tuple[memoryview, int]:
+        """Where the bytes of pages go, and where they lie in the file."""
         begin, end = request.first * self.page_bytes, aligned(min(request.last * self.page_bytes, self.section.nbytes))
+        return self.memory.view(begin, end), self.section.offset + begin
+
+    def read(self, source: ByteSource, request: Request) -> None:
         try:
-            source.read_into(self.memory.view(begin, end), self.section.offset + begin)
+            source.read_into(*self.piece(request))
         except FileError as error:
             pages = f"section {self.section.name}, pages {request.first:,}..{request.last - 1:,}"
             raise type(error)(f"{pages}: {error.message}", path=error.path) from error
@@ -209,6 +213,18 @@ class PagedRows:
         """Read pages and check them; afterwards they may be marked as resident. For any thread."""
         for section in self._sections:
             section.read(source, request)
+        self.check(source, request)
+
+    def pieces(self, request: Request) -> list[tuple[memoryview, int]]:
+        """Buffers, and their positions in the file, for who reads by other means; none where pages are packed.
+
+        When they are filled, :meth:`check` is to be called.
+        """
+        plain = [section for section in self._sections if isinstance(section, _PagedSection)]
+        return [section.piece(request) for section in plain] if len(plain) == len(self._sections) else []
+
+    def check(self, source: ByteSource, request: Request) -> None:
+        """Check pages that were read."""
         first, last = request.first // self.block_pages, -(-request.last // self.block_pages)
         known = self._checked[first:last]
         turns = first + 1 + np.flatnonzero(known[1:] != known[:-1])

@@ -1,0 +1,150 @@
+"""Pages read by io_uring: one thread keeps many requests in flight, the threads of a pool check what has come.
+
+Only reads that end well end here. One that fails, or brings less than it should, is made again by the file's own
+positioned reads, which know what to do about it and which error to raise: so both ways give the same answers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from dromos.errors import FileError, InvalidArgumentError
+from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.pool import Batch, ReadPool
+from dromos.graph.store.paged.ring import Ring
+from dromos.graph.store.paged.rows import PagedRows, Request
+
+__all__ = ["READS", "RingReader", "open_ring"]
+
+READS: Final = "DROMOS_READS"
+"""The environment variable that chooses how stores are read: ``threads``, or ``io_uring``."""
+_DEPTH: Final = 64
+
+
+def open_ring(source: ByteSource, pool: ReadPool) -> RingReader | None:
+    """A reader for ``source``, if io_uring was chosen and the system allows it; else threads read.
+
+    Only a plain :class:`StoreFile` is read past its own methods; a source that tests made is asked itself.
+    """
+    chosen = os.environ.get(READS, "threads")
+    if chosen not in ("threads", "io_uring"):
+        raise InvalidArgumentError(f"{READS}={chosen!r} is not a way to read; choose 'threads' or 'io_uring'")
+    if chosen == "threads" or type(source) is not StoreFile:
+        return None
+    try:
+        return RingReader(source, pool, Ring(_DEPTH))
+    except OSError:  # an older system, or a container that forbids it
+        return None
+
+
+class _Task:
+    """A request whose pieces are on their way."""
+
+    def __init__(self, rows: PagedRows, request: Request, batch: Batch) -> None:
+        self.rows, self.request, self.batch = rows, request, batch
+        self.pieces = rows.pieces(request)
+        self.left, self.failed = len(self.pieces), False
+
+
+class _Work:
+    """What the thread of a ring does; it does not know the reader, so that that can be forgotten."""
+
+    def __init__(self, source: StoreFile, pool: ReadPool, ring: Ring) -> None:
+        self.source, self.pool, self.ring = source, pool, ring
+        self.tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self.closed = False
+        self._waiting: deque[tuple[_Task, memoryview, int]] = deque()
+        self._flying: dict[int, tuple[_Task, memoryview, int]] = {}
+        self._number = 0
+
+    def serve(self) -> None:
+        """Hand reads in and take them back until there is no more to do; memory is not let go of before."""
+        try:
+            while self._take_tasks() or self._flying:
+                self._hand_in()
+                if self._flying:
+                    self._take_back()
+        except OSError as error:
+            self._fail(error)
+        finally:
+            self.ring.close()
+
+    def _fail(self, error: OSError) -> None:
+        """The system took no more reads: tell all who wait, and all who will."""
+        told = FileError(f"io_uring failed: {error.strerror}; set {READS}=threads", path=self.source.path)
+        for task, *_ in (*self._flying.values(), *self._waiting):
+            task.batch.done(told)
+        while (asked := self.tasks.get()) is not None:
+            asked.batch.done(told)
+
+    def end(self) -> None:
+        """Drop what has not begun."""
+        self.closed = True
+        self.tasks.put(None)
+
+    def _take_tasks(self) -> bool:
+        """What has been asked for meanwhile; waits where there is nothing else to do. False: this is the end."""
+        while True:
+            try:
+                task = self.tasks.get(block=not (self._flying or self._waiting))
+            except Empty:
+                return True
+            if task is None:
+                return False
+            if self.closed:
+                task.batch.done()
+            else:
+                self._waiting.extend((task, *piece) for piece in task.pieces)
+
+    def _hand_in(self) -> None:
+        while self._waiting and self.ring.room and not self.closed:
+            task, buffer, position = self._waiting.popleft()
+            fd, expected = self.source.ring_piece(buffer, position)
+            self._number += 1
+            self._flying[self._number] = task, buffer, expected
+            address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+            self.ring.add(self._number, fd, address, len(buffer), position)
+
+    def _take_back(self) -> None:
+        for number, result in self.ring.wait():
+            task, _, expected = self._flying.pop(number)
+            task.left -= 1
+            task.failed |= result != expected
+            if task.left == 0:
+                finish = task.rows.read if task.failed else task.rows.check
+                self.pool.add(partial(finish, self.source, task.request), task.batch)
+
+
+class RingReader:
+    """Reads requests of a file; to be closed before the file and the pool are."""
+
+    def __init__(self, source: StoreFile, pool: ReadPool, ring: Ring) -> None:
+        self._work = _Work(source, pool, ring)
+        self._end = weakref.finalize(self, self._work.end)
+        self._thread: threading.Thread | None = None
+
+    def submit(self, rows: PagedRows, asked: Sequence[Request]) -> Batch:
+        """Have pages read and checked, in about this order."""
+        batch = Batch(len(asked))
+        for request in asked:
+            self._work.tasks.put(_Task(rows, request, batch))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work.serve, name="dromos-read-ring", daemon=True)
+            self._thread.start()
+        return batch
+
+    def close(self) -> None:
+        """Wait for what is in flight, and end."""
+        self._end()
+        if self._thread is None:
+            self._work.ring.close()
+        else:
+            self._thread.join()
