@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from typing import TYPE_CHECKING
 
@@ -66,9 +67,7 @@ class PackedSection:
         """Read pages, compare their checksums, and unpack them. For any thread."""
         begin, end = self._bytes(request)
         low, high = begin // ALIGNMENT * ALIGNMENT, aligned(end)
-        buffer = self._buffers.pop() if self._buffers else None
-        if buffer is None or len(buffer) < high - low:
-            buffer = mmap.mmap(-1, max(high - low, ALIGNMENT))  # at the address that a direct read needs
+        buffer = self._buffer(high - low)
         view = memoryview(buffer)
         data, packs = view[begin - low : end - low], self._packs(request)
         try:
@@ -97,6 +96,13 @@ class PackedSection:
             data, self.index, first, last, self.array[first * arcs : last * arcs],
             section=self.section, num_vertices=self._num_vertices, path=None if source is None else source.path,
         )  # fmt: skip
+
+    def _buffer(self, size: int) -> mmap.mmap:
+        """A buffer that no other thread uses, at an address that suits a direct read."""
+        with contextlib.suppress(IndexError):  # another thread may take the last one at any time
+            if len(buffer := self._buffers.pop()) >= size:
+                return buffer
+        return mmap.mmap(-1, max(size, ALIGNMENT))
 
     def _recognise(self, prints: Array, known: Array, first: int, source: ByteSource) -> None:
         """Compare packs that are read again with what they were, and keep the fingerprints of the others."""
