@@ -49,8 +49,9 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
+# In the order of collection, so that the many small doctests come last and all cores are busy to the end.
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
 
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
