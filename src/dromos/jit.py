@@ -107,7 +107,7 @@ def barrier(memory, thread, threads, number):
 
 @inline
 def publish(memory, thread, number, slot, value):
-    """Say a value that all threads may read after barrier ``number``."""
+    """Publish a value that all threads may read after barrier ``number``."""
     store_relaxed(memory, (3 * thread + 1 + (number & 1)) * LINE + slot, np.int64(value))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.layout import HEAD_BYTES, LAUNCH_BYTES, arguments_type, control_type, piece_type, row_type
-from dromos.engines.cuda.memory import CENSUSES
+from dromos.engines.cuda.memory import LEVEL_COUNTERS
 from dromos.engines.cuda.modules import Kernel, slices_kernel, source_text
 from dromos.engines.cuda.native import betweenness, brandes, joint
 from dromos.engines.cuda.native.launching import text_of
@@ -77,7 +77,7 @@ def test_host_and_device_agree_on_a_sweep() -> None:
 def test_host_and_device_agree_on_the_length_of_a_stretch() -> None:
     typed = typed_programs()[0]
     kernel = Kernel("claiming")
-    source = source_text(typed, analyse(typed), kernel) + f'static_assert(LEVELS == {CENSUSES}, "censuses");'
+    source = source_text(typed, analyse(typed), kernel) + f'static_assert(LEVELS == {LEVEL_COUNTERS}, "levels");'
     assert compile_cubin(source, "stretch", arch="sm_90", defines=(*kernel.defines, "RENAMED=1"))
 
 

@@ -183,7 +183,7 @@ def verify_bridges(graph: Graph, source: Array, target: Array) -> None:
 
 
 def verify(graph: Graph, source: Array, target: Array, component: Array) -> None:
-    """Each edge has one component; with the vertices they form a forest; each one's edges hang together, and, for some,
+    """Each edge has one component; with the vertices they form a forest; each one's edges are connected, and, for some,
     also without any one of its vertices.
 
     A forest of components and vertices means that no cycle goes through two components.

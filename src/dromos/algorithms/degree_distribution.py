@@ -1,6 +1,6 @@
 """The degree distribution.
 
-Returns a row a degree, from 0 to the greatest: ``degree``, ``count`` (vertices that have it) and ``share``. In an
+Returns one row per degree, from 0 to the greatest: ``degree``, ``count`` (vertices that have it) and ``share``. In an
 undirected graph a self-loop counts twice and parallel edges each, as in NetworkX's ``degree_histogram``.
 """
 

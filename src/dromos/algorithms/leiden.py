@@ -1,7 +1,7 @@
 """Communities by the Leiden method.
 
 Returns what :func:`dromos.louvain` returns, for the same graphs. Between moving vertices and aggregating communities,
-each community is refined: its vertices merge again, from single ones on, into parts that hang together well, and the
+each community is refined: its vertices merge again, from single ones on, into well-connected parts, and the
 parts become the vertices of the smaller graph. So no community falls into pieces, and parts may move on by themselves;
 the columns of ``hierarchy`` are the parts, and last the communities.
 

@@ -1,6 +1,6 @@
 """The neighbourhood function, and the effective diameter.
 
-Returns a row a distance: ``pairs``, how many pairs of vertices (a vertex with itself included) are within it. An
+Returns one row per distance: ``pairs``, how many pairs of vertices (a vertex with itself included) are within it. An
 estimate, for graphs that are too large for a search from every vertex; ``effective_diameter`` is the distance within
 which nine tenths of all connected pairs are, between two distances by a straight line, and ``average_distance`` the
 mean distance of two different vertices with a path.

@@ -154,7 +154,7 @@ def check_arguments(alpha: float, tol: float, nstart: Any, dangling: Any, dtype:
 
 
 class Ranks(NamedTuple):
-    """What a run came to."""
+    """The outcome of a run."""
 
     rank: Array
     change: float

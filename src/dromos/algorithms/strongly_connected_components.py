@@ -28,7 +28,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["Color", "Reach", "StrongComponentsResult", "Trim", "strongly_connected_components", "verify"]
 
-_THIN = 8  # arcs a vertex
+_THIN = 8  # arcs per vertex
 
 
 class Trim(dr.Program):

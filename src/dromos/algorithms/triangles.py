@@ -25,7 +25,7 @@ __all__ = ["TrianglesResult", "require_undirected", "triangle_counts", "triangle
 
 
 def require_undirected(graph: Graph, name: str) -> None:
-    """Refuse a directed graph, with the mend."""
+    """Refuse a directed graph, and say what to do."""
     if graph.directed:
         raise InvalidArgumentError(f"{name} is defined on undirected graphs; call it on graph.symmetrized()")
 

@@ -14,7 +14,7 @@ def is_always_active(ir: ProgramIR, analysis: Analysis) -> bool:
 
 
 def program_facts(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
-    """The truths that a kernel's branches are cut by.
+    """Compile-time flags of a kernel.
 
     >>> import dromos.program as dr
     >>> class Labels(dr.Program):

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def is_offered(ir: ProgramIR, analysis: Analysis) -> bool:
-    """Whether messages can be made once a vertex, and the identity offered where there is none."""
+    """Whether messages can be made once per vertex, and the identity offered where there is none."""
     harmless = ir.update_on == "all" or (analysis.update_skips_identity and analysis.activity == "changed")
     return analysis.source_only and ir.sends is TRUE and ir.combine is not ANY and harmless
 

@@ -136,7 +136,7 @@ class Copies:
 
 @dataclass(frozen=True)
 class Partial:
-    """What a part's half of a superstep came to; :func:`merge_partials` makes those of all parts one."""
+    """The outcome of a part's half of a superstep; :func:`merge_partials` makes those of all parts one."""
 
     frontier: int = 0
     out_degree: int = 0

@@ -37,7 +37,7 @@ class Analysis:
     reads_target: bool
     """A message, or whether there is one, depends on the target's state."""
     source_only: bool
-    """A message depends on nothing but its source: it can be made once a vertex instead of once an edge."""
+    """A message depends on nothing but its source: it can be made once per vertex instead of once per edge."""
     uniform: bool
     """All messages of a superstep are the same value."""
     idempotent_combine: bool

@@ -1,4 +1,4 @@
-"""What a program came to."""
+"""The outcome of a program."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Trace(Sequence[TraceRow]):
 
     @property
     def _rows(self) -> list[TraceRow]:
-        """The rows, told apart when somebody looks: there may be thousands of them in a run of milliseconds."""
+        """The rows, expanded lazily: there may be thousands of them in a run of milliseconds."""
         if self._told is None:
             parts = (step.rows() if isinstance(step, FusedRow) else (step,) for step in self._steps)
             self._told = [row for part in parts for row in part]

@@ -85,7 +85,7 @@ def require_device(number: int = 0) -> None:
     """Raise the error that says why there is no GPU to run on, or none of this number."""
     if reason := why_unavailable():
         error = MissingDependencyError if "not installed" in reason else DeviceError
-        raise error(f"device='cuda': {reason}. Mend that, or use device='cpu'")
+        raise error(f"device='cuda': {reason}. Fix that, or use device='cpu'")
     if number:
         import cupy
 

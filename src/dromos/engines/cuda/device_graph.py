@@ -27,7 +27,7 @@ from dromos.errors import DeviceError
 __all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "device_graph", "forget", "keep", "type_defines"]
 
 CLASS_DEGREES = (2048, 256, 32, 16, 8, 4, 2, 1)
-"""The least degrees of the classes: a block a row, a warp a row, then 32, 16, 8, 4, 2 lanes and one lane a row."""
+"""The least degrees of the classes: one block per row, one warp, then 32, 16, 8, 4, 2 lanes and one lane."""
 
 
 class DeviceGraph:

@@ -122,8 +122,8 @@ class CudaExecution:
             return self._statistics(None, 0.0, 0)
         control = self._launch(Kernel("supersteps"), "initialise", 1)
         self._superstep = 0
-        if control["misfits"]:
-            self._misfit("init")
+        if control["overflowed"]:
+            self._raise_overflow("init")
         self._claimed = self.analysis.claimed is not None and not control["open"]
         return self._statistics(control, 0.0, 0)
 
@@ -143,8 +143,8 @@ class CudaExecution:
             left -= ran
             parts.append(self.rows)
             messages += int(self.rows["messages"].sum())
-            if control["misfits"]:
-                self._misfit("update")
+            if control["overflowed"]:
+                self._raise_overflow("update")
             if control["finished"] or left <= 0:
                 break
         self.rows = np.concatenate(parts)
@@ -250,7 +250,7 @@ class CudaExecution:
 
     # ---- after a launch --------------------------------------------------------------------------------------------
 
-    def _misfit(self, function: str) -> None:
+    def _raise_overflow(self, function: str) -> None:
         raise FieldOverflowError(
             f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
             "declare the field with a wider type"

@@ -14,12 +14,12 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
 from dromos.program import Program, TypedProgram
 
-__all__ = ["CENSUSES", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params", "state_bytes"]
+__all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params", "state_bytes"]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
 _MOST_BLOCKS = 1 << 13
-CENSUSES = 4096
+LEVEL_COUNTERS = 4096
 """Frontiers that a stretch of thin ones holds, as in ``kernels/stretch.cuh``."""
 
 
@@ -115,7 +115,7 @@ class State:
 
     @property
     def offers(self) -> tuple[Any, ...]:
-        """The message of each source, for a pull that makes them once a vertex."""
+        """The message of each source, for a pull that makes them once per vertex."""
         if self._offers is None:
             import cupy
 
@@ -138,7 +138,7 @@ class Buffers:
         self._head = -(-self.control_type.itemsize // 64) * 64
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
         self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
-        self.censuses = cupy.empty(CENSUSES, cupy.uint64)
+        self.level_counters = cupy.empty(LEVEL_COUNTERS, cupy.uint64)
 
     def fill(self, work: Any) -> None:
         """Write the addresses into a kernel's arguments."""
@@ -149,7 +149,7 @@ class Buffers:
             work[name] = place
         base = int(self.report.data.ptr)
         work["control"], work["rows"], work["partial"] = base, base + self._head, int(self.partial.data.ptr)
-        work["censuses"], work["max_rows"] = int(self.censuses.data.ptr), MAX_ROWS
+        work["level_counters"], work["max_rows"] = int(self.level_counters.data.ptr), MAX_ROWS
 
     def read(self, rows: int) -> tuple[Any, Array]:
         """The control record, and the first ``rows`` rows of the trace: one copy to the host."""

@@ -164,7 +164,7 @@ class CudaPart(TellingPart):
         return Partial(size, out, 0, int(slot["messages"]), reductions, overflow, seconds)
 
     def _overflow(self, record: Any, function: str) -> str:
-        if not record["slots"][1]["misfits"]:
+        if not record["slots"][1]["overflowed"]:
             return ""
         return (
             f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "

@@ -148,7 +148,7 @@ class PartKernels:
         return int(self._counted[0])
 
     def record(self) -> Any:
-        """What the kernels since the last :meth:`turn` came to; waits for them."""
+        """The record that the kernels since the last :meth:`turn` left; waits for them."""
         import cupy
 
         stream = cupy.cuda.get_current_stream()

@@ -6,7 +6,7 @@ may leave the range of a float (``path_counts``).
 
 Many sources are swept from in batches where that wins (``betweenness_batches``), from 64 on with the hubs of a graph
 numbered first. The others are taken one at a time: all threads share one, level by level; or, on small graphs, each has
-sources of its own and waits for nobody. That takes 60 bytes a vertex, once or for each thread. The order of sums
+sources of its own and waits for nobody. That takes 60 bytes per vertex, once or for each thread. The order of sums
 depends on the number of threads alone.
 """
 

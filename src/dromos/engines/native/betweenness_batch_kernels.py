@@ -1,7 +1,7 @@
 """Brandes's two sweeps from 8 or 16 sources at once: one look at an arc serves all of them.
 
-A vertex has a row of floats, a lane for each source: first the number of paths, then, in its place, the dependency a
-path. Its *marks*, a bit a lane, say which sources come to it in a level. A level is a list of vertices with marks, a
+A vertex has a row of floats, a lane for each source: first the number of paths, then, in its place, the dependency per
+path. Its *marks*, one bit per lane, say which sources reach it in a level. A level is a list of vertices with marks, a
 vertex once for all sources that come to it there, and a vertex is in as many levels as its sources disagree on.
 
 Of a row's arcs only those count that lead to or from the neighbouring level in a lane that is asked for: on Kronecker

@@ -1,6 +1,6 @@
 """Closed walks of three steps, weighted: what clustering by weight or direction is made of.
 
-No program can say it: a message would have to carry a whole neighbourhood. Memory: for each thread 8 bytes a vertex.
+No program can say it: a message would have to carry a whole neighbourhood. Memory: for each thread 8 bytes per vertex.
 """
 
 from __future__ import annotations

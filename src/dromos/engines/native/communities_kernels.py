@@ -94,7 +94,7 @@ def refine(
     thread, threads, offsets, targets, weights, strength, scale, community, total, order, refined, part, size, outside,
     sums, seen, stop,
 ):  # fmt: skip
-    """Merge vertices within their communities, from single ones on, into parts that hang together well.
+    """Merge vertices within their communities, from single ones on, into well-connected parts.
 
     A vertex that is still alone joins the part that gains most, of those whose edges to the rest of the community are
     at least what chance would give. ``part`` is the sum of strengths of each part, ``outside`` its edges to the rest.

@@ -5,8 +5,8 @@ peeled by the thread whose subtraction did it. Then each thread goes over its ve
 ones, and picks those that are next if the next k is k + 1, which it mostly is.
 
 Shared memory. ``left`` holds the neighbours left, and in the end the core number. It is lowered by relaxed atomics;
-exactly one of them finds k + 1, so that every vertex is peeled once. One that finds k or less came too late, and is
-taken back; what others see meanwhile is at most k and means "peeled" either way. A thread looks for vertices only
+exactly one of them finds k + 1, so that every vertex is peeled once. One that finds k or less overshot, and is
+undone; what others see meanwhile is at most k and means "peeled" either way. A thread looks for vertices only
 between two barriers in which nobody subtracts. ``rest``, ``ready`` and ``queue`` are each thread's own; ``below`` links
 the vertices that did not fit into a queue, and a vertex is in one queue only.
 """
@@ -21,7 +21,7 @@ from dromos.jit import barrier, inline, lean_kernel, publish, published
 
 BLOCK = 1024  # vertices dealt to a thread at a time, so that hubs and ranges of ids are spread
 QUEUE = 4096
-_NOBODY = np.int64(1) << np.int64(40)
+_NO_DEGREE = np.int64(1) << np.int64(40)
 _AHEAD = 8  # neighbours
 _PATIENCE = 1023  # vertices between two looks at the stop flag
 
@@ -35,7 +35,7 @@ def share(vertices: int, threads: int) -> int:
 @inline
 def _pick(k, rest, ready, base, size, left, peeled):
     """Drop vertices with up to ``peeled`` neighbours left, pick those with ``k``: ``(kept, picked, least left)``."""
-    kept, picked, least = np.int64(0), np.int64(0), _NOBODY
+    kept, picked, least = np.int64(0), np.int64(0), _NO_DEGREE
     for i in range(size):
         v = load(rest, base + i)
         d = np.int64(load_relaxed(left, v))
@@ -100,7 +100,7 @@ def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, cor
     n = offsets.size - 1
     blocks = (n + BLOCK - 1) // BLOCK
     base, front = thread * ((blocks + threads - 1) // threads) * BLOCK, thread * QUEUE
-    size, least = np.int64(0), _NOBODY
+    size, least = np.int64(0), _NO_DEGREE
     for block in range(thread, blocks, threads):
         for v in range(block * BLOCK, min((block + 1) * BLOCK, n)):
             d = load(offsets, v + 1) - load(offsets, v)
@@ -112,10 +112,10 @@ def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, cor
     publish(memory, thread, number, 0, least)
     barrier(memory, thread, threads, number)
     while True:
-        lowest = _NOBODY
+        lowest = _NO_DEGREE
         for other in range(threads):
             lowest = min(lowest, published(memory, other, number, 0))
-        if lowest == _NOBODY:
+        if lowest == _NO_DEGREE:
             break
         if lowest != k + 1 or k < 0:
             size, picked, _ = _pick(lowest, rest, ready, base, size, left, k)

@@ -1,7 +1,7 @@
 """Betweenness of edges.
 
 As a program it would be two for each source, with a field for every edge; here a thread has a source of its own.
-Memory: for each thread 8 bytes an arc and 24 a vertex.
+Memory: for each thread 8 bytes per arc and 24 per vertex.
 """
 
 from __future__ import annotations

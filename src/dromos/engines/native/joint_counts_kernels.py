@@ -93,7 +93,7 @@ def _count_column(vertices, begin, end, rows, width, word, counts, base):
 def count_rows(vertices, begin, end, rows, width, counts, base):
     """Add to ``counts[base + s]`` how many of ``vertices[begin:end]``, at most ``MOST``, have the bit of source ``s``.
 
-    Returns nothing; ``rows`` is the table of the level's bits, ``width`` words a vertex.
+    Returns nothing; ``rows`` is the table of the level's bits, ``width`` words per vertex.
     """
     if end - begin < _FEW:
         for at in range(begin, end):

@@ -1,4 +1,4 @@
-"""Rows of distances out of a joint traversal: a row a source, an entry a vertex.
+"""Rows of distances out of a joint traversal: one row per source, one entry per vertex.
 
 What a level finds is a row of bits at each vertex. To write the level for each set bit costs a step a bit, and each
 goes to another row of the matrix. Instead a vertex keeps for each source the *binary digits* of its distance, as four

@@ -15,7 +15,7 @@ WIDTHS: Final = (1, 2, 4, 8)
 
 
 class Found(NamedTuple):
-    """What one group of sources came to; arrays have an entry, or a row, for each of its sources in order."""
+    """The outcome of one group of sources; arrays have an entry, or a row, for each of its sources in order."""
 
     group: int
     """Its number."""
@@ -46,7 +46,7 @@ class Found(NamedTuple):
 
 
 def width_for(sources: int) -> int:
-    """The words a vertex for a group of so many sources.
+    """The words per vertex for a group of so many sources.
 
     >>> width_for(64), width_for(65), width_for(512)
     (1, 2, 8)

@@ -1,4 +1,4 @@
-"""Breadth-first searches from up to 512 sources in one traversal: a bit for each source, a row of words a vertex.
+"""Breadth-first searches from up to 512 sources in one traversal: a bit for each source, a row of words per vertex.
 
 Three tables of rows: ``seen`` (reached so far), ``front`` (reached in the last level) and ``following`` (in this one).
 The joint frontier is a queue that has a vertex once for all the sources that reached it in the last level. A level is

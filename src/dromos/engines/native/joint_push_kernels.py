@@ -89,7 +89,7 @@ def push_listed(size, cursor, threads, like, offsets, targets, seen, front, foll
 @lean_kernel
 def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, following, listed, after, counts,
            counts_base, into, n, cursors):  # fmt: skip
-    """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into those without lack)``."""
+    """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into saturated vertices)``."""
     width = len(like)
     bits, arcs, closed = row_without(like, like), np.int64(0), np.int64(0)
     chunk = chunk_of(size, threads, 1, BUFFER)

@@ -61,7 +61,7 @@ def store_row(typingctx, table, begin, row):
 
 @intrinsic
 def merge_row(typingctx, table, begin, row):
-    """Set the row's bits in ``table[begin:]``, as one step for all threads a word; words without bits are let be."""
+    """Set the row's bits in ``table[begin:]``, one atomic per word; zero words are skipped."""
     if not (_is_table(table) and _is_row(row)):
         return None
 

@@ -1,7 +1,7 @@
 """Similar vertices by common neighbours.
 
 No program can say it: a vertex hears of others two edges away, each of which it counts apart. Memory: for each thread
-12 bytes a vertex.
+12 bytes per vertex.
 """
 
 from __future__ import annotations

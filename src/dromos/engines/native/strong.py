@@ -2,7 +2,7 @@
 
 No program can say it: the order of the search is the method. It runs on one thread, and each edge is looked at once,
 whatever the diameter; programs need a superstep for each edge of the longest path, and that for many colours where
-there are many components. Memory: 28 bytes a vertex.
+there are many components. Memory: 28 bytes per vertex.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ its own.
 
 Where degrees are even, the rows are taken in the order of ids as they are (``triangles_kernels``): a bit and some bytes
 a vertex and thread are all the memory it needs. Where they are skewed, the graph is oriented by degree first
-(``triangles_oriented_kernels``), which costs half a copy of its arcs, 8 MiB for the hubs, and 32 bytes a vertex.
+(``triangles_oriented_kernels``), which costs half a copy of its arcs, 8 MiB for the hubs, and 32 bytes per vertex.
 A sample of edges tells which; either is right for any graph.
 """
 

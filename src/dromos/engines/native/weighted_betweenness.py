@@ -1,7 +1,7 @@
 """Betweenness by weighted shortest paths.
 
 As programs it is three for each source, one of them a shortest-path search; here a thread has a source of its own, and
-Dijkstra's order is what paths are counted in. Memory: for each thread 48 bytes a vertex.
+Dijkstra's order is what paths are counted in. Memory: for each thread 48 bytes per vertex.
 """
 
 from __future__ import annotations

@@ -141,10 +141,10 @@ def _cast(array: Any, kind: str, name: str, row: int, path: Path) -> Any:
         return array.cast(kind)
     except pa.ArrowInvalid:
         wrong = next(i for i in range(len(array)) if not _castable(array[i], kind))
-    mend = "weights must be numbers"
+    remedy = "weights must be numbers"
     if kind == "int64":
-        mend = "ids are whole numbers below 2^63; pass ids='names' if they are names"
-    raise FormatError(f"the column {name!r} holds {array[wrong].as_py()!r}; {mend}", path=path, line=row + wrong)
+        remedy = "ids are whole numbers below 2^63; pass ids='names' if they are names"
+    raise FormatError(f"the column {name!r} holds {array[wrong].as_py()!r}; {remedy}", path=path, line=row + wrong)
 
 
 def _castable(scalar: Any, kind: str) -> bool:

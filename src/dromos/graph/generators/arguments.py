@@ -1,4 +1,4 @@
-"""Checks of what generators are asked for, with messages that tell the mend."""
+"""Checks of what generators are asked for, with messages that say what to do."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def probability(name: str, value: Any) -> float:
     return number
 
 
-def require_memory(needed: int, what: str, mend: str) -> None:
-    """Refuse work that cannot fit, before it is begun: ``what`` needs ``needed`` bytes, ``mend`` says what to do."""
+def require_memory(needed: int, what: str, remedy: str) -> None:
+    """Refuse work that cannot fit, before it is begun: ``what`` needs ``needed`` bytes, ``remedy`` says what to do."""
     limit = memory_limit()
     if needed > limit:
-        raise ResourceError(f"{what} needs about {human_bytes(needed)} and there are {human_bytes(limit)}; {mend}")
+        raise ResourceError(f"{what} needs about {human_bytes(needed)} and there are {human_bytes(limit)}; {remedy}")
 
 
 def memory_limit() -> int:

@@ -1,4 +1,4 @@
-"""Supersteps without supersteps: a message is applied as soon as it is made, and a vertex sends its newest state.
+"""Asynchronous execution: a message is applied as soon as it is made, and a vertex sends its newest state.
 
 Shared memory. A vertex is written under its lock. Other threads read single fields of it at any time (relaxed, so that
 no value is torn): for the programs that may run this way an older value only means work that is repeated, since whoever

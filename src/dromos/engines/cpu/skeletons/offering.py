@@ -1,4 +1,4 @@
-"""A pull of messages that depend on their source alone: made once a vertex, gathered along the in-arcs.
+"""A pull of messages that depend on their source alone: made once per vertex, gathered along the in-arcs.
 
 A vertex outside the frontier offers the identity, so the gathering loop asks nothing; and since it reads only the
 offers, a vertex is updated in place as soon as its row is done, with its old state in registers.

@@ -1,4 +1,4 @@
-// Supersteps without supersteps: a message is applied as soon as it is made, and a vertex sends its newest state.
+// Asynchronous execution: a message is applied as soon as it is made, and a vertex sends its newest state.
 //
 // `member` marks who waits to send, `next_member` who does after the next barrier. Whoever changes a vertex marks it for
 // then, whether or not it is yet to send in this pass: a change is never lost, at most sent twice. A pass over all
@@ -70,23 +70,23 @@ DEVICE void push_now(const Arguments& a, Frame& f, vid* held) {
         walk_or_defer(a, slot, take, u, visit);
     }
     if (a.G.max_degree >= BLOCK_ROW) {
-        f.meet(a);
+        f.barrier(a);
         walk_deferred(a, slot, visit);
     }
     if (TOPOLOGY) {
-        f.meet(a);
+        f.barrier(a);
         for (i64 base = 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
             const vid v = (vid)(base + lane());
             next.add(v < a.G.n && has_bit_now(f.member, v), v);
         }
     }
     next.flush();
-    next.hand_in(slot);
+    next.flush_counters(slot);
     add_to_slot(&slot->messages, messages);
-    if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
+    if (!__all_sync(FULL, fits) && lane() == 0) slot->overflowed = 1;
 }
 
-// Every vertex that wants messages gathers them from active sources, a warp a vertex, and is updated at once. Whoever
+// Every vertex that wants messages gathers them from active sources, one warp per vertex, and is updated at once. Whoever
 // changed in this pass is a source in it too: next_member marks it.
 DEVICE void pull_now(const Arguments& a, Frame& f, vid* held) {
     Slot* slot = f.slot(a);
@@ -129,10 +129,10 @@ DEVICE void pull_now(const Arguments& a, Frame& f, vid* held) {
         next.add(active, v);
     }
     next.flush();
-    next.hand_in(slot);
+    next.flush_counters(slot);
     add_to_slot(&slot->messages, messages);
-    if (!__all_sync(FULL, fits) && lane() == 0) slot->misfits = 1;
-    f.meet(a);
+    if (!__all_sync(FULL, fits) && lane() == 0) slot->overflowed = 1;
+    f.barrier(a);
     for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) f.member[f.queue[i] >> 5] = 0;
 }
 
@@ -149,8 +149,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
 #else
         push_now(a, f, held);
 #endif
-        f.tend(a);
-        f.meet(a);
+        f.clear_next_slot(a);
+        f.barrier(a);
         more = f.advance(a, PULL);
 #if TOPOLOGY
         f.member = marked;
@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     }
 #if TOPOLOGY
     if (marked != a.W.member[f.flipped]) {  // the marks belong where the queue is
-        f.meet(a);
+        f.barrier(a);
         move_bits(marked, a.W.member[f.flipped], a.G.n);
     }
 #endif

@@ -1,4 +1,4 @@
-// Traversals that take each vertex once: one bit a vertex tells whether it is taken, and whoever sets it writes the
+// Traversals that take each vertex once: one bit per vertex tells whether it is taken, and whoever sets it writes the
 // state. Levels are pushed from a queue or pulled through bitmaps, in one launch; the direction is switched here, by
 // the same rule as in the planner (Beamer's and SEP-Graph's Algorithm 2).
 #pragma once
@@ -58,7 +58,7 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
     };
 #if FILTER == 2
     clear_bits(f.next_member, a.G.n);
-    f.meet(a);
+    f.barrier(a);
 #endif
     const unsigned share = share_of(f.size);
     for (i64 base = share * (i64)warp_in_grid(); base < f.size; base += share * (i64)warps_in_grid()) {
@@ -67,16 +67,16 @@ DEVICE void push_level(const Arguments& a, Frame& f, vid* held) {
         walk_or_defer(a, slot, take, take ? f.queue[i] : (vid)0, visit);
     }
     if (a.G.max_degree >= BLOCK_ROW) {
-        f.meet(a);
+        f.barrier(a);
         walk_deferred(a, slot, visit);
     }
 #if FILTER == 2
-    f.meet(a);
+    f.barrier(a);
     for (i64 base = 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid())
         next.add(f.next_member[base >> 5] >> lane() & 1, (vid)(base + lane()));
 #endif
     next.flush();
-    next.hand_in(slot);
+    next.flush_counters(slot);
     add_to_slot(&slot->messages, messages);
 }
 
@@ -169,14 +169,14 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
 // The frontier in bits, made from the queue.
 DEVICE void queue_to_bits(const Arguments& a, Frame& f) {
     clear_bits(f.member, a.G.n);
-    f.meet(a);
+    f.barrier(a);
     for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) atomicOr(f.member + (f.queue[i] >> 5), bit_of(f.queue[i]));
-    f.meet(a);
+    f.barrier(a);
 }
 
 DEVICE void bits_to_queue(const Arguments& a, Frame& f) {
     enqueue_bits(f.member, a.G.n, f.queue, &f.slot(a)->touched);  // a counter of no other use here
-    f.meet(a);
+    f.barrier(a);
 }
 
 DEVICE bool wants_pull(const Arguments& a, const Frame& f, bool first, bool pulled, double& untouched) {
@@ -197,7 +197,7 @@ DEVICE bool push_thin(const Arguments& a, Frame& f, Stretch& stretch) {
         claim_store(a.S, a.S, f.K, v, message);
         return true;
     });
-    return f.go_on(a, now, false);
+    return f.continue_or_report(a, now, false);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     double untouched = a.W.control->untouched;
     bool pulled = a.W.control->pulled, in_bits = true, in_queue = true;
     mark_taken(a, f);
-    f.meet(a);
+    f.barrier(a);
     for (bool more = true; more;) {
         double rest = untouched;
         const bool pull = wants_pull(a, f, f.K.superstep == 0, pulled, rest);
@@ -230,20 +230,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
             if (!in_queue) bits_to_queue(a, f);
             push_level(a, f, held);
         }
-        f.tend(a);
-        f.meet(a);
+        f.clear_next_slot(a);
+        f.barrier(a);
         in_bits = FILTER == 2 || (pull && FILTER != 1);
         in_queue = !pull || FILTER == 1;
         pulled = pull;
         more = f.advance(a, pull);
     }
     // leave the frontier in both forms, and nothing in the other bitmap
-    f.meet(a);
-    Stretch::bring_home(a, f);
+    f.barrier(a);
+    Stretch::copy_to_queue(a, f);
     if (thread_in_grid() == 0) a.W.control->untouched = untouched;
     if (f.size && !in_queue) {
         if (thread_in_grid() == 0) f.slot(a)->touched = 0;
-        f.meet(a);
+        f.barrier(a);
         bits_to_queue(a, f);
     }
     if (!in_bits) queue_to_bits(a, f);

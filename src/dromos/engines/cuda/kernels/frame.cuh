@@ -1,6 +1,6 @@
 // What all kernels of programs share: their arguments, the counters of a superstep, queues, and walks over arcs.
 //
-// A kernel is launched once for many supersteps, with as many blocks as the device holds, which meet at grid barriers.
+// A kernel is launched once for many supersteps, with as many blocks as the device holds and grid barriers between them.
 // A superstep has a slot of counters; of three slots one is filled, one was filled in the superstep before and may still
 // be read, and one is cleared for the next.
 #pragma once
@@ -28,7 +28,7 @@ struct Graph {
 };
 
 struct Slot {
-    unsigned size, touched, big, huge, misfits, stop;
+    unsigned size, touched, big, huge, overflowed, stop;
     u64 out, in, messages;
 };
 
@@ -39,7 +39,7 @@ struct Row {
 struct Control {
     unsigned arrivals, unused;
     Slot slots[3];         // up to here the host clears before every launch
-    unsigned supersteps, size, flipped, misfits, finished, pulled;
+    unsigned supersteps, size, flipped, overflowed, finished, pulled;
     unsigned open;         // whether someone who starts can still be claimed
     u64 out, in;
     double untouched;      // Algorithm 2's E'
@@ -57,7 +57,7 @@ struct Work {
     unsigned* locks;
     Control* control;
     Reduced* partial;      // two for each block
-    u64* censuses;          // of a stretch
+    u64* level_counters;   // of a stretch
     Row* rows;
     i64 max_rows;
 };
@@ -139,7 +139,7 @@ struct Appender {
     __device__ __forceinline__ void flush() {
         part.flush([this](vid w) { sum_up(w); });
     }
-    __device__ __forceinline__ void hand_in(Slot* slot) {
+    __device__ __forceinline__ void flush_counters(Slot* slot) {
         add_to_slot(&slot->out, out);
         if (G && G->in_offsets) add_to_slot(&slot->in, G->in_offsets == G->offsets ? out : in);
     }
@@ -188,10 +188,10 @@ struct Frame {
         next_member = a.W.member[flipped ^ 1];
     }
     __device__ __forceinline__ Slot* slot(const Arguments& a) { return a.W.control->slots + done % 3; }
-    __device__ __forceinline__ void meet(const Arguments& a) { grid_barrier(&a.W.control->arrivals, met); }
+    __device__ __forceinline__ void barrier(const Arguments& a) { grid_barrier(&a.W.control->arrivals, met); }
 
     // Clear the next slot, and tell when it is time to leave; called in every superstep, before its last barrier.
-    __device__ __forceinline__ void tend(const Arguments& a) {
+    __device__ __forceinline__ void clear_next_slot(const Arguments& a) {
         if (thread_in_grid() == 0) {
             Slot* next = a.W.control->slots + (done + 1) % 3;
             *next = Slot{0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -200,7 +200,7 @@ struct Frame {
     }
 
     // After the last barrier of a superstep: the frontier that it made is the one at hand.
-    __device__ __forceinline__ Slot take_over(const Arguments& a, bool pulled) {
+    __device__ __forceinline__ Slot commit(const Arguments& a, bool pulled) {
         const Slot now = *slot(a);
         if (thread_in_grid() == 0 && (i64)done < a.W.max_rows) {
             const u64 time = now_ns();
@@ -217,7 +217,7 @@ struct Frame {
         return now;
     }
     __device__ __forceinline__ bool must_leave(const Arguments& a, const Slot& now) {
-        return now.stop || now.misfits || (i64)done >= a.step.horizon;
+        return now.stop || now.overflowed || (i64)done >= a.step.horizon;
     }
     // What the host reads; `finished`: 1 nobody is active, 2 converged.
     __device__ __forceinline__ void report(const Arguments& a, const Slot& now, bool pulled, unsigned finished) {
@@ -228,15 +228,16 @@ struct Frame {
         c->out = out;
         c->in = in;
         c->flipped = flipped;
-        c->misfits = now.misfits;
+        c->overflowed = now.overflowed;
         c->pulled = pulled;
         c->finished = finished;
     }
     // Go on with the next superstep, or report and leave.
     __device__ __forceinline__ bool advance(const Arguments& a, bool pulled, bool converged = false) {
-        return go_on(a, take_over(a, pulled), pulled, converged);
+        return continue_or_report(a, commit(a, pulled), pulled, converged);
     }
-    __device__ __forceinline__ bool go_on(const Arguments& a, const Slot& now, bool pulled, bool converged = false) {
+    __device__ __forceinline__ bool continue_or_report(const Arguments& a, const Slot& now, bool pulled,
+                                                       bool converged = false) {
         const unsigned finished = converged ? 2 : size == 0 ? 1 : 0;
         if (!finished && !must_leave(a, now)) return true;
         report(a, now, pulled, finished);

@@ -32,7 +32,7 @@ struct Joint {
     vid* queue[2];
     vid* hubs;
     unsigned* listed;
-    DISTANCE* distance;  // a row a search in the given order; may be null
+    DISTANCE* distance;  // one row per search in the given order; may be null
     Control* control;
 };
 
@@ -66,7 +66,7 @@ DEVICE void settle(const Joint& j, Tally& t, bool valid, vid v, const Bits& seen
     }
 }
 
-DEVICE void hand_in(const Tally& t, Slot* slot, unsigned* counts) {
+DEVICE void flush_counters(const Tally& t, Slot* slot, unsigned* counts) {
     __shared__ unsigned block[SEARCHES];
     for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) block[s] = 0;
     __syncthreads();

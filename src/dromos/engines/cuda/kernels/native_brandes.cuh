@@ -1,4 +1,4 @@
-// Dependencies of many sources, a block a source (Brandes, "A faster algorithm for betweenness centrality", 2001). Each
+// Dependencies of many sources, one block per source (Brandes, "A faster algorithm for betweenness centrality", 2001). Each
 // block has a search of its own, with levels, path counts and sums in memory of its own, so nothing waits for the grid;
 // it pays where one search is too little for the whole device.
 #pragma once
@@ -24,7 +24,7 @@ struct Batch {
     vid* order;       // the vertices by level
     vid* hubs;
     unsigned* bounds; // n + 2: where each level begins in the order
-    unsigned* failed; // a source each: more paths than can be counted
+    unsigned* failed; // one per source: more paths than can be counted
 };
 
 struct Block {

@@ -16,7 +16,7 @@ typedef DEGREE degree;
 #define SLOTS 4  // of the scan's sums: one is filled, one may still be read, one is cleared
 
 // Where things are in `state`, in 64-bit words; what all blocks write has a cache line of its own.
-enum { TAIL = 0, MEET = 16, SURVIVORS = 48, LEAST = 64, SAVED = 80, STATE_WORDS = 96 };
+enum { TAIL = 0, BARRIER = 16, SURVIVORS = 48, LEAST = 64, SAVED = 80, STATE_WORDS = 96 };
 enum { K = SAVED, HEAD, LENGTH, LIVE, WHICH, SCANNING, SCANS, FINISHED, ROUNDS };
 
 DEVICE int lowered(int* p) { return atomicSub(p, 1); }
@@ -49,7 +49,7 @@ struct Shared {
 
 // A barrier of all blocks that adds up what each of them brings: arrivals in the upper 24 bits, "time is up" in bit 39,
 // the sum in the bits below. Two words take turns: nobody comes to the next but one before all have read this one.
-struct Meeting {
+struct SummingBarrier {
     u64 before, other_before;
     unsigned met, other_met, turn;
     i64 began;
@@ -57,7 +57,7 @@ struct Meeting {
     __device__ __forceinline__ u64 operator()(u64* state, Shared& shared, i64 cycles, bool& stop) {
         __syncthreads();
         if (threadIdx.x == 0) {
-            u64* word = state + MEET + 16 * turn;
+            u64* word = state + BARRIER + 16 * turn;
             u64 mine = (u64)1 << 40 | shared.grown;
             if (blockIdx.x == 0 && clock64() - began > cycles) mine |= (u64)1 << 39;
             shared.grown = 0;
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
         shared.survivors = 0;
         shared.least = NO_LEAST;
     }
-    Meeting meet = {0, 0, 0, 0, 0, clock64()};
+    SummingBarrier barrier = {0, 0, 0, 0, 0, clock64()};
     degree k = (degree)state[K];
     u64 head = state[HEAD], tail = state[TAIL];
     i64 length = (i64)state[LENGTH], live = (i64)state[LIVE];
@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
     bool scanning = state[SCANNING], finished = false, stop = false;
     u64 rounds = state[ROUNDS];
     // every block must have read the saved state before anyone changes it; and one round is done, however late it is
-    meet(state, shared, NO_LEAST, stop);
+    barrier(state, shared, NO_LEAST, stop);
     while (!finished && !stop) {
         unsigned grown = 0;
         if (scanning) {
@@ -217,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
             }
             grown = scan_left(offsets, left, list, length, k, packed, queue, state, slot, shared);
             if (lane() == 0 && grown) atomicAdd(&shared.grown, grown);
-            tail += meet(state, shared, cycles, stop);
+            tail += barrier(state, shared, cycles, stop);
             live = (i64)__ldcg(state + SURVIVORS + slot);
             if (pack) {
                 length = live;
@@ -241,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
             }
             if (lane() == 0 && grown) atomicAdd(&shared.grown, grown);
             head = tail;
-            tail += meet(state, shared, cycles, stop);
+            tail += barrier(state, shared, cycles, stop);
             if (tail == head) {
                 scanning = true;
                 ++k;

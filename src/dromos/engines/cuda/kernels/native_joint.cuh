@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joi
             settle_pushed(j, t, slot->listed, queue, size, following, front, next, live, level);
             in_queue = true;
         }
-        hand_in(t, slot, counts);
+        flush_counters(t, slot, counts);
         if (blockIdx.x == 0) {
             for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) c->counts[(done + 1) % 3][s] = 0;
             if (threadIdx.x == 0) {

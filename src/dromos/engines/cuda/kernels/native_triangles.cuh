@@ -212,7 +212,7 @@ struct Counter {
 };
 
 // Warps take the items, then the vertices, BATCH at a time, until all are taken or `cycles` have passed; `cursor` says
-// where to go on. Shared memory: WARP_WORDS a warp, and with COUNTS a word a hub.
+// where to go on. Shared memory: WARP_WORDS per warp, and with COUNTS one word per hub.
 extern "C" __global__ void __launch_bounds__(512, 2) count_triangles(
     const eid* offsets, const vid* targets, const eid* low, vid n, const uint4* bits, const u64* items,
     const unsigned* num_items, u64* cursor, u64* counts, u64* total, i64 cycles

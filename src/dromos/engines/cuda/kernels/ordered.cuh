@@ -53,11 +53,11 @@ DEVICE void send_near(const Arguments& a, Frame& f, const Order& order, vid* hel
         walk_or_defer(a, slot, take, u, visit);
     }
     if (a.G.max_degree >= BLOCK_ROW) {
-        f.meet(a);
+        f.barrier(a);
         walk_deferred(a, slot, visit);
     }
     next.flush();
-    next.hand_in(slot);
+    next.flush_counters(slot);
     add_to_slot(&slot->messages, messages);
 }
 
@@ -112,7 +112,7 @@ DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pa
             sizes[next] = 0;
         }
         collect(a, f, order, least + now, sizes + now, held);
-        f.meet(a);
+        f.barrier(a);
         f.size = newest(sizes + now);
         const Priority rest = newest(least + now);
         if (f.size || !(rest < greatest_priority())) break;
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         *(Priority*)a.W.partial = greatest_priority();
         *(unsigned*)((Priority*)a.W.partial + 3) = 0;
     }
-    f.meet(a);
+    f.barrier(a);
     Order order = {lowest_priority(), lowest_priority(), a.step.delta};
     Slot now = {};
     unsigned pass = 0;
@@ -148,9 +148,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
                 now = send_thin(a, f, order, stretch);
             } else {
                 send_near(a, f, order, held);
-                f.tend(a);
-                f.meet(a);
-                now = f.take_over(a, false);
+                f.clear_next_slot(a);
+                f.barrier(a);
+                now = f.commit(a, false);
             }
             leave = f.must_leave(a, now);
         }
@@ -158,18 +158,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         order.below = past(order.below, order.width);
     }
     // hand over all that waits: as bits where the queue will be, and in it
-    f.meet(a);
+    f.barrier(a);
     for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) set_bit(f.member, f.queue[i]);
     f.aim(a);
-    f.meet(a);
+    f.barrier(a);
     for (i64 word = thread_in_grid(); word < (a.G.n + 31) >> 5; word += threads_in_grid()) {
         f.member[word] |= a.W.far[word];
         a.W.far[word] = 0;
     }
     unsigned* size = &f.slot(a)->touched;
-    f.meet(a);
+    f.barrier(a);
     enqueue_bits(f.member, a.G.n, f.queue, size);
-    f.meet(a);
+    f.barrier(a);
     f.size = newest(size);
     f.report(a, now, false, f.size ? 0 : 1);
 }

@@ -56,7 +56,7 @@ DEVICE bool is_wanted(const Fields& S, const Frame& f, const Piece& p, vid v) {
 DEVICE void reduce_part(const Arguments& a, Frame& f, Reduced R) {
     if (!HAS_REDUCTIONS) return;
     reduce_leave(a.W, 0, R);
-    f.meet(a);
+    f.barrier(a);
     if (blockIdx.x != 0) return;
     R = reduce_all(a.W, 0);
     if (threadIdx.x == 0) a.W.control->reduced = R;
@@ -81,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) start_part(const Arguments a
         activate(f, next, starts, v);
     });
     next.flush();
-    next.hand_in(slot);
-    hand_in(t, slot);
+    next.flush_counters(slot);
+    flush_counters(t, slot);
     reduce_part(a, f, R);
 }
 
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) start_edges(const Arguments 
             t.fits &= edge_init_store(a.E, a.S, a.E, a.K, u, __ldg(a.G.targets + arc), arc, weight_at(a.G.weights, arc));
     });
     __syncwarp();
-    hand_in(t, superstep_slot(a));
+    flush_counters(t, superstep_slot(a));
 }
 
 // ---- messages ------------------------------------------------------------------------------------------------------
@@ -116,11 +116,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a
         walk_or_defer(a.G.offsets, a.G.targets, own, a.G.max_degree, a.W.hubs, &launch->big, &launch->huge, take, u, visit);
     });
     if (a.G.max_degree >= BLOCK_ROW) {
-        f.meet(a);
+        f.barrier(a);
         walk_deferred(a.G.offsets, a.G.targets, own, a.W.hubs, launch->big, launch->huge, WARPS, visit);
     }
     __syncwarp();
-    hand_in(t, superstep_slot(a));
+    flush_counters(t, superstep_slot(a));
 }
 
 #if BY_SOURCE
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pull_slice(const Arguments a
         p.received[v] = 1;
     });
     __syncwarp();
-    hand_in(t, superstep_slot(a));
+    flush_counters(t, superstep_slot(a));
 }
 
 // ---- what becomes of the vertices ----------------------------------------------------------------------------------
@@ -156,14 +156,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) settle_part(const Arguments 
     Reduced R = reduce_start();
     if (!ALWAYS_ACTIVE) clear_bits(f.next_member, a.G.n);
     if (HAS_REDUCTIONS && !UPDATE_ALL) each_row(p.first, p.last, [&](bool valid, vid v) { if (valid) keep(a.O, a.S, v); });
-    f.meet(a);
+    f.barrier(a);
     const auto looked_at = [&](vid v) { if (p.changed) p.changed[v] = 1; };
     if (HAS_SENT || REVISITS) {
         each_sender(f, p, p.first, p.last, [&](bool take, vid u) {
             if (take && HAS_SENT) looked_at(u);
             activate(f, next, take && settle_sender(a, f, t, u, p.received[u]), u);
         });
-        f.meet(a);
+        f.barrier(a);
     }
     each_row(p.first, p.last, [&](bool valid, vid v) {
         bool active = false;
@@ -176,12 +176,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) settle_part(const Arguments 
         activate(f, next, active, v);
     });
     if (HAS_REDUCTIONS && !UPDATE_ALL) {
-        f.meet(a);
+        f.barrier(a);
         each_row(p.first, p.last, [&](bool valid, vid v) { if (valid) R = reduce_fold(R, a.O, a.S, f.K, v); });
     }
     next.flush();
-    next.hand_in(slot);
-    hand_in(t, slot);
+    next.flush_counters(slot);
+    flush_counters(t, slot);
     reduce_part(a, f, R);
 }
 
@@ -191,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) write_edges(const Arguments 
     each_sender(f, p, p.start, p.stop, [&](bool take, vid u) {
         settle_row(a, f, t, take, u, [&](vid v) { return is_wanted(a.O, f, p, v); });
     });
-    hand_in(t, superstep_slot(a));
+    flush_counters(t, superstep_slot(a));
 }
 
 // ---- what parts tell each other ------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ mark_members(const Arguments a, const Piece p, int everyone, const vid* ids, i64
         f.member[word] = others | (everyone ? range : marks ? marks[word - (p.start >> 6) * 2] & range : 0);
     }
     if (everyone || marks) return;
-    f.meet(a);
+    f.barrier(a);
     for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) set_bit(f.member, ids[i]);
 }
 

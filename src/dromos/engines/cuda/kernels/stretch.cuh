@@ -1,8 +1,8 @@
 // Supersteps of thin frontiers, one after the other, for traversals of graphs of high diameter. Such a superstep costs
 // what its chain of accesses costs, each of which waits for the one before; so here the chain is short. Blocks gather
-// what they find in shared memory; one atomic a block takes its places in the next frontier, counts messages, and says
+// what they find in shared memory; one atomic per block takes its places in the next frontier, counts messages, and says
 // that the block is done. There is no other barrier: frontiers are written one behind the other to a log that was filled
-// with NOBODY before, and whoever reads a place waits until somebody is there. Where a message asks for its source's
+// with EMPTY before, and whoever reads a place waits until somebody is there. Where a message asks for its source's
 // state, that is written, then a fence, then the place; it is read by an acquiring load of the place, then the state.
 #pragma once
 #include "frame.cuh"
@@ -12,13 +12,13 @@
 #define ROOM (1 << 20)     // places of the log
 #define LEVELS 4096        // frontiers that it holds
 
-#define NOBODY ((vid)-1)
+#define EMPTY ((vid)-1)
 
 // Lanes that walk a row together, where a warp has `share` rows.
 DEVICE unsigned lanes_for(unsigned share) { return share == 1 ? 32 : 1u << (__clz(share - 1) - 27); }
 
 // A word for each frontier being made, all parts of which are summed up by one atomic.
-struct Census {
+struct LevelCounter {
     u64 bits;
     DEVICE u64 arrival(u64 messages, u64 size, bool stop) { return 1 | (u64)stop << 20 | size << 21 | messages << 42; }
     DEVICE u64 place() { return 1ull << 21; }
@@ -56,7 +56,7 @@ struct Stretch {
     Gathered* block;
     vid* found;            // WARPS * HELD places in shared memory
     i64 at, room;          // the next free place of the log, and all of its places
-    unsigned level;        // the next free census
+    unsigned level;        // the next free counter
     bool over;             // known to the first thread alone: the time is up
 
     DEVICE Stretch make(const Arguments& a, Gathered* block, vid* found) {
@@ -76,38 +76,38 @@ struct Stretch {
 
     // Begin the log anew. The frontier may be in it: it goes back to where the host looks for it.
     __device__ __forceinline__ void clear(const Arguments& a, Frame& f) {
-        bring_home(a, f);
-        for (i64 i = thread_in_grid(); i < room; i += threads_in_grid()) a.W.touched[i] = NOBODY;
-        for (i64 i = thread_in_grid(); i < LEVELS; i += threads_in_grid()) a.W.censuses[i] = 0;
+        copy_to_queue(a, f);
+        for (i64 i = thread_in_grid(); i < room; i += threads_in_grid()) a.W.touched[i] = EMPTY;
+        for (i64 i = thread_in_grid(); i < LEVELS; i += threads_in_grid()) a.W.level_counters[i] = 0;
         if (threadIdx.x < 2) block->count[threadIdx.x] = block->messages[threadIdx.x] = 0;
-        f.meet(a);
+        f.barrier(a);
         at = 0;
         level = 0;
     }
-    DEVICE void bring_home(const Arguments& a, Frame& f) {
+    DEVICE void copy_to_queue(const Arguments& a, Frame& f) {
         vid* home = a.W.queue[f.flipped];
         if (f.queue == home) return;
         for (i64 i = thread_in_grid(); i < f.size; i += threads_in_grid()) home[i] = f.queue[i];
         f.queue = home;
-        f.meet(a);
+        f.barrier(a);
     }
 
     // One superstep. visit(valid, u, v, arc): whether v is to be in the next frontier.
     template <class F>
-    __device__ __forceinline__ Census advance(const Arguments& a, Frame& f, F&& visit) {
+    __device__ __forceinline__ LevelCounter advance(const Arguments& a, Frame& f, F&& visit) {
         const unsigned turn = level & 1;
         const bool written = f.queue != a.W.queue[f.flipped];
-        u64* census = a.W.censuses + level;
+        u64* counter = a.W.level_counters + level;
         vid* next = a.W.touched + at;
         unsigned messages = 0;
         const unsigned share = share_of(f.size), group = lanes_for(share), each = 32 / group;
         for (i64 first = each * (i64)warp_in_grid(); first < f.size; first += each * (i64)warps_in_grid()) {
             const i64 i = first + lane() / group;
-            vid u = NOBODY;
+            vid u = EMPTY;
             eid arc = 0, end = 0;
             if (i < f.size) {
                 do u = ASKS_SOURCE ? load_acquire(f.queue + i) : load_relaxed(f.queue + i);
-                while (u == NOBODY && written);
+                while (u == EMPTY && written);
                 arc = __ldg(a.G.offsets + u);
                 end = __ldg(a.G.offsets + u + 1);
                 if (lane() % group == 0) messages += (unsigned)(end - arc);
@@ -127,7 +127,7 @@ struct Stretch {
                     found[place] = v;
                 } else {
                     if (ASKS_SOURCE) fence();
-                    store_relaxed(next + Census{atomicAdd(census, Census::place())}.size(), v);
+                    store_relaxed(next + LevelCounter{atomicAdd(counter, LevelCounter::place())}.size(), v);
                 }
             }
         }
@@ -136,7 +136,8 @@ struct Stretch {
         __syncthreads();
         const unsigned count = block->count[turn] < WARPS * HELD ? block->count[turn] : WARPS * HELD;
         if (threadIdx.x == 0) {
-            block->base = Census{atomicAdd(census, Census::arrival(block->messages[turn], count, over))}.size();
+            const u64 arrival = LevelCounter::arrival(block->messages[turn], count, over);
+            block->base = LevelCounter{atomicAdd(counter, arrival)}.size();
             block->count[turn ^ 1] = block->messages[turn ^ 1] = 0;
         }
         if (ASKS_SOURCE && threadIdx.x < count) fence();  // while the atomic is under way
@@ -154,13 +155,13 @@ struct Stretch {
             over = time - f.begun > (u64)a.step.nanoseconds;
         }
         if (threadIdx.x == BLOCK - 1) {
-            Census seen;
-            do seen.bits = load_relaxed(census);
+            LevelCounter seen;
+            do seen.bits = load_relaxed(counter);
             while (seen.arrivals() < gridDim.x);
             block->total = seen.bits;
         }
         __syncthreads();
-        const Census made = {block->total};
+        const LevelCounter made = {block->total};
         if (thread_in_grid() == 0 && (i64)f.done < a.W.max_rows) {
             a.W.rows[f.done] = Row{f.size, 0, 0, made.messages(), time - f.last, 0};
             f.last = time;
@@ -183,14 +184,14 @@ struct Stretch {
         Slot now = {};
         do {
             if (is_full(a, f)) {
-                f.meet(a);
+                f.barrier(a);
                 clear(a, f);
             }
             now.stop = advance(a, f, visit).stop();
         } while (suits(a, f) && !f.must_leave(a, now));
         if (thread_in_grid() == 0)
             for (Slot& slot : a.W.control->slots) slot = Slot{};
-        f.meet(a);
+        f.barrier(a);
         return now;
     }
 };

@@ -16,9 +16,9 @@ struct Tally {
     bool fits;
 };
 
-DEVICE void hand_in(const Tally& t, Slot* slot) {
+DEVICE void flush_counters(const Tally& t, Slot* slot) {
     add_to_slot(&slot->messages, t.messages);
-    if (!__all_sync(FULL, t.fits) && lane() == 0) slot->misfits = 1;
+    if (!__all_sync(FULL, t.fits) && lane() == 0) slot->overflowed = 1;
 }
 
 // Put v into the next frontier.
@@ -56,11 +56,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) initialise(const Arguments a
         activate(f, next, starts, v);
     }
     next.flush();
-    next.hand_in(slot);
-    hand_in(t, slot);
+    next.flush_counters(slot);
+    flush_counters(t, slot);
     if (HAS_REDUCTIONS) reduce_leave(a.W, 0, R);
-    f.tend(a);
-    f.meet(a);
+    f.clear_next_slot(a);
+    f.barrier(a);
     if (HAS_REDUCTIONS) {
         R = reduce_all(a.W, 0);
         if (thread_in_grid() == 0) a.W.control->reduced = R;
@@ -109,7 +109,7 @@ DEVICE void push_messages(const Arguments& a, Frame& f, Appender& touched, Tally
     const auto visit = [&](bool valid, vid u, vid v, eid arc) { send(a, f, touched, t, valid, u, v, arc); };
     each_active(a, f, [&](bool take, vid u) { walk_or_defer(a, slot, take, u, visit); });
     if (a.G.max_degree >= BLOCK_ROW) {
-        f.meet(a);
+        f.barrier(a);
         walk_deferred(a, slot, visit);
     }
     touched.flush();
@@ -331,7 +331,7 @@ DEVICE void forget_members(const Arguments& a, Frame& f, unsigned before) {
 }
 
 #if BY_SOURCE
-// Messages that depend on their source alone are made once a vertex; a vertex outside the frontier offers the identity.
+// Messages that depend on their source alone are made once per vertex; a vertex outside the frontier offers the identity.
 // Since rows then read only offers, a vertex is updated in place as soon as its row is gathered.
 DEVICE void offer(const Arguments& a, Frame& f, i64 begin, i64 end) {
     for (i64 u = begin + thread_in_grid(); u < end; u += threads_in_grid()) {
@@ -377,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Argument
         forget_members(a, f, before);
 #if BY_SOURCE
         offer(a, f, 0, a.G.n);
-        f.meet(a);
+        f.barrier(a);
         R = gather_and_settle(a, f, next, t, R);
 #else
         if (HAS_EDGE_FIELDS || (HAS_REDUCTIONS && !UPDATE_ALL)) keep_all(a);
@@ -386,27 +386,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Argument
 #else
         push_messages(a, f, touched, t);
 #endif
-        f.meet(a);
+        f.barrier(a);
         if (HAS_SENT || REVISITS) {
             settle_senders(a, f, next, t);
-            f.meet(a);
+            f.barrier(a);
         }
         R = settle_receivers(a, f, next, t, R);
         if (HAS_EDGE_FIELDS) {
-            f.meet(a);
+            f.barrier(a);
             settle_arcs(a, f, t);
         }
         if (HAS_REDUCTIONS && !UPDATE_ALL) {
-            f.meet(a);
+            f.barrier(a);
             for (i64 v = thread_in_grid(); v < a.G.n; v += threads_in_grid()) R = reduce_fold(R, a.O, a.S, f.K, (vid)v);
         }
 #endif
         next.flush();
-        next.hand_in(slot);
-        hand_in(t, slot);
+        next.flush_counters(slot);
+        flush_counters(t, slot);
         if (HAS_REDUCTIONS) reduce_leave(a.W, f.done & 1, R);
-        f.tend(a);
-        f.meet(a);
+        f.clear_next_slot(a);
+        f.barrier(a);
         if (HAS_REDUCTIONS) {
             R = reduce_all(a.W, f.done & 1);
             if (thread_in_grid() == 0) a.W.control->reduced = R;
@@ -416,7 +416,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Argument
         before = f.size;
         more = f.advance(a, PULL, converged);
     }
-    f.meet(a);
+    f.barrier(a);
     forget_members(a, f, before);
 }
 #endif

@@ -1,4 +1,4 @@
-"""Dependencies of many sources at once, where a search from one of them does not fill the device: a block a source."""
+"""Dependencies of many sources at once, where one search does not fill the device: one block per source."""
 
 from __future__ import annotations
 

@@ -139,5 +139,5 @@ class _Blocks:
 
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
-    """What there is to compile."""
+    """Every variant of the kernels: name, text, definitions."""
     return [(_NAME, text_of(_NAME), defines) for defines in ID_VARIANTS]

@@ -109,5 +109,5 @@ def link_rows(forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
 
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
-    """What there is to compile."""
+    """Every variant of the kernels: name, text, definitions."""
     return [(_NAME, text_of(_NAME), defines) for defines in ID_VARIANTS]

@@ -15,7 +15,7 @@ __all__ = ["cores", "sources"]
 _NAME: Final = "native_cores"
 _THREADS: Final = 1024
 # As in the kernel: words of state, where the barrier's words are, which word says that all is done, arcs in a piece.
-_STATE, _MEET, _FINISHED, _PIECE = 96, slice(16, 48), 87, 128
+_STATE, _BARRIER, _FINISHED, _PIECE = 96, slice(16, 48), 87, 128
 
 
 def cores(graph: DeviceGraph) -> Mapping[str, Any]:
@@ -40,10 +40,10 @@ def cores(graph: DeviceGraph) -> Mapping[str, Any]:
         )  # fmt: skip
         if int(state[_FINISHED].get()):
             return {"core": left.astype(cupy.int64, copy=False)}
-        state[_MEET] = 0
+        state[_BARRIER] = 0
 
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
-    """What there is to compile."""
+    """Every variant of the kernels: name, text, definitions."""
     degrees = ("DEGREE=int", "DEGREE=long long")
     return [(_NAME, text_of(_NAME), (*defines, degree)) for defines in ID_VARIANTS for degree in degrees]

@@ -1,7 +1,7 @@
 """Breadth-first searches from many sources at once, on a GPU.
 
-As on the CPU (``dromos/engines/native/joint.py``): a bit a search, 64 to 512 of them in the words of a vertex; a group
-is searched in one kernel from its first level to its last.
+As on the CPU (``dromos/engines/native/joint.py``): one bit per search, 64 to 512 of them in the words of a vertex; a
+group is searched in one kernel from its first level to its last.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Search:
 
 
 def control_type(width: int) -> np.dtype[Any]:
-    """The structure ``Control`` of the kernel for ``width`` words a vertex."""
+    """The structure ``Control`` of the kernel for ``width`` words per vertex."""
     slot = record_of("joint_records", "Slot")
     return record_of("joint_records", "Control", {"Slot": slot}, {"SEARCHES": 64 * width, "WORDS": width})
 

@@ -85,7 +85,7 @@ def _with_sorted_rows(offsets: Any, targets: Any) -> Any:
 
 
 def sources() -> list[tuple[str, str, tuple[str, ...]]]:
-    """What there is to compile."""
+    """Every variant of the kernels: name, text, definitions."""
     return [
         (_NAME, text_of(_NAME), (*defines, *_defines(counts))) for defines in ID_VARIANTS for counts in (False, True)
     ]
