@@ -13,6 +13,7 @@ import dromos as dr
 from dromos.algorithms.many.program import joint_program
 from dromos.engines.native import joint as native
 from dromos.engines.native.joint import Rules, joint
+from dromos.errors import InvalidArgumentError
 from tests.algorithms.support import examples, graphs, legal_paths, on_every_device
 
 ALWAYS, NEVER = 1 << 36, 0
@@ -207,3 +208,31 @@ def test_no_second_copy_of_the_graph_beyond_the_memory_that_is_allowed(monkeypat
     made = joint_order.by_hubs(graph, 1000, bytes_of_it)
     taken = (made.graph.offsets, made.graph.targets, made.new_ids, made.old_ids)
     assert sum(array.nbytes for array in taken) <= bytes_of_it
+
+
+def bundle_of_paths(length: int) -> dr.Graph:
+    """A path of ``length`` edges, each of them eight times: deep, though its degrees are high."""
+    ends = np.repeat(np.arange(length), 8)
+    return dr.Graph.from_edges(ends, ends + 1, directed=False)
+
+
+@pytest.mark.parametrize(
+    ("length", "kind"), [(3, np.int8), (14, np.int8), (15, np.int8), (127, np.int8), (128, np.int16), (200, np.int16)]
+)
+def test_distances_are_of_the_narrowest_type(length, kind):
+    for graph in (dr.generators.path(length + 1), bundle_of_paths(length)):
+        result = dr.distances(graph, [0, length])
+        assert result.distance.dtype == kind
+        assert result.distance.tolist() == [list(range(length + 1)), list(range(length, -1, -1))]
+    assert dr.distances(graph, [0], dtype=np.int32).distance.dtype == np.int32
+    assert dr.distances(graph, [0], depth_limit=2).distance.dtype == np.int8
+
+
+def test_a_type_that_is_too_narrow_is_refused():
+    with pytest.raises(InvalidArgumentError, match="dtype=int8 does not hold a distance of 200; leave dtype out"):
+        dr.distances(bundle_of_paths(200), [0], dtype="int8")
+    for strange in ("uint8", "float32", "no type"):
+        with pytest.raises(InvalidArgumentError, match="is none of int8, int16, int32"):
+            dr.distances(bundle_of_paths(2), [0], dtype=strange)
+    with pytest.raises(InvalidArgumentError, match="distances by weight are float64"):
+        dr.distances(dr.Graph.from_edges([0], [1], [2.0]), [0], weight="weight", dtype="int8")

@@ -2,7 +2,8 @@
 
 Returns one row per source: ``distance``, the edges on a shortest path to each target, -1 where there is no path; by
 weight the sum of its weights, infinite where there is none. The whole matrix is in memory; :func:`dromos.all_pairs`
-writes one of any size to a file.
+writes one of any size to a file. Numbers of edges are of the narrowest type that holds them and -1: mostly one byte,
+so that the matrix is written in a part of the time that the searches take.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from dromos.algorithms.arguments import count_of, lightest, weight_range
 from dromos.algorithms.arguments import weighted as with_weight
@@ -23,11 +25,13 @@ from dromos.dtypes import Array
 from dromos.engines.native.joint_groups import Found
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.plan import Constants
 from dromos.runner import DeviceOptions, Result, Session
 
 __all__ = ["DistancesResult", "distances", "verify", "weighted_rows"]
 
 _CHECKED = 64
+_KINDS = (np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.int32))
 
 
 class DistancesResult(Result):
@@ -46,6 +50,7 @@ def distances(
     depth_limit: int | None = None,
     memory: int | None = None,
     weight: str | None = None,
+    dtype: DTypeLike | None = None,
     **how: Unpack[DeviceOptions],
 ) -> DistancesResult:
     """Distances from each source to each target, in edges or by weight.
@@ -57,12 +62,15 @@ def distances(
         depth_limit: the greatest distance to look for, in edges.
         memory: bytes that a group of sources may take while it is searched from.
         weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
+        dtype: ``int8``, ``int16`` or ``int32`` for numbers of edges; the narrowest that holds them unless given.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
     >>> g = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
     >>> dr.distances(g, ["ada", "eve"]).distance.tolist()
     [[0, 1, 2], [-1, -1, 0]]
+    >>> dr.distances(dr.generators.path(300), [0]).distance.dtype, dr.distances(g, ["ada"], dtype="i4").distance.dtype
+    (dtype('int16'), dtype('int32'))
     >>> dr.distances(g, ["ada"], targets=["eve"]).distance.tolist()
     [[2]]
     >>> roads = dr.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.5, 9.0, 2.0])
@@ -74,21 +82,22 @@ def distances(
     ends = None if targets is None else vertex_ids(graph, targets, "targets")
     limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
     on = with_weight(graph, weight)
+    kind = None if dtype is None else _edge_count_type(dtype)
     if on.weights is not None:
+        if kind is not None:
+            raise InvalidArgumentError(f"dtype={kind}: distances by weight are float64; leave dtype out")
         return _weighted(session, on, ids, ends, limit)
-    rows: Array | None = None
-
-    def keep(found: Found) -> None:
-        nonlocal rows
-        assert found.distance is not None
-        if ends is None and np.array_equal(found.sources, np.arange(len(ids))):
-            rows = found.distance  # one group has all: no other will overwrite them
-            return
-        if rows is None:
-            rows = np.empty((len(ids), graph.num_vertices if ends is None else len(ends)), dtype=np.int32)
-        rows[found.sources] = found.distance if ends is None else found.distance[:, ends]
-
-    searched = search(session, graph, ids, keep, limit=limit, distance=np.int32, memory=memory)
+    for tried in _kinds(graph, limit) if kind is None else (kind,):
+        found = _Matrix(tried, len(ids), graph.num_vertices, ends)
+        try:
+            searched = search(session, graph, ids, found.take, limit=limit, distance=tried, memory=memory)
+            break
+        except _TooDeepError as deep:
+            if kind is not None:
+                raise InvalidArgumentError(
+                    f"dtype={kind} does not hold a distance of {deep}; leave dtype out"
+                ) from None
+    rows = found.rows
     assert rows is not None, "there is at least one source, and so a group"
     return session.result(
         DistancesResult,
@@ -98,6 +107,56 @@ def distances(
         index="source",
         verifier=lambda result: verify(graph, ids, ends, limit, result["distance"]),
     )
+
+
+class _TooDeepError(Exception):
+    """A distance that does not fit the matrix."""
+
+
+class _Matrix:
+    """The distances of all groups, one row per source."""
+
+    def __init__(self, kind: np.dtype[Any], sources: int, num_vertices: int, ends: Array | None) -> None:
+        self.rows: Array | None = None
+        self._kind, self._sources, self._ends = kind, sources, ends
+        self._width = num_vertices if ends is None else len(ends)
+
+    def take(self, found: Found) -> None:
+        """Keep what a group has found."""
+        assert found.distance is not None
+        if found.levels > np.iinfo(self._kind).max:
+            raise _TooDeepError(f"{found.levels:,}")
+        if self._ends is None and np.array_equal(found.sources, np.arange(self._sources)):
+            self.rows = found.distance  # one group has all: no other will overwrite them
+            return
+        if self.rows is None:
+            self.rows = np.empty((self._sources, self._width), self._kind)
+        self.rows[found.sources] = found.distance if self._ends is None else found.distance[:, self._ends]
+
+
+def _edge_count_type(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in _KINDS:
+        raise InvalidArgumentError(f"dtype={dtype if found is None else found} is none of int8, int16, int32")
+    return found
+
+
+def _kinds(graph: Graph, limit: int | None) -> Iterator[np.dtype[Any]]:
+    """The types to try, the narrowest first: the next one where a distance does not fit.
+
+    A lattice is deep, so it is not tried with a byte, unless no path can be longer.
+    """
+    most = max(graph.num_vertices - 1, 0) if limit is None else min(limit, graph.num_vertices)
+    likely_deep = graph.num_arcs < Constants().delta * graph.num_vertices
+    for kind in _KINDS:
+        fits = most <= np.iinfo(kind).max
+        if fits or kind == _KINDS[-1] or not (likely_deep and kind.itemsize == 1):
+            yield kind
+        if fits:
+            return
 
 
 def _weighted(session: Session, graph: Graph, ids: Array, ends: Array | None, limit: int | None) -> DistancesResult:

@@ -27,7 +27,6 @@ import dromos.program as dr
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.plan import Path
 from dromos.program import Program
 from dromos.runner import Session
 
@@ -176,11 +175,11 @@ def residual_ranks(
     weights = {} if strength is None else {"strength": strength}
     jumped = {"jumped": jump} if personal else {}
     first = _first_program(personal, strength is not None)(alpha=alpha, **weights, **jumped)
-    given = session.path
-    if isinstance(given, Path) and given.sync == "async":  # the first step is one for all
-        session.path = Path("sync", given.direction, given.driven)
-    begun = session.run(first, graph, max_iter=1).fields
-    session.path = given
+    given, session.path = session.path, "auto"  # the first step is the same on every path
+    try:
+        begun = session.run(first, graph, max_iter=1).fields
+    finally:
+        session.path = given
     dangling = (graph.out_degree if strength is None else strength) == 0
     bound = _left(alpha, tol, _least_sum(graph, alpha, float(jump[dangling].sum()), bool(dangling.any())))
     bound /= graph.num_arcs + graph.num_vertices

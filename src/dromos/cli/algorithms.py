@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import numpy as np
 import typer
 
 from dromos import algorithms
@@ -162,7 +163,8 @@ def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
         more = {"metavar": _METAVARS[word], "show_default": False}
         return Annotated[kind, _option(flag, text=text, **more)], ... if required else default
     if name == "dtype":
-        return Annotated[str, _option(flag, text=text)], "float64"
+        own = None if default is None else np.dtype(default).name
+        return Annotated[str | None, _option(flag, text=text)], own
     if default is True:
         flag = f"{flag}/--no-{flag[2:]}"
     return Annotated[parameter.annotation, _option(flag, text=text)], default

@@ -142,7 +142,7 @@ class _Worker:
         want_seen: bool,
     ) -> None:
         from dromos.engines.native import joint_kernels as kernels
-        from dromos.engines.native.joint_distance_kernels import DIGITS, LANES
+        from dromos.engines.native.joint_distance_kernels import DIGITS, LANES, WORDS
         from dromos.engines.native.joint_push_kernels import BUFFER
         from dromos.jit import LINE
 
@@ -168,7 +168,8 @@ class _Worker:
             self._into = (reused_empty(largest * n, distance), digits, *(np.asarray(column, ids) for column in old))
         self._want_seen = want_seen
         self._buffer = np.zeros(team * BUFFER, ids)
-        self._lanes = (np.zeros(team * LANES, np.uint64), np.zeros(team * LANES, np.uint8))
+        packed = np.zeros(team * LANES // 8, np.uint64)
+        self._lanes = (np.zeros(team * WORDS, np.uint64), packed.view(np.int8), packed)
         self._scratch = np.zeros(team * LINE, np.uint64)
         self._cursors = np.zeros(kernels.CURSORS * LINE, np.int64)
 

@@ -3,8 +3,10 @@
 What a level finds is a row of bits at each vertex. To write the level for each set bit costs a step a bit, and each
 goes to another row of the matrix. Instead a vertex keeps for each source the *binary digits* of its distance, as four
 words more: a level sets some of them for all new bits at once. When the search is over, or gets deeper than four digits
-can tell, the digits are turned into numbers, sixteen at a time, in blocks of vertices that stay in cache; every entry
+can tell, the digits are turned into numbers, eight in a word, in blocks of vertices that stay in cache; every entry
 of the matrix is written then, once, those without a path too. Deeper levels are written bit by bit.
+
+The digits are those of the distance and one more: 0 stands for no path, and the sources themselves have 1.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -12,29 +14,44 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from dromos.intrinsics import atomic_add, load, store, trailing_zeros
 from dromos.jit import inline, lean_kernel
 
 DIGITS = 4  # words for the distances of 64 sources from a vertex
-DEEPEST = (1 << DIGITS) - 1
+DEEPEST = (1 << DIGITS) - 2
 _BLOCK = 512  # vertices
-LANES = (DIGITS + 2) * _BLOCK  # scratch bytes of a thread, and words
+_BYTES = _BLOCK // 8  # words that hold a byte of each of them
+_PARTED = 16  # words whose bytes are told apart at once
+WORDS = DIGITS * _BLOCK  # scratch of a thread
+LANES = 8 * (DIGITS + 1) * _BLOCK  # bytes of it: those of each digit, and of what they come to
 _ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_FOUR = np.uint64(4)
+# the same in each byte of a word
+_ONES = np.uint64(0x0101010101010101)
+_SIGNS = np.uint64(0x8080808080808080)
+_EVEN_BITS, _ODD_BITS = np.uint64(0x5555555555555555), np.uint64(0xAAAAAAAAAAAAAAAA)
+_EVEN_PAIRS, _ODD_PAIRS = np.uint64(0x3333333333333333), np.uint64(0xCCCCCCCCCCCCCCCC)
+_LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
 @inline
 def note_level(vertices, begin, end, rows, width, level, digits):
-    """Set the digits of ``level`` for every bit in the rows of ``vertices[begin:end]``."""
+    """Set the digits of ``level + 1`` for every bit in the rows of ``vertices[begin:end]``."""
+    number = level + 1
+    ones, twos = np.uint64(-(number & 1)), np.uint64(-((number >> 1) & 1))
+    fours, eights = np.uint64(-((number >> 2) & 1)), np.uint64(-((number >> 3) & 1))
     for at in range(begin, end):
         row = np.int64(load(vertices, at)) * width
-        for word in range(row, row + width):
-            bits = load(rows, word)
-            for digit in range(DIGITS):
-                if (level >> digit) & 1:
-                    store(digits, DIGITS * word + digit, load(digits, DIGITS * word + digit) | bits)
+        for word in range(row, row + width):  # all four at once, whether set or not: they lie side by side
+            bits, place = load(rows, word), DIGITS * word
+            store(digits, place, load(digits, place) | (bits & ones))
+            store(digits, place + 1, load(digits, place + 1) | (bits & twos))
+            store(digits, place + 2, load(digits, place + 2) | (bits & fours))
+            store(digits, place + 3, load(digits, place + 3) | (bits & eights))
 
 
 @inline
@@ -52,68 +69,102 @@ def write_level(vertices, begin, end, rows, width, level, distance, n, old_ids):
 
 
 @inline
-def _take(word, width, first, size, seen, digits, new_ids, words, base):
-    """Copy this word of a block's digits, and of the bits that were seen, side by side."""
+def _take(word, width, first, size, digits, new_ids, words, base):
+    """Copy this word of a block's digits side by side."""
     for k in range(size):
         v = np.int64(load(new_ids, first + k)) if new_ids.size else first + k
-        place = v * width + word
+        place = DIGITS * (v * width + word)
         for digit in range(DIGITS):
-            store(words, base + digit * _BLOCK + k, load(digits, DIGITS * place + digit))
-        store(words, base + DIGITS * _BLOCK + k, load(seen, place))
+            store(words, base + digit * _BLOCK + k, load(digits, place + digit))
 
 
 @intrinsic
-def _number(typingctx, lane, seen, ones, twos, fours, eights):
-    """One more than the number with these digits in ``lane``, a byte with one bit; 0 where ``seen`` has not that bit.
-
-    All in bytes: Numba would compute in words of 64 bits, an eighth as many to a vector.
+def _part_bytes(typingctx, words, at, lanes, place):
+    """Store the first bytes of ``words[at:at + 16]`` side by side in ``lanes[place:]``, the second ones ``_BLOCK``
+    further on, and so on: by taking every other byte of two vectors, three times over.
     """
 
     def generate(context, builder, sig, args):
-        byte = ir.IntType(8)
+        vector = ir.VectorType(ir.IntType(8), _PARTED)
 
-        def value(bits, worth):
-            there = builder.icmp_unsigned("!=", builder.and_(bits, args[0]), byte(0))
-            return builder.select(there, byte(worth), byte(0))
+        def pointer(kind, array, index):
+            held = context.make_array(kind)(context, builder, array)
+            place = cgutils.get_item_pointer(context, builder, kind, held, [index], wraparound=False)
+            return builder.bitcast(place, vector.as_pointer())
 
-        low = builder.or_(value(args[2], 1), value(args[3], 2))
-        high = builder.or_(value(args[4], 4), value(args[5], 8))
-        return builder.add(value(args[1], 1), builder.or_(low, high))
+        def every_other(rows, first):
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), _PARTED), list(range(first, 2 * _PARTED, 2)))
+            return [builder.shuffle_vector(a, b, mask) for a, b in zip(rows[::2], rows[1::2], strict=True)]
 
-    return types.uint8(*[types.uint8] * 6), generate
+        begin, end = pointer(sig.args[0], args[0], args[1]), pointer(sig.args[2], args[2], args[3])
+        step = ir.IntType(64)
+        rows = [builder.load(builder.gep(begin, [step(i)]), align=8) for i in range(8)]
+        parts = [rows]  # those with the same low bits of their place in a word, in the order of these bits reversed
+        while len(parts) < 8:
+            parts = [every_other(part, first) for part in parts for first in (0, 1)]
+        for number, (row,) in enumerate(parts):
+            byte = int(f"{number:03b}"[::-1], 2)
+            builder.store(row, builder.gep(end, [step(byte * _BLOCK // _PARTED)]), align=8)
+        return context.get_dummy_value()
+
+    return types.void(words, types.intp, lanes, types.intp), generate
 
 
 @inline
-def _spread(lane, size, lanes, base, distance, place):
-    """Turn one bit of each of the block's bytes into the distances from one source."""
-    bit = np.uint8(1 << lane)
-    ones, twos, fours, eights = base, base + _BLOCK, base + 2 * _BLOCK, base + 3 * _BLOCK
-    seen, result = base + 4 * _BLOCK, base + 5 * _BLOCK
-    for k in range(_BLOCK):
-        number = _number(
-            bit, load(lanes, seen + k), load(lanes, ones + k), load(lanes, twos + k), load(lanes, fours + k),
-            load(lanes, eights + k),
-        )  # fmt: skip
-        store(lanes, result + k, number)
-    for k in range(size):
-        store(distance, place + k, np.int32(load(lanes, result + k)) - np.int32(1))
+def _less_one(numbers):
+    """One less in each byte of a word, all of which are below 128; -1 for 0."""
+    return ((numbers | _SIGNS) - _ONES) ^ _SIGNS
+
+
+@inline
+def _spread(packed, base, into):
+    """Turn the bits of eight sources, a byte for each vertex and digit, into distances, a byte for each vertex.
+
+    Bits of two digits are brought together first, then pairs of them, then the two halves of a byte are parted.
+    """
+    for k in range(_BYTES):
+        ones, twos = load(packed, base + k), load(packed, base + 8 * _BYTES + k)
+        fours, eights = load(packed, base + 16 * _BYTES + k), load(packed, base + 24 * _BYTES + k)
+        low_even = (ones & _EVEN_BITS) | ((twos & _EVEN_BITS) << _ONE)
+        low_odd = ((ones >> _ONE) & _EVEN_BITS) | (twos & _ODD_BITS)
+        high_even = (fours & _EVEN_BITS) | ((eights & _EVEN_BITS) << _ONE)
+        high_odd = ((fours >> _ONE) & _EVEN_BITS) | (eights & _ODD_BITS)
+        of_0_4 = (low_even & _EVEN_PAIRS) | ((high_even & _EVEN_PAIRS) << _TWO)
+        of_2_6 = ((low_even >> _TWO) & _EVEN_PAIRS) | (high_even & _ODD_PAIRS)
+        of_1_5 = (low_odd & _EVEN_PAIRS) | ((high_odd & _EVEN_PAIRS) << _TWO)
+        of_3_7 = ((low_odd >> _TWO) & _EVEN_PAIRS) | (high_odd & _ODD_PAIRS)
+        store(packed, into + k, _less_one(of_0_4 & _LOW_HALVES))
+        store(packed, into + _BYTES + k, _less_one(of_1_5 & _LOW_HALVES))
+        store(packed, into + 2 * _BYTES + k, _less_one(of_2_6 & _LOW_HALVES))
+        store(packed, into + 3 * _BYTES + k, _less_one(of_3_7 & _LOW_HALVES))
+        store(packed, into + 4 * _BYTES + k, _less_one((of_0_4 >> _FOUR) & _LOW_HALVES))
+        store(packed, into + 5 * _BYTES + k, _less_one((of_1_5 >> _FOUR) & _LOW_HALVES))
+        store(packed, into + 6 * _BYTES + k, _less_one((of_2_6 >> _FOUR) & _LOW_HALVES))
+        store(packed, into + 7 * _BYTES + k, _less_one((of_3_7 >> _FOUR) & _LOW_HALVES))
 
 
 @lean_kernel
-def write_all(cursor, thread, count, like, seen, digits, new_ids, distance, n, words, lanes, cursors):
-    """Write the distances from ``count`` sources to all vertices; -1 to those that were not seen."""
+def write_all(cursor, thread, count, like, digits, new_ids, distance, n, words, lanes, packed, cursors):
+    """Write the distances from ``count`` sources to all vertices; -1 to those that were not seen.
+
+    ``lanes`` and ``packed`` are one memory, as bytes with a sign and as words.
+    """
     width = len(like)
-    base = thread * LANES
+    base, bytes_base, packed_base = thread * WORDS, thread * LANES, thread * (LANES >> 3)
     while True:
         first = atomic_add(cursors, cursor, _BLOCK)
         if first >= n:
             break
         size = min(n - first, np.int64(_BLOCK))
         for word in range((count + 63) >> 6):
-            _take(word, width, first, size, seen, digits, new_ids, words, base)
+            _take(word, width, first, size, digits, new_ids, words, base)
+            for digit in range(DIGITS):
+                for k in range(0, _BLOCK, _PARTED):
+                    _part_bytes(words, base + digit * _BLOCK + k, lanes, bytes_base + 8 * digit * _BLOCK + k)
             for byte in range(min((count - 64 * word + 7) >> 3, 8)):
-                for k in range((DIGITS + 1) * _BLOCK):
-                    store(lanes, base + k, np.uint8(load(words, base + k) >> np.uint64(8 * byte)))
+                _spread(packed, packed_base + byte * _BYTES, packed_base + 8 * DIGITS * _BYTES)
                 source = 64 * word + 8 * byte
                 for lane in range(min(count - source, 8)):
-                    _spread(lane, size, lanes, base, distance, (source + lane) * n + first)
+                    place, row = (source + lane) * n + first, bytes_base + (8 * DIGITS + lane) * _BLOCK
+                    for k in range(size):
+                        store(distance, place + k, load(lanes, row + k))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.native.joint_distance_kernels import DEEPEST, write_all
+from dromos.engines.native.joint_distance_kernels import DEEPEST, DIGITS, write_all
 from dromos.engines.native.joint_pull_kernels import pull
 from dromos.engines.native.joint_push_kernels import (
     BUFFER,
@@ -90,6 +90,8 @@ def _start(sources, memory, cursors, thread, threads, like, offsets, tables, dig
             word, bit = v * width + (at >> 6), _ONE << np.uint64(at & 63)
             store(seen, word, load(seen, word) | bit)
             store(front, word, load(front, word) | bit)
+            if digits.size:  # of 0 and one more
+                store(digits, DIGITS * word, load(digits, DIGITS * word) | bit)
     publish(memory, thread, 2, _FOUND, queued)
     publish(memory, thread, 2, _ARCS, arcs)
     barrier(memory, thread, threads, 2)
@@ -130,18 +132,18 @@ def _sum_up(level, thread, threads, sources, counts, copy, reached, far, near, d
 
 
 @inline
-def _write(memory, cursors, thread, threads, number, count, like, seen, into, n, words, lanes):
+def _write(memory, cursors, thread, threads, number, count, like, into, n, words, lanes, packed):
     """Turn the digits that there are into distances, and wait for all."""
     distance, digits, new_ids, _ = into
     cursor = (number & 1) * LINE
-    write_all(cursor, thread, count, like, seen, digits, new_ids, distance, n, words, lanes, cursors)
+    write_all(cursor, thread, count, like, digits, new_ids, distance, n, words, lanes, packed, cursors)
     ready(memory, cursors, thread, threads, number + 1)
 
 
 @lean_kernel
 def traverse(
     thread, threads, like, starts, limit, rules, graph, in_order, tables, listed, order, after, counts, sums, into,
-    buffer, words, lanes, scratch, cursors, memory, stop, report,
+    buffer, words, lanes, packed, scratch, cursors, memory, stop, report,
 ):  # fmt: skip
     """Search from the vertices ``starts``, a bit each, for at most ``limit`` levels.
 
@@ -238,10 +240,10 @@ def traverse(
         joint += size_after
         size = size_after
         if distance.size and level == DEEPEST:
-            _write(memory, cursors, thread, threads, number, starts.size, like, seen, into, n, words, lanes)
+            _write(memory, cursors, thread, threads, number, starts.size, like, into, n, words, lanes, packed)
             number += 1
     if distance.size and level < DEEPEST:
-        _write(memory, cursors, thread, threads, number, starts.size, like, seen, into, n, words, lanes)
+        _write(memory, cursors, thread, threads, number, starts.size, like, into, n, words, lanes, packed)
         number += 1
     publish(memory, thread, number + 1, _FOUND, instances)
     barrier(memory, thread, threads, number + 1)
