@@ -41,6 +41,14 @@ def convert(
     compress: Annotated[
         bool, typer.Option("--compress", help="Pack the targets of the store in few bits; streams read less.")
     ] = False,
+    stripe: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Deal the store out to this folder and those of the other --stripe options, to be read in parallel "
+            "(dr.open, --memory).",
+            show_default=False,
+        ),
+    ] = None,
     order: Annotated[
         str,
         typer.Option(
@@ -71,6 +79,10 @@ def convert(
         raise InvalidArgumentError("--transpose is kept in a .drm store only")
     if compress and target_format.name != "drm":
         raise InvalidArgumentError("--compress packs the targets of a .drm store only")
+    if stripe and target_format.name != "drm":
+        raise InvalidArgumentError("--stripe deals out a .drm store only")
+    if stripe and (len(stripe) < 2 or not all(folder.is_dir() for folder in stripe)):
+        raise InvalidArgumentError("--stripe is to be given twice or more, with a folder that exists each time")
     if order not in ("input", "degree"):
         raise InvalidArgumentError(f"--order {order} is neither input nor degree")
     if order != "input" and memory is not None:
@@ -87,6 +99,7 @@ def convert(
     }
     chosen = {"transpose": transpose, "compress": compress}
     extra: dict[str, Any] = {name: True for name, wanted in chosen.items() if wanted}
+    final, target = target, target.with_name(f".{target.stem}.whole.drm") if stripe else target
     if memory is not None:
         if target_format.name != "drm":
             raise InvalidArgumentError("--memory makes a .drm store; convert that one further")
@@ -101,5 +114,11 @@ def convert(
             graph = graph.relabel_by_degree(named=True).graph
         with work(f"writing {target.name}") as progress:
             formats.write(graph, target, format=to_format, allow_loss=allow_loss, progress=progress, **extra)
+    if stripe:
+        try:
+            with work(f"striping {final.name}") as progress:
+                store.stripe_store(target, final, stripe, progress=progress)
+        finally:
+            target.unlink(missing_ok=True)
     if err.is_terminal:
-        err.print(f"wrote {target}")
+        err.print(f"wrote {final}")

@@ -24,8 +24,8 @@ from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.store.origin import origin_of
-from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.memory import SparseMemory
+from dromos.graph.store.paged.stripes import open_source
 from dromos.places.hybrid.model import WORKS, best_choice, predicted_run, sizes_of
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
 from dromos.plan import Path
@@ -225,8 +225,8 @@ def _disk_rate(graph: Graph) -> float:
     """Bytes in a second that the graph's file gives, read past the system's cache."""
     origin = origin_of(graph)
     assert origin is not None
-    size = min(_READ_BYTES, origin.size // (1 << 20) << 20) or 4096
-    source, memory = StoreFile(origin), SparseMemory(size)
+    size = min(_READ_BYTES, origin.header.file_bytes // (1 << 20) << 20) or 4096
+    source, memory = open_source(origin), SparseMemory(size)
     try:
         begin = time.perf_counter()
         for at in range(0, size, 1 << 20):

@@ -6,6 +6,7 @@ from dromos.graph.store.layout import Header, Section
 from dromos.graph.store.origin import changed_underneath, identity
 from dromos.graph.store.reader import load, read_header
 from dromos.graph.store.stored import StoredGraph, open_store
+from dromos.graph.store.striped import stripe_store
 from dromos.graph.store.verify import Report, verify
 from dromos.graph.store.writer import write
 
@@ -22,6 +23,7 @@ __all__ = [
     "load",
     "open_store",
     "read_header",
+    "stripe_store",
     "verify",
     "write",
 ]

@@ -29,6 +29,8 @@ from dromos.graph.store.layout import (
 __all__ = ["pack_header", "unpack_header"]
 
 _BYTE_ORDER_MARK = 0x01020304
+STRIPED = b"DROMOS STRIPES 1\n"
+"""What a list of stripes begins with; it stands where a store would."""
 _PRELUDE = struct.Struct("=8sIIIIQ")  # magic, byte order, version, header bytes, header CRC, file bytes
 _BODY = struct.Struct("=qqq8BIIQQI16s")
 _SECTION = struct.Struct("=24s8sQQ")
@@ -89,6 +91,12 @@ def unpack_header(page: bytes, file_bytes: int, path: str | os.PathLike[str]) ->
 def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -> None:
     if file_bytes == 0:
         raise CorruptFileError("the file is empty", path=path)
+    if page.startswith(STRIPED):
+        raise UnsupportedFormatError(
+            "this store lies in stripes, and this needs it in one file; take dr.open(path), which reads it in pages, "
+            "or convert the graph again without --stripe",
+            path=path,
+        )
     if not page.startswith(MAGIC[: len(page)]):
         raise UnsupportedFormatError(
             "this is not a Dromos store: it does not begin with the signature of one", path=path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from mmap import mmap
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,37 @@ from dromos.graph.graph import Graph
 from dromos.graph.store.layout import Header
 from dromos.graph.store.mapped import map_of
 
-__all__ = ["Origin", "changed_file", "changed_underneath", "identity", "origin_of", "remember"]
+__all__ = [
+    "Origin",
+    "StripeFile",
+    "Stripes",
+    "changed_file",
+    "changed_underneath",
+    "identity",
+    "is_current",
+    "origin_of",
+    "remember",
+]
+
+
+@dataclass(frozen=True)
+class StripeFile:
+    """A file of a striped store, as it looked when the store was opened."""
+
+    path: str
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+
+
+@dataclass(frozen=True)
+class Stripes:
+    """Where the bytes of a store lie that is dealt out to several files; see :mod:`dromos.graph.store.striped`."""
+
+    stripe: int
+    size: int
+    files: tuple[StripeFile, ...]
 
 
 @dataclass(frozen=True)
@@ -26,6 +56,7 @@ class Origin:
     inode: int
     size: int
     modified_ns: int
+    stripes: Stripes | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, path: str, header: Header, status: os.stat_result) -> Origin:
@@ -102,6 +133,11 @@ def changed_file(graph: Graph) -> str | None:
         if mapped is not None and origin is not None and _is_other(origin):
             return origin.path
     return None
+
+
+def is_current(origin: Origin) -> bool:
+    """Whether the file that an origin names is still the one that was opened."""
+    return not _is_other(origin)
 
 
 def _is_other(origin: Origin) -> bool:

@@ -6,6 +6,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,11 +23,13 @@ from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.arcs import ArcsOnDisk
-from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.offsets import offset_bytes, read_offsets, read_section
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.slices import slice_of
+from dromos.graph.store.paged.stripes import open_source
+from dromos.graph.store.striped import is_striped, read_stripes, read_through
 from dromos.graph.summary import human_bytes
 
 __all__ = ["StoredGraph", "open_store"]
@@ -56,14 +59,31 @@ def open_store(path: str | os.PathLike[str]) -> StoredGraph:
             raise FileError("is a directory; give the file in it", path=place)
         with open(place, "rb") as file:
             status = os.fstat(file.fileno())
-            header = unpack_header(file.read(ALIGNMENT), status.st_size, place)
+            page = file.read(ALIGNMENT)
+            if is_striped(page):
+                return _open_striped(place, page + file.read(), status)
+            header = unpack_header(page, status.st_size, place)
             file.seek(header.checksums_offset)
             table = file.read()
+    return _checked(Origin.of(os.fspath(place.absolute()), header, status), table)
+
+
+def _open_striped(place: Path, data: bytes, status: os.stat_result) -> StoredGraph:
+    """As :func:`open_store`, through the files that hold the store's bytes."""
+    stripes = read_stripes(data, place)
+    header = unpack_header(read_through(stripes, 0, min(ALIGNMENT, stripes.size)), stripes.size, place)
+    at = header.checksums_offset
+    table = read_through(stripes, at, stripes.size - at)
+    origin = Origin.of(os.fspath(place.absolute()), header, status)
+    return _checked(replace(origin, stripes=stripes), table)
+
+
+def _checked(origin: Origin, table: bytes) -> StoredGraph:
+    header, place = origin.header, origin.path
     if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
         raise CorruptFileError(
             f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum", path=place
         )
-    origin = Origin.of(os.fspath(place.absolute()), header, status)
     return StoredGraph._open(origin, np.frombuffer(table, dtype=CHECKSUM))
 
 
@@ -240,7 +260,7 @@ class StoredGraph(Graph):
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def reading(self, opener: Callable[[Origin], ByteSource] = StoreFile) -> Iterator[ByteSource]:
+    def reading(self, opener: Callable[[Origin], ByteSource] = open_source) -> Iterator[ByteSource]:
         """The file, open for a while; refused if it is not the one that the graph was opened from."""
         source = opener(self.origin)
         try:
@@ -270,7 +290,7 @@ class StoredGraph(Graph):
         """All arcs in slices, read one after the other and forgotten again."""
         rows, offsets = self.paged_rows(self._prefix, weights=self._weighted), self._offsets
         wanted = np.ones(rows.num_pages, dtype=bool)
-        pager = Pager(StoreFile(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
+        pager = Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
         try:
             for window in pager.windows(rows, wanted):
                 yield slice_of(rows, offsets, wanted, window)
@@ -297,7 +317,7 @@ class StoredGraph(Graph):
         wanted[begin // rows.page_arcs : -(-end // rows.page_arcs)] = end > begin
         columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
         own = [np.empty(end - begin, dtype=column.dtype) for column in columns]
-        pager = Pager(StoreFile(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
+        pager = Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
         try:
             for window in pager.windows(rows, wanted):
                 low = max(begin, window.first * rows.page_arcs)

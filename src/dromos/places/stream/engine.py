@@ -14,9 +14,10 @@ from dromos.engines.forms import is_claimed
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.store.origin import Origin, origin_of
-from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.places.operators import OPERATORS, Blocks
 from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, state_bytes
@@ -49,7 +50,7 @@ class StreamEngine:
         memory: int | None = None,
         *,
         page_bytes: int | None = None,
-        opener: Callable[[Origin], ByteSource] = StoreFile,
+        opener: Callable[[Origin], ByteSource] = open_source,
         otherwise: Engine | None = None,
     ) -> None:
         self._otherwise = otherwise

@@ -1,0 +1,153 @@
+"""A store in stripes: its bytes dealt out to files in several folders, on a disk each, so that all of them read.
+
+The store's own name leads to a list of the ``k`` files. Piece ``i`` of the store, of a megabyte, lies in file
+``i % k``, behind a page that tells which file of which store it is. Headers, checksums and pages are those of any
+store, at the same places of the whole; only where a byte lies is found through the list. Streams read such a store;
+nothing can map it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dromos.errors import CorruptFileError, InvalidArgumentError
+from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.formats.files import atomic_output, atomic_outputs, file_errors
+from dromos.graph.store.header_page import STRIPED, unpack_header
+from dromos.graph.store.layout import ALIGNMENT, Header
+from dromos.graph.store.origin import Origin, StripeFile, Stripes
+
+__all__ = ["is_striped", "origin_of_stripe", "pieces_of", "read_stripes", "read_through", "stripe_store"]
+
+_STRIPE_BYTES: Final = 1 << 20
+
+
+def stripe_store(
+    whole: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    folders: Sequence[str | os.PathLike[str]],
+    *,
+    stripe_bytes: int = _STRIPE_BYTES,
+    progress: Progress = no_progress,
+) -> None:
+    """Deal the store ``whole`` out to a file in each of ``folders``; ``target`` is the file that is opened then.
+
+    ``whole`` stays as it is; nothing gets its name before everything is written.
+
+    >>> import dromos as dr, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> dr.write(dr.Graph.from_edges([0, 1], [1, 2]), folder / "one.drm")
+    >>> for name in ("a", "b"): (folder / name).mkdir()
+    >>> stripe_store(folder / "one.drm", folder / "striped.drm", [folder / "a", folder / "b"])
+    >>> dr.bfs(dr.open(folder / "striped.drm"), 0, memory="64M", device="numpy").level.tolist()
+    [0, 1, 2]
+    """
+    places = [Path(folder).absolute() for folder in folders]
+    if len(places) < 2 or len({os.path.realpath(place) for place in places}) < len(places):
+        raise InvalidArgumentError("stripes need two folders or more, each of them once")
+    if stripe_bytes <= 0 or stripe_bytes % ALIGNMENT:
+        raise InvalidArgumentError(f"stripe_bytes={stripe_bytes} is not a multiple of {ALIGNMENT}")
+    whole, target = Path(whole), Path(target)
+    with file_errors(whole), open(whole, "rb") as store:
+        size = os.fstat(store.fileno()).st_size
+        identity = unpack_header(store.read(ALIGNMENT), size, whole).identity.hex()
+        store.seek(0)
+        names = [
+            place / f"{target.stem}.{identity[:8]}.{number}-of-{len(places)}.stripe"
+            for number, place in enumerate(places)
+        ]
+        with atomic_outputs(names) as parts:
+            for number, part in enumerate(parts):
+                part.write(_head(identity, number, len(parts)))
+            done = 0
+            while data := store.read(stripe_bytes):
+                parts[done // stripe_bytes % len(parts)].write(data)
+                done += len(data)
+                progress(done, size)
+    told = {"identity": identity, "size": size, "stripe": stripe_bytes, "files": [os.fspath(name) for name in names]}
+    text = json.dumps(told, indent=1).encode()
+    with atomic_output(target) as out:
+        out.write(STRIPED + f"{zlib.crc32(text):08x}\n".encode() + text)
+
+
+def is_striped(beginning: bytes) -> bool:
+    """Whether a file that begins so is a list of stripes."""
+    return beginning.startswith(STRIPED)
+
+
+def read_stripes(data: bytes, path: Path) -> Stripes:
+    """The files of a striped store, each looked at: that it is there, whole, and of this store."""
+    crc, _, text = data.removeprefix(STRIPED).partition(b"\n")
+    if f"{zlib.crc32(text):08x}".encode() != crc:
+        raise CorruptFileError(
+            f"the list of stripes (bytes {len(STRIPED)}..{len(data):,}) fails its checksum", path=path
+        )
+    try:
+        told: dict[str, Any] = json.loads(text)
+        names, identity, stripe, size = list(told["files"]), told["identity"], int(told["stripe"]), int(told["size"])
+    except (ValueError, KeyError, TypeError):
+        names, stripe = [], 0
+    if not names or stripe <= 0 or stripe % ALIGNMENT:
+        raise CorruptFileError("the list of stripes makes no sense; write the store again", path=path)
+    count = len(names)
+    files = []
+    for number, name in enumerate(names):
+        part = Path(name)
+        with file_errors(part), open(part, "rb") as file:
+            status = os.fstat(file.fileno())
+            if file.read(ALIGNMENT) != _head(identity, number, count):
+                raise CorruptFileError(
+                    f"this is not stripe {number} of {count} of {path} (bytes 0..{ALIGNMENT} tell otherwise)", path=part
+                )
+        rows, rest = divmod(size, stripe * count)
+        expected = ALIGNMENT + rows * stripe + min(max(rest - number * stripe, 0), stripe)
+        if status.st_size != expected:
+            raise CorruptFileError(
+                f"stripe {number} of {path} has {status.st_size:,} bytes, not {expected:,}; write the store again",
+                path=part,
+            )
+        files.append(StripeFile(name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    return Stripes(stripe, size, tuple(files))
+
+
+def pieces_of(stripes: Stripes, position: int, length: int) -> Iterator[tuple[int, int, int, int]]:
+    """The pieces of ``length`` bytes at ``position``: file, position in it, and first and last byte of what was asked.
+
+    >>> stripes = Stripes(4096, 20_000, (None, None))
+    >>> list(pieces_of(stripes, 4096, 8192))
+    [(1, 4096, 0, 4096), (0, 8192, 4096, 8192)]
+    """
+    done = 0
+    while done < length:
+        number, inside = divmod(position + done, stripes.stripe)
+        row, file = divmod(number, len(stripes.files))
+        end = min(length, done + stripes.stripe - inside)
+        yield file, ALIGNMENT + row * stripes.stripe + inside, done, end
+        done = end
+
+
+def read_through(stripes: Stripes, position: int, length: int) -> bytes:
+    """Some bytes of the store."""
+    found = b""
+    for number, at, first, last in pieces_of(stripes, position, length):
+        path = stripes.files[number].path
+        with file_errors(path), open(path, "rb") as file:
+            file.seek(at)
+            found += file.read(last - first)
+    return found
+
+
+def origin_of_stripe(stripes: Stripes, header: Header, number: int) -> Origin:
+    """One of the files, as a file that can be read."""
+    file = stripes.files[number]
+    return Origin(file.path, header, file.device, file.inode, file.size, file.modified_ns)
+
+
+def _head(identity: str, number: int, count: int) -> bytes:
+    told = {"stripe": number, "of": count, "store": identity}
+    return (STRIPED + json.dumps(told).encode()).ljust(ALIGNMENT, b"\n")

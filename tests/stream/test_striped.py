@@ -1,0 +1,119 @@
+"""Stores whose bytes lie in several folders."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dromos as dr
+from dromos.cli import app
+from dromos.errors import CorruptFileError, FileError, InvalidArgumentError, UnsupportedFormatError
+from dromos.graph.store import stripe_store
+from tests.stream.stores import PAGE, random_graph, stored
+
+
+def striped(graph: dr.Graph, folder: Path, *, count: int = 3, stripe_bytes: int = 2 * PAGE) -> Path:
+    whole = Path(stored(graph, folder).origin.path)
+    folders = [folder / f"disk{number}" for number in range(count)]
+    for place in folders:
+        place.mkdir()
+    stripe_store(whole, folder / "striped.drm", folders, stripe_bytes=stripe_bytes)
+    whole.unlink()
+    return folder / "striped.drm"
+
+
+def parts_of(folder: Path) -> list[Path]:
+    return sorted(folder.glob("disk*/*.stripe"))
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("stripe_bytes", [PAGE, 7 * PAGE, 1 << 20])
+def test_a_striped_store_gives_the_answers_of_a_whole_one(count: int, stripe_bytes: int, tmp_path: Path) -> None:
+    graph = random_graph(3)
+    file = dr.open(striped(graph, tmp_path, count=count, stripe_bytes=stripe_bytes))
+    assert (file.num_vertices, file.num_arcs) == (graph.num_vertices, graph.num_arcs)
+    how = {"memory": "64M", "device": "numpy"}
+    np.testing.assert_array_equal(dr.bfs(file, 7, **how).level, dr.bfs(graph, 7, device="numpy").level)
+    found = dr.sssp(file, 7, **how).distance
+    np.testing.assert_array_equal(found, dr.sssp(graph, 7, device="numpy").distance)
+    assert len(parts_of(tmp_path)) == count
+
+
+def test_labels_and_slices_are_read_through_the_stripes(tmp_path: Path) -> None:
+    src = np.array([f"v{number}" for number in range(2_000)])
+    graph = dr.Graph.from_edges(src, np.roll(src, 1))
+    file = dr.open(striped(graph, tmp_path))
+    assert dr.bfs(file, "v7", memory="64M", device="numpy").level.max() == 1999
+    assert sum(piece.num_arcs for piece in file.arc_slices()) == 2_000
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "text"),
+    [
+        ("removed", FileError, "disk1.*No such file"),
+        ("cut", CorruptFileError, r"disk1.*stripe 1 of .* has [\d,]+ bytes, not [\d,]+"),
+        ("exchanged", CorruptFileError, "disk0.*is not stripe 0 of 3"),
+        ("flipped", CorruptFileError, r"striped\.drm: section targets, pages 0\.\.0 \(bytes"),
+        ("list", CorruptFileError, r"the list of stripes \(bytes .* fails its checksum"),
+    ],
+)
+def test_a_damaged_stripe_is_refused(fault: str, error: type[Exception], text: str, tmp_path: Path) -> None:
+    path = striped(random_graph(3), tmp_path, stripe_bytes=PAGE)
+    parts = parts_of(tmp_path)
+    if fault == "removed":
+        parts[1].unlink()
+    elif fault == "cut":
+        os.truncate(parts[1], parts[1].stat().st_size - 1)
+    elif fault == "exchanged":
+        one, other = parts[0].read_bytes(), parts[1].read_bytes()
+        parts[0].write_bytes(other)
+        parts[1].write_bytes(one)
+    elif fault == "flipped":
+        section = dr.open(path).header.section("targets")
+        assert section is not None
+        row, number = divmod(section.offset // PAGE, 3)
+        with parts[number].open("r+b") as out:
+            out.seek(PAGE + row * PAGE)
+            out.write(b"\x7f")
+    else:
+        path.write_bytes(path.read_bytes().replace(b"disk", b"disc"))
+    with pytest.raises(error, match=text):
+        dr.bfs(dr.open(path), 7, memory="64M", device="numpy")
+
+
+def test_a_stripe_that_changes_after_the_store_was_opened_is_refused(tmp_path: Path) -> None:
+    file = dr.open(striped(random_graph(3), tmp_path))
+    part = parts_of(tmp_path)[2]
+    part.write_bytes(part.read_bytes())
+    os.utime(part, ns=(1, 1))
+    with pytest.raises(FileError, match=r"disk2.*changed, replaced or removed"):
+        dr.bfs(file, 7, memory="64M", device="numpy")
+
+
+def test_what_needs_one_file_says_so(tmp_path: Path) -> None:
+    path = striped(random_graph(3), tmp_path)
+    with pytest.raises(UnsupportedFormatError, match="lies in stripes"):
+        dr.read(path)
+    with pytest.raises(UnsupportedFormatError, match="lies in stripes"):
+        dr.open(path).load()
+    with pytest.raises(InvalidArgumentError, match="two folders or more"):
+        stripe_store(path, tmp_path / "other.drm", [tmp_path])
+
+
+def test_the_command_line_makes_one(tmp_path: Path) -> None:
+    edges, out = tmp_path / "edges.el", tmp_path / "out.drm"
+    edges.write_text("0 1\n1 2\n")
+    folders = [tmp_path / "a", tmp_path / "b"]
+    options = [text for folder in folders for text in ("--stripe", str(folder))]
+    missing = CliRunner().invoke(app, ["convert", str(edges), str(out), *options])
+    assert missing.exit_code != 0
+    for folder in folders:
+        folder.mkdir()
+    done = CliRunner().invoke(app, ["convert", str(edges), str(out), *options])
+    assert done.exit_code == 0, done.output
+    assert dr.open(out).num_arcs == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "edges.el", "out.drm"]
