@@ -64,29 +64,18 @@ class Paths(dr.Program):
         return new.level != old.level
 
 
-class Dependencies(dr.Program):
-    """How many paths to vertices further on lead through each vertex; runs on the transpose.
+class _Backward(dr.Program):
+    """What :class:`Dependencies` and :class:`WeightedDependencies` have in common."""
 
-    In the first superstep all vertices tell those before them to wait for them. From then on a vertex sends once
-    nobody is left to wait for, so every edge carries one dependency, and thin levels cost what they weigh.
-    """
-
-    level = dr.vertex_param(np.int32)
     paths = dr.vertex_param(np.float64)
     dependency = dr.field(np.float64, init=0.0)
     waiting = dr.field(np.int64, init=0)
     combine = dr.SUM
     kind = "traversal"
 
-    def start(self, v: Any) -> Any:
-        return v.level >= 0
-
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
         first = self.superstep == 0
         return dr.where(first, 0.0, (1 + u.dependency) / u.paths), dr.where(first, 1, -1)
-
-    def sends(self, u: Any, edge: Any, v: Any) -> Any:
-        return v.level == u.level - 1
 
     def update(self, v: Any, message: Any) -> Any:
         gathered, count = message
@@ -94,6 +83,22 @@ class Dependencies(dr.Program):
 
     def active(self, old: Any, new: Any) -> Any:
         return (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
+
+
+class Dependencies(_Backward):
+    """How many paths to vertices further on lead through each vertex; runs on the transpose.
+
+    In the first superstep all vertices tell those before them to wait for them. From then on a vertex sends once
+    nobody is left to wait for, so every edge carries one dependency, and thin levels cost what they weigh.
+    """
+
+    level = dr.vertex_param(np.int32)
+
+    def start(self, v: Any) -> Any:
+        return v.level >= 0
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return v.level == u.level - 1
 
 
 class WeightedPaths(dr.Program):
@@ -127,32 +132,19 @@ class WeightedPaths(dr.Program):
         return dr.isfinite(new.distance) & (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
 
 
-class WeightedDependencies(dr.Program):
+class WeightedDependencies(_Backward):
     """As :class:`Dependencies`, along weighted shortest paths."""
 
     distance = dr.vertex_param(np.float64)
-    paths = dr.vertex_param(np.float64)
-    dependency = dr.field(np.float64, init=0.0)
-    waiting = dr.field(np.int64, init=0)
-    combine = dr.SUM
-    kind = "traversal"
 
     def start(self, v: Any) -> Any:
         return dr.isfinite(v.distance)
 
-    def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        first = self.superstep == 0
-        return dr.where(first, 0.0, (1 + u.dependency) / u.paths), dr.where(first, 1, -1)
-
     def sends(self, u: Any, edge: Any, v: Any) -> Any:
         return v.distance + edge.weight == u.distance
 
-    def update(self, v: Any, message: Any) -> Any:
-        gathered, count = message
-        return {"dependency": v.dependency + v.paths * gathered, "waiting": v.waiting + count}
-
     def active(self, old: Any, new: Any) -> Any:
-        return dr.isfinite(new.distance) & (new.waiting == 0) & ((old.waiting != 0) | (self.superstep == 0))
+        return dr.isfinite(new.distance) & super().active(old, new)
 
 
 class BetweennessResult(Result):

@@ -25,7 +25,6 @@ ADDRESSES: Final = {
     "active": CHANGE,
     "converged": (("const Context&", "K"),),
 }
-_STORING: Final = ("init", "edge_init", "sent", "update", "edge_update")
 
 
 def define(result: str, name: str, arguments: Sequence[tuple[str, str]], body: Sequence[str]) -> str:
