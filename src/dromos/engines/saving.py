@@ -33,9 +33,8 @@ class ResumableExecution(Execution, Protocol):
 
 def why_not_saved(execution: Execution) -> str:
     """Why an execution cannot be saved; empty where it can."""
-    if not hasattr(execution, "save"):
-        return "its state lies in the memory of a device"
-    return str(getattr(execution, "why_not_saved", ""))
+    reason = "" if hasattr(execution, "save") else "its state lies in the memory of a device"
+    return str(getattr(execution, "why_not_saved", reason))
 
 
 def pack(fields: Saved, edge_fields: Saved, reductions: Iterable[Any], **more: Array | None) -> dict[str, Array]:

@@ -64,6 +64,8 @@ class RemoteEngine:
 class RemoteExecution:
     """See :class:`dromos.engines.Execution`."""
 
+    why_not_saved = "its ranks end with the block; a script that mpirun starts, with device='mpi', can be saved"
+
     def __init__(self, cluster: Cluster, number: int, caps: Caps, stats: Stats, reductions: Mapping[str, Any]) -> None:
         self._cluster, self._number = cluster, number
         self._job = cluster.job

@@ -1,0 +1,175 @@
+"""The time of a superstep of a search over ranks, fitted to measurements: ``python -m benchmarks.scaling_model FILE``.
+
+    seconds = latency(ranks) + push * edges / ranks + pull * vertices / ranks + wire * bytes sent / ranks
+
+``latency`` is measured by supersteps with nothing to do; the others are least squares, none below zero. ``edges`` are
+those of the frontier in a pushed superstep, ``vertices`` those of the graph in a pulled one. FILE has the lines of
+``benchmarks.ranks``. docs/design/cluster.md tells what follows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Row = dict[str, Any]
+_SLOT = 2048  # bytes that the exchange of pushes sends to every rank, as in places/cluster/exchange.py
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the parts of a superstep cost on a machine; times in seconds."""
+
+    latency_once: float
+    latency_per_rank: float
+    push: float
+    pull: float
+    wire: float
+
+    def seconds(self, row: Row) -> float:
+        """The prediction for a superstep."""
+        return self.latency(row["ranks"]) + float(np.dot(_terms(row), (self.push, self.pull, self.wire)))
+
+    def latency(self, ranks: int) -> float:
+        return self.latency_once + self.latency_per_rank * ranks if ranks > 1 else 0.0
+
+
+def _terms(row: Row) -> tuple[float, float, float]:
+    pulled = "-pull-" in row["path"]
+    ranks = row["ranks"]
+    edges, vertices = (0, 1 << row["scale"]) if pulled else (row["edges"], 0)
+    return edges / ranks, vertices / ranks, row["sent"] / ranks
+
+
+def fitted(rows: Sequence[Row], latencies: Sequence[Row]) -> Model:
+    """The model of measured supersteps.
+
+    >>> rows = [
+    ...     {"ranks": p, "scale": 20, "path": f"sync-{way}-dd", "edges": 1000 * p * p, "sent": 8 * p, "seconds": 0.0}
+    ...     for p in (1, 2, 4) for way in ("push", "pull")
+    ... ]
+    >>> true = Model(1e-5, 1e-6, 2e-8, 3e-9, 0.0)
+    >>> known = [{"ranks": p, "superstep": true.latency(p)} for p in (2, 4, 8)]
+    >>> found = fitted([{**row, "seconds": true.seconds(row)} for row in rows], known)
+    >>> all(np.isclose(*pair, rtol=1e-3, atol=1e-12) for pair in zip(vars(found).values(), vars(true).values()))
+    True
+    """
+    ranks = np.array([row["ranks"] for row in latencies], dtype=float)
+    times = np.array([row["superstep"] for row in latencies])
+    slope, once = np.polyfit(ranks, times, 1) if len(ranks) > 1 else (0.0, float(times.mean()))
+    empty = Model(max(float(once), 0.0), max(float(slope), 0.0), 0.0, 0.0, 0.0)
+    terms = np.array([_terms(row) for row in rows])
+    rest = np.array([row["seconds"] - empty.latency(row["ranks"]) for row in rows])
+    return Model(empty.latency_once, empty.latency_per_rank, *_least_squares(terms, rest))
+
+
+def _least_squares(terms: Any, values: Any) -> tuple[float, ...]:
+    """The coefficients of least squares with none below zero: the best of all choices of terms to leave out."""
+    best: tuple[float, tuple[float, ...]] = (float(np.square(values).sum()), (0.0,) * terms.shape[1])
+    for count in range(1, terms.shape[1] + 1):
+        for chosen in combinations(range(terms.shape[1]), count):
+            found = np.linalg.lstsq(terms[:, chosen], values, rcond=None)[0]
+            whole = np.zeros(terms.shape[1])
+            whole[list(chosen)] = found
+            off = float(np.square(terms @ whole - values).sum())
+            if (found >= 0).all() and off < best[0]:
+                best = off, tuple(whole.tolist())
+    return best[1]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A cluster that was not measured: one rank per core or GPU, its own link."""
+
+    latency: float = 2e-6
+    bandwidth: float = 12.5e9
+
+
+def predicted(
+    search: Sequence[Row], model: Model, network: Network, ranks: int, *, square: bool = False, sparse: bool = False
+) -> dict[str, float]:
+    """A search of ``search``'s shape with as many vertices per rank on ``ranks`` ranks; seconds by what they go to.
+
+    The graph is split by rows of vertices, or (``square``) by rows and columns of ranks, where a rank talks to those of
+    its row and column only. A push has a message to every partner, also an empty one, of the exchange's slot; with
+    ``sparse`` only to those it has something for, which are told by one more reduction.
+    """
+    measured = search[0]["ranks"]
+    vertices = (1 << search[0]["scale"]) / measured * ranks
+    side = math.sqrt(ranks)
+    partners = 2 * (side - 1) if square else ranks - 1
+    compute = talk = waits = 0.0
+    for row in search:
+        edges, own, sent = _terms(row)
+        compute += edges * model.push + own * model.pull
+        waits += 2 * math.log2(ranks) * network.latency  # the reduction at the end of a superstep
+        if own:  # all frontiers as bits: of everybody, or of a column, whose answers a row then merges
+            talk += (2 * vertices / side if square else vertices) / 8 / network.bandwidth
+            waits += math.log2(ranks) * network.latency
+            continue
+        messages = sent + (0 if sparse else partners * _SLOT)
+        talk += (2 if square else 1) * messages / network.bandwidth
+        reached = min(partners, row["new"] / measured) if sparse else partners
+        waits += reached * network.latency + (math.log2(ranks) * network.latency if sparse else 0.0)
+    return {"compute": compute, "wire": talk, "latency": waits, "total": compute + talk + waits}
+
+
+def extrapolation(search: Sequence[Row], model: Model, network: Network) -> str:
+    """A table of predictions."""
+    lines = [
+        "| ranks | split | compute ms | wire ms | latency ms | search ms | GTEPS |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    edges = 16 * (1 << search[0]["scale"]) / search[0]["ranks"]
+    for ranks in (16, 100, 1000):
+        for name, square, sparse in (("1-D", False, False), ("1-D, sparse", False, True), ("2-D, sparse", True, True)):
+            found = predicted(search, model, network, ranks, square=square, sparse=sparse)
+            cells = [f"{found[part] * 1e3:.1f}" for part in ("compute", "wire", "latency", "total")]
+            lines.append(f"| {ranks} | {name} | {' | '.join(cells)} | {edges * ranks / found['total'] / 1e9:.1f} |")
+    return "\n".join(lines)
+
+
+def report(rows: Iterable[Row], fit_ranks: Sequence[int]) -> str:
+    """The fit on some numbers of ranks, and how far it is off on each."""
+    measured = list(rows)
+    latencies = [row for row in measured if row["work"] == "latency"]
+    steps = [row for row in measured if row["work"] == "superstep" and row["device"] == "mpi"]
+    model = fitted([row for row in steps if row["ranks"] in fit_ranks], latencies)
+    lines = [
+        f"latency {model.latency_once * 1e6:.1f} us and {model.latency_per_rank * 1e6:.2f} us per rank; "
+        f"push {model.push * 1e9:.2f} ns per edge, pull {model.pull * 1e9:.2f} ns per vertex, "
+        f"wire {model.wire * 1e9:.3f} ns per byte; fitted on {', '.join(map(str, fit_ranks))} ranks",
+        "",
+        "| ranks | scale | measured ms | model ms | latency ms | off |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for ranks, scale in sorted({(row["ranks"], row["scale"]) for row in steps}):
+        search = [row for row in steps if (row["ranks"], row["scale"]) == (ranks, scale)]
+        real, guess = sum(row["seconds"] for row in search), sum(map(model.seconds, search))
+        waits = len(search) * model.latency(ranks)
+        off = f"{100 * (guess / real - 1):+.0f} %"
+        lines.append(f"| {ranks} | {scale} | {real * 1e3:.1f} | {guess * 1e3:.1f} | {waits * 1e3:.2f} | {off} |")
+    searches = [row for row in steps if row["ranks"] == max(row["ranks"] for row in steps)]
+    largest = [row for row in searches if row["scale"] == max(row["scale"] for row in searches)]
+    return "\n".join([*lines, "", extrapolation(largest, model, Network())])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--fit", type=int, nargs="+", default=[1, 2, 4])
+    given = parser.parse_args()
+    rows = [json.loads(line) for line in given.file.read_text().splitlines() if line.startswith("{")]
+    print(report(rows, given.fit))
+
+
+if __name__ == "__main__":
+    main()
