@@ -1,10 +1,11 @@
 """The time of a superstep of a search over ranks, fitted to measurements: ``python -m benchmarks.scaling_model FILE``.
 
-    seconds = latency(ranks) + push * edges / ranks + pull * vertices / ranks + wire * bytes sent / ranks
+    seconds = latency(ranks) + push * edges / ranks + pull * vertices / ranks
+              + messages * bytes pushed / ranks + marks * bytes of frontiers / ranks
 
-``latency`` is measured by supersteps with nothing to do; the others are least squares, none below zero. ``edges`` are
-those of the frontier in a pushed superstep, ``vertices`` those of the graph in a pulled one. FILE has the lines of
-``benchmarks.ranks``. docs/design/cluster.md tells what follows.
+``latency``: the quickest superstep with next to nothing to do, by a line over the logarithm of the ranks. The others
+are least squares, none below zero. ``edges`` are those of the frontier in a pushed superstep, ``vertices`` those of the
+graph in a pulled one. FILE has the lines of ``benchmarks.ranks``. docs/design/cluster.md tells what follows.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 Row = dict[str, Any]
+_THIN = 1000  # edges: a superstep that pushes along fewer has next to nothing to do
 _SLOT = 2048  # bytes that the exchange of pushes sends to every rank, as in places/cluster/exchange.py
 
 
@@ -29,46 +31,49 @@ class Model:
     """What the parts of a superstep cost on a machine; times in seconds."""
 
     latency_once: float
-    latency_per_rank: float
+    latency_per_doubling: float
     push: float
     pull: float
-    wire: float
+    messages: float
+    marks: float
 
     def seconds(self, row: Row) -> float:
         """The prediction for a superstep."""
-        return self.latency(row["ranks"]) + float(np.dot(_terms(row), (self.push, self.pull, self.wire)))
+        costs = self.push, self.pull, self.messages, self.marks
+        return self.latency(row["ranks"]) + float(np.dot(_terms(row), costs))
 
     def latency(self, ranks: int) -> float:
-        return self.latency_once + self.latency_per_rank * ranks if ranks > 1 else 0.0
+        return self.latency_once + self.latency_per_doubling * math.log2(ranks)
 
 
-def _terms(row: Row) -> tuple[float, float, float]:
-    pulled = "-pull-" in row["path"]
+def _terms(row: Row) -> tuple[float, float, float, float]:
+    """Edges, vertices, bytes of messages and bytes of frontiers of one rank."""
     ranks = row["ranks"]
-    edges, vertices = (0, 1 << row["scale"]) if pulled else (row["edges"], 0)
-    return edges / ranks, vertices / ranks, row["sent"] / ranks
+    if "-pull-" in row["path"]:
+        return 0.0, (1 << row["scale"]) / ranks, 0.0, row["sent"] / ranks
+    return row["edges"] / ranks, 0.0, row["sent"] / ranks, 0.0
 
 
-def fitted(rows: Sequence[Row], latencies: Sequence[Row]) -> Model:
+def fitted(rows: Sequence[Row]) -> Model:
     """The model of measured supersteps.
 
+    >>> true = Model(1e-4, 1e-5, 2e-8, 3e-9, 5e-9, 1e-9)
     >>> rows = [
-    ...     {"ranks": p, "scale": 20, "path": f"sync-{way}-dd", "edges": 1000 * p * p, "sent": 8 * p, "seconds": 0.0}
-    ...     for p in (1, 2, 4) for way in ("push", "pull")
+    ...     {"ranks": p, "scale": 20, "path": f"sync-{way}-dd", "edges": edges, "sent": sent * (p - 1), "seconds": 0.0}
+    ...     for p in (1, 2, 4) for way, edges, sent in (("push", 0, 0), ("push", 9_000, 70), ("pull", 9_000, 800))
     ... ]
-    >>> true = Model(1e-5, 1e-6, 2e-8, 3e-9, 0.0)
-    >>> known = [{"ranks": p, "superstep": true.latency(p)} for p in (2, 4, 8)]
-    >>> found = fitted([{**row, "seconds": true.seconds(row)} for row in rows], known)
-    >>> all(np.isclose(*pair, rtol=1e-3, atol=1e-12) for pair in zip(vars(found).values(), vars(true).values()))
+    >>> found = fitted([{**row, "seconds": true.seconds(row)} for row in rows])
+    >>> all(np.isclose(*pair, rtol=1e-3) for pair in zip(vars(found).values(), vars(true).values()))
     True
     """
-    ranks = np.array([row["ranks"] for row in latencies], dtype=float)
-    times = np.array([row["superstep"] for row in latencies])
-    slope, once = np.polyfit(ranks, times, 1) if len(ranks) > 1 else (0.0, float(times.mean()))
-    empty = Model(max(float(once), 0.0), max(float(slope), 0.0), 0.0, 0.0, 0.0)
+    thin = [row for row in rows if "-push-" in row["path"] and row["edges"] < _THIN]
+    counts = sorted({row["ranks"] for row in thin})
+    quickest = [min(row["seconds"] for row in thin if row["ranks"] == ranks) for ranks in counts]
+    slope, once = np.polyfit(np.log2(counts), quickest, 1) if len(counts) > 1 else (0.0, quickest[0])
+    empty = Model(max(float(once), 0.0), max(float(slope), 0.0), 0.0, 0.0, 0.0, 0.0)
     terms = np.array([_terms(row) for row in rows])
     rest = np.array([row["seconds"] - empty.latency(row["ranks"]) for row in rows])
-    return Model(empty.latency_once, empty.latency_per_rank, *_least_squares(terms, rest))
+    return Model(empty.latency_once, empty.latency_per_doubling, *_least_squares(terms, rest))
 
 
 def _least_squares(terms: Any, values: Any) -> tuple[float, ...]:
@@ -108,15 +113,16 @@ def predicted(
     partners = 2 * (side - 1) if square else ranks - 1
     compute = talk = waits = 0.0
     for row in search:
-        edges, own, sent = _terms(row)
-        compute += edges * model.push + own * model.pull
+        edges, own, sent, _ = _terms(row)
+        compute += model.latency_once + edges * model.push + own * model.pull + sent * model.messages
         waits += 2 * math.log2(ranks) * network.latency  # the reduction at the end of a superstep
         if own:  # all frontiers as bits: of everybody, or of a column, whose answers a row then merges
-            talk += (2 * vertices / side if square else vertices) / 8 / network.bandwidth
+            marks = (2 * vertices / side if square else vertices) / 8
+            compute += marks * model.marks  # every rank puts together what it gets
+            talk += marks / network.bandwidth
             waits += math.log2(ranks) * network.latency
             continue
-        messages = sent + (0 if sparse else partners * _SLOT)
-        talk += (2 if square else 1) * messages / network.bandwidth
+        talk += (2 if square else 1) * (sent + (0 if sparse else partners * _SLOT)) / network.bandwidth
         reached = min(partners, row["new"] / measured) if sparse else partners
         waits += reached * network.latency + (math.log2(ranks) * network.latency if sparse else 0.0)
     return {"compute": compute, "wire": talk, "latency": waits, "total": compute + talk + waits}
@@ -139,14 +145,13 @@ def extrapolation(search: Sequence[Row], model: Model, network: Network) -> str:
 
 def report(rows: Iterable[Row], fit_ranks: Sequence[int]) -> str:
     """The fit on some numbers of ranks, and how far it is off on each."""
-    measured = list(rows)
-    latencies = [row for row in measured if row["work"] == "latency"]
-    steps = [row for row in measured if row["work"] == "superstep" and row["device"] == "mpi"]
-    model = fitted([row for row in steps if row["ranks"] in fit_ranks], latencies)
+    steps = [row for row in rows if row["work"] == "superstep" and row["device"] == "mpi"]
+    model = fitted([row for row in steps if row["ranks"] in fit_ranks])
     lines = [
-        f"latency {model.latency_once * 1e6:.1f} us and {model.latency_per_rank * 1e6:.2f} us per rank; "
-        f"push {model.push * 1e9:.2f} ns per edge, pull {model.pull * 1e9:.2f} ns per vertex, "
-        f"wire {model.wire * 1e9:.3f} ns per byte; fitted on {', '.join(map(str, fit_ranks))} ranks",
+        f"latency {model.latency_once * 1e6:.0f} us, {model.latency_per_doubling * 1e6:.0f} us for each doubling; "
+        f"push {model.push * 1e9:.1f} ns per edge, pull {model.pull * 1e9:.1f} ns per vertex, messages "
+        f"{model.messages * 1e9:.1f} and frontiers {model.marks * 1e9:.1f} ns per byte; fitted on "
+        f"{', '.join(map(str, fit_ranks))} ranks",
         "",
         "| ranks | scale | measured ms | model ms | latency ms | off |",
         "| --- | --- | --- | --- | --- | --- |",
