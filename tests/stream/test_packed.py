@@ -17,7 +17,7 @@ from dromos.algorithms.pagerank import pagerank_program
 from dromos.dtypes import Array
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import CorruptFileError
-from dromos.graph.store import write
+from dromos.graph.store import stripe_store, write
 from dromos.graph.store.paged.pager import Pager, Room, unpacking_bytes
 from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.rows import Request
@@ -165,3 +165,14 @@ def test_a_store_of_packs_is_also_read_by_rows_and_into_memory(tmp_path: Path) -
     part = file.rows_between(3, 90, "", weights=True)
     np.testing.assert_array_equal(part.targets, graph.targets[graph.offsets[3] : graph.offsets[90]])
     assert sum(piece.num_arcs for piece in file.arc_slices()) == graph.num_arcs
+
+
+def test_packs_in_stripes(tmp_path: Path) -> None:
+    graph = random_graph(6, vertices=300, arcs=30_000)
+    packed(graph, tmp_path)
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    stripe_store(tmp_path / "packed.drm", tmp_path / "striped.drm", folders, stripe_bytes=PAGE)
+    found = dr.bfs(dr.open(tmp_path / "striped.drm"), 7, memory="64M", device="numpy")
+    np.testing.assert_array_equal(found.level, dr.bfs(graph, 7, device="numpy").level)
