@@ -84,6 +84,11 @@ class TellingPart:
         return self._sorted
 
     @on_device
+    def own_rows(self, name: str) -> Array:
+        """The rows of a field that the part owns, copied from the device."""
+        return to_host(self.memory.fields[name][self.first : self.last])
+
+    @on_device
     def _on_host(self, values: Any) -> Array:
         import cupy
 
@@ -143,7 +148,7 @@ class TellingPart:
             self.kernels.point_at_range(copies.first, copies.last)
             self.kernels.launch(
                 "mark_members", np.int32(everyone), np.uint64(address(ids)), np.int64(count),
-                np.uint64(address(words)), together=True,
+                np.uint64(address(words)), together=not everyone and words is None,
             )  # fmt: skip
 
     @on_device

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from dromos.dtypes import Array
 from dromos.engines.board import Board, PostingPart, can_post, make_board
+from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.parts import Part, Phase
+from dromos.parallel import in_blocks
 from dromos.places.exchange import CopyExchange
 from dromos.program import TypedProgram
 
@@ -35,3 +40,21 @@ class BoardExchange(CopyExchange):
             for other in parts:
                 if other is not part:
                     part.take_offers(self._board, other.first, other.last)
+
+    def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
+        """See :class:`dromos.places.exchange.Exchange`; copied by all threads, into memory of an earlier run."""
+        if edges:
+            return super().gather(parts, name, edges=True)
+        rows = [part.own_rows(name) if hasattr(part, "own_rows") else _own_rows(part, name) for part in parts]
+        found = reused_empty((self._num_vertices, *rows[0].shape[1:]), rows[0].dtype)
+        for part, own in zip(parts, rows, strict=True):
+            _copy(found[part.first : part.last], own)
+        return found
+
+
+def _copy(into: Array, values: Array) -> None:
+    in_blocks(lambda begin, end: np.copyto(into[begin:end], values[begin:end]), len(values))
+
+
+def _own_rows(part: Part, name: str) -> Array:
+    return part.state[name][part.first : part.last]

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines.cpu.memory import reused_empty
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.transform import reordered, reordered_with_arcs
@@ -44,7 +45,7 @@ class SplitGraph:
 
     def restored(self, values: Array) -> Array:
         """Values of the vertices, in the given order."""
-        found = np.empty_like(values)
+        found = reused_empty(values.shape, values.dtype)
 
         def gather(begin: int, end: int) -> None:
             np.take(values, self.new_ids[begin:end], axis=0, out=found[begin:end], mode="clip")

@@ -7,6 +7,8 @@
 #pragma once
 #include "frame.cuh"
 
+#define AT_ONCE 4  // arcs of a row that a lane looks at before the row's lanes ask each other
+
 #ifndef OVER_LINK
 #define OVER_LINK 0  // whether arcs lie in the host's memory
 #endif
@@ -130,8 +132,38 @@ DEVICE Gathered exchange(Gathered g, int step) {
     return Gathered{exchange(FULL, g.message, step), __shfl_xor_sync(FULL, g.found, step)};
 }
 
+// One message is as good as all, so the lanes of a row stop together when one of them has found a source: a row's first
+// arcs lead to hubs, where most searches end. Several arcs are looked at before they ask each other.
+DEVICE Gathered gather_one(const Arguments& a, const Frame& f, vid v, eid arc, eid end, unsigned parts) {
+    Gathered g = {identity(), 0};
+    const unsigned lanes = parts < 32 ? parts : 32, mine = lane() % lanes;
+    const unsigned group = lanes == 32 ? FULL : ((1u << lanes) - 1) << (lane() - mine);
+    for (eid base = arc - mine; base < end; base += AT_ONCE * parts) {
+        vid u[AT_ONCE];
+        bool sends[AT_ONCE];
+#pragma unroll
+        for (unsigned i = 0; i < AT_ONCE; ++i) {
+            sends[i] = base + mine + i * parts < end;
+            u[i] = sends[i] ? __ldg(a.G.sources + base + mine + i * parts) : 0;
+        }
+#pragma unroll
+        for (unsigned i = 0; i < AT_ONCE; ++i) sends[i] = sends[i] && in_frontier(f, u[i]);
+#pragma unroll
+        for (unsigned i = 0; i < AT_ONCE; ++i) {
+            if (!sends[i] || g.found) continue;
+            const eid at = base + mine + i * parts;
+            const Weight w = weight_at(a.G.in_weights, at);
+            if (!SENDS_ALWAYS && !sends_at(a.S, a.E, f.K, u[i], v, at, w)) continue;
+            g = Gathered{compute_at(a.S, a.E, f.K, u[i], v, at, w), 1};
+        }
+        if (__any_sync(group, g.found)) break;
+    }
+    return g;
+}
+
 // What one of `parts` lanes gathers of v's in-arcs, from `arc` on.
 DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, eid arc, eid end, unsigned parts) {
+    if (VOTE && !BY_SOURCE && !OVER_LINK) return gather_one(a, f, v, arc, end, parts);
     Gathered g = {identity(), 0};
 #if OVER_LINK
     // What lies in the host's memory comes in requests of 128 bytes if a warp's reads begin at a multiple of them.
