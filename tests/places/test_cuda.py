@@ -56,6 +56,16 @@ def test_public_algorithms_on_several_processors(device: str) -> None:
         dr.connected_components(graph, **how).verify()  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_processor_may_have_nothing_to_do(share: float) -> None:
+    graph = weighted(generators.rmat(9, 8, seed=4, symmetrize=True))
+    how = {"device": "cpu+cuda", "share": share, "split": "high"}
+    dr.bfs(graph, 0, **how).verify()  # type: ignore[arg-type]
+    dr.pagerank(graph, **how).verify()  # type: ignore[arg-type]
+    dr.sssp(graph, 0, **how).verify()  # type: ignore[arg-type]
+    dr.connected_components(graph, **how).verify()  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("seed", range(max(12, _ASKED // 5)))
 def test_random_programs(seed: int) -> None:
     engines = (

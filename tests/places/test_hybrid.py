@@ -128,6 +128,8 @@ class Blocks(VectorisedLeaf):
 def test_all_rows_may_be_told(kind: type[Program]) -> None:
     graph = weighted(generators.rmat(8, 5, seed=6))
     check_on(kind, graph, HybridEngine([Blocks(), VectorisedLeaf(), Blocks()], share=0.4, split="random"))
+    if kind is programs.SSSPWithParents:
+        check_on(kind, graph, HybridEngine([Blocks(), CpuLeaf(threads=2), Blocks()], share=0.4, split="random"))
 
 
 class AtMost(HybridEngine):

@@ -29,7 +29,7 @@ from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.forms import is_offered
 from dromos.engines.merging import Accumulators, listed
-from dromos.engines.parts import fold_reductions
+from dromos.engines.parts import Copies, fold_reductions
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
 from dromos.program import GraphTypes, Program
@@ -153,6 +153,19 @@ class CpuPart(ArrayPart):
             self._touched, run.buffer(), counters, run.memory(), report, counters=counters, work=piece.num_arcs,
         )  # fmt: skip
 
+    def refresh(self, copies: Copies) -> None:
+        """See :class:`dromos.engines.parts.Part`; blocks are copied by kernels."""
+        if not copies.all_rows or copies.marks is None or self.always:
+            super().refresh(copies)
+            return
+        from dromos.engines.cpu import copy_kernels as kernels
+
+        run, size = self._launcher.run, copies.last - copies.first
+        for name, values in copies.fields.items():
+            into = self.state[name][copies.first : copies.last]
+            run(kernels.copy_words, read_only(_as_words(values)), _as_words(into), work=size)
+        run(kernels.spread_bits, read_only(copies.marks), copies.first, copies.last, as_bytes(self.member), work=size)
+
     # ---- messages that depend on their source alone ----------------------------------------------------------------
 
     @cached_property
@@ -244,3 +257,10 @@ class CpuPart(ArrayPart):
 
     def _folded(self) -> tuple[Any, ...]:
         return fold_reductions(self.typed, self._sums) if self.ir.reductions else ()
+
+
+def _as_words(values: Array) -> Array:
+    """The memory of an array as unsigned numbers of the same size, so that few kernels serve all types."""
+    flat = values.reshape(-1)
+    size = flat.itemsize
+    return flat.view(np.dtype(f"u{size}")) if size in (1, 2, 4, 8) else flat.view(np.uint8)
