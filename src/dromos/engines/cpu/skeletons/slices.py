@@ -70,6 +70,7 @@ from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
+LONG = 256  # arcs of a row, on average, from which on a pull deals out rows one by one
 SPAN = 1 << 16  # sources of a tile
 SEGMENT = 12  # arcs that take as long as going on to the next segment
 SUMMED = 4096  # vertices whose reductions are folded together: the same ones whatever the number of threads
@@ -201,12 +202,13 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
     shift = first_arc(offsets, 0)
     base = thread * BLOCK
     count = offsets.size - 1
+    chunk = 1 if ends.size > LONG * count else CHUNK  # a few hubs may have more arcs than a thread's share
     messages = held = 0
     while True:
-        position = take_work(counters, FIRST, CHUNK)
+        position = take_work(counters, FIRST, chunk)
         if position >= count:
             break
-        for row in range(position, min(position + CHUNK, count)):
+        for row in range(position, min(position + chunk, count)):
             v = start + row
             before = load(got, v) == ONE
             if (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
