@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
+from weakref import proxy
 
 import numpy as np
 
@@ -44,7 +45,8 @@ class Launcher:
     """Runs kernels for a part on ``threads`` threads, and makes the small arrays that they all take."""
 
     def __init__(self, part: ArrayPart, threads: int) -> None:
-        self._part, self.threads = part, threads
+        self._part = proxy(part)  # which holds this launcher: its memory is to be free as soon as nobody uses it
+        self.threads = threads
         self._degrees: AbstractSet[str] = {node.op for node in reads(part.ir.exprs(), "out_degree", "in_degree")}
 
     def run(self, kernel: Any, *args: Any, counters: Array | None = None, work: int) -> None:

@@ -31,13 +31,14 @@ def can_link(leaves: Sequence[Leaf]) -> TypeGuard[Sequence[LinkingLeaf]]:
 def components(split: SplitGraph, leaves: Sequence[LinkingLeaf]) -> Mapping[str, Any]:
     """``label``: the least given id of each vertex's component, in the given order.
 
-    Who has the most arcs goes first: of those who follow, all rows are skipped whose vertex is in the largest tree by
-    then. ``steps`` tells the time of each.
+    Devices go first, then who has the most arcs: of those who follow, rows are skipped whose vertex is in the largest
+    tree by then. ``steps`` tells the time of each.
     """
     graph, shares = split.graph, split.shares
     steps, clock = [], Stopwatch()
     forest = Forest.of(graph.num_vertices, graph.targets.dtype, symmetric=graph.symmetric)
-    for part in sorted(range(len(leaves)), key=lambda part: -shares[part]):
+    order = sorted(range(len(leaves)), key=lambda part: (not leaves[part].name.startswith("cuda"), -shares[part]))
+    for part in order:
         first, last = split.bounds[part], split.bounds[part + 1]
         feed = MemoryFeed(graph, first, last, 1)
         for piece in feed.fetch(feed.holding(None, "push"), "push"):

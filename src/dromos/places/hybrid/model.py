@@ -38,15 +38,17 @@ class Work:
     """Supersteps in which all vertices are active, or what amounts to them."""
     crossing: float = _MESSAGE_BYTES
     """Bytes that each vertex is told by in such a superstep."""
-    steps: float = 0.0
-    """Supersteps with little to do."""
+    steps: float = 1.0
+    """Supersteps, each of which takes a while even if there is nothing to do."""
+    arcs: float = 1.0
+    """The part of the arcs that such a superstep looks at."""
 
 
 WORKS: Final = {
-    "bfs": Work(passes=0.08, crossing=0.5, steps=5),
-    "sssp": Work(passes=8, crossing=5, steps=8),
-    "pagerank": Work(passes=20),
-    "connected_components": Work(passes=0.3, crossing=16, steps=2),
+    "bfs": Work(passes=0.3, crossing=1, steps=10),
+    "sssp": Work(passes=14, crossing=5, steps=14),
+    "pagerank": Work(passes=20, steps=20),
+    "connected_components": Work(passes=1, crossing=60, steps=2, arcs=0.1),
 }
 
 
@@ -68,12 +70,8 @@ def predicted(
     >>> round(predicted([1e8, 9e8], [0, 0], [slow, fast]), 3), round(predicted([5e8, 5e8], [0, 0], [slow, fast]), 3)
     (0.1, 0.5)
     """
-    link, total = min(r.bytes for r in rates), sum(vertices)
-    least = LEAST_SEGMENT * total / SPAN  # rows of so many arcs are cut into tiles
-    return max(
-        r.seconds(a, v, long=a > least * v) + (total - v) * crossing / link
-        for a, v, r in zip(arcs, vertices, rates, strict=True)
-    )
+    long = [a > _least(vertices) * v for a, v in zip(arcs, vertices, strict=True)]
+    return _slowest(arcs, vertices, rates, crossing, long)
 
 
 def predicted_run(work: Work, arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates]) -> float:
@@ -83,7 +81,25 @@ def predicted_run(work: Work, arcs: Sequence[float], vertices: Sequence[float], 
     >>> round(predicted_run(Work(passes=2, steps=10), [1e8, 9e8], [0, 0], rates), 3)
     0.21
     """
-    return work.passes * predicted(arcs, vertices, rates, work.crossing) + work.steps * max(r.step for r in rates)
+    looked_at = [count * work.arcs for count in arcs]
+    long = [a > _least(vertices) * v for a, v in zip(arcs, vertices, strict=True)]
+    full = _slowest(looked_at, vertices, rates, work.crossing, long)
+    return work.passes * full + work.steps * max(r.step for r in rates)
+
+
+def _least(vertices: Sequence[float]) -> float:
+    """Rows of so many arcs, on average, are cut into tiles."""
+    return LEAST_SEGMENT * sum(vertices) / SPAN
+
+
+def _slowest(
+    arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates], crossing: float, long: Sequence[bool]
+) -> float:
+    link, total = min(r.bytes for r in rates), sum(vertices)
+    return max(
+        r.seconds(a, v, long=is_long) + (total - v) * crossing / link
+        for a, v, r, is_long in zip(arcs, vertices, rates, long, strict=True)
+    )
 
 
 def choose(
