@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from importlib import import_module
 from pathlib import Path as File
 
 import pytest
 
-from dromos.engines.cpu.skeletons import FOLDER
+from dromos.engines.cpu.skeletons import FOLDER, constants
 from dromos.engines.cuda import compiler
 from dromos.engines.skeletons import TABLE, Form, skeleton_for
 from dromos.plan import PATHS, Path
@@ -24,6 +27,17 @@ def test_a_skeleton_is_a_module_on_the_cpu_and_a_file_on_cuda() -> None:
         assert (FOLDER / f"{row.skeleton}.py").is_file()
         # offers are pulled by the supersteps of a GPU
         assert (KERNELS / f"{row.skeleton}.cuh").is_file() or row.skeleton == "offering"
+
+
+@pytest.mark.parametrize("name", ["common", "supersteps", "claiming", "claiming_rows", "ordered", "claiming_slices"])
+def test_numbers_are_read_from_the_text_of_a_skeleton_as_it_has_them(name: str) -> None:
+    module = import_module(f"dromos.engines.cpu.skeletons.{name}")
+    known = {key: value for key, value in vars(module).items() if key.isupper() and type(value) is int}
+    own = [
+        key for key in known if re.search(rf"^[A-Z_, ]*\b{key}\b[A-Z_, ]* = ", inspect.getsource(module), re.MULTILINE)
+    ]
+    assert constants(name, *own) == tuple(known[key] for key in own)
+    assert own
 
 
 def test_rows_name_paths() -> None:

@@ -27,6 +27,7 @@ from dromos.engines.cpu.launching import (
     slice_arrays,
 )  # fmt: skip
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
+from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.topology import HUB_LENGTH
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.engines.saving import Saved
@@ -38,8 +39,7 @@ from dromos.program.expr import reads
 
 __all__ = ["ClaimingPart"]
 
-# The layout that the skeleton writes; the tests hold both sides to it.
-CLAIMED, OUT_DEGREES, OPEN_STARTS = range(3)
+CLAIMED, OUT_DEGREES, OPEN_STARTS = constants("claiming_slices", "CLAIMED", "OUT_DEGREES", "OPEN_STARTS")
 
 
 class ClaimingPart(ArrayPart):

@@ -10,6 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.cpu.skeletons import constants
 from dromos.plan import Levels
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Claims"]
 
-_SLACK = 512  # as in the skeleton
-_PUSH, _PULL, _SWITCH = range(3)
+(_SLACK,) = constants("claiming_rows", "SLACK")
+_PUSH, _PULL, _SWITCH = constants("claiming", "PUSH", "PULL", "SWITCH")
 _LEVELS, _WANTS_PULL, _PULLING, _UNTOUCHED = range(4, 8)
 _MOST_LEVELS = 1 << 16  # levels of one call that are told apart
 

@@ -17,10 +17,12 @@ from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.frontier import Frontier
+from dromos.engines.cpu.launching import BLOCK, LINE, OVERFLOWS, QUEUE, STOP
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.saving import restore, save
+from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
 from dromos.engines.forms import is_claimed, is_offered_in_place, is_ordered, spreads_ids
 from dromos.engines.native.components import components
@@ -45,8 +47,8 @@ _NO_BYTES = np.empty(0, dtype=np.uint8)
 class CpuExecution:
     """See :class:`dromos.engines.Execution`."""
 
-    line = 16  # int64 words that a counter or a thread owns: dromos.jit.LINE, which would import Numba here
-    queue_counter = 5 * line
+    line = LINE  # int64 words that a counter or a thread owns
+    queue_counter = QUEUE * LINE
 
     def __init__(self, program: Program, graph: GraphLike, threads: int) -> None:
         check_params(program, graph)
@@ -286,7 +288,7 @@ class CpuExecution:
 
     def launch(self, kernel: Any, *args: Any, counters: Array) -> None:
         """Run a kernel on all threads; Ctrl-C raises the stop flag among its ``counters``."""
-        run_team(kernel, *args, threads=self.threads, stop=counters[_STOP * self.line :])
+        run_team(kernel, *args, threads=self.threads, stop=counters[STOP * LINE :])
 
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
@@ -362,7 +364,7 @@ class CpuExecution:
         return self._sums or (np.zeros(1),)
 
     def buffer(self) -> Array:
-        return np.empty(self.threads * _BLOCK, dtype=self.graph.targets.dtype)
+        return np.empty(self.threads * BLOCK, dtype=self.graph.targets.dtype)
 
     def memory(self) -> Array:
         return np.zeros(3 * self.line * self.threads, dtype=np.int64)
@@ -391,7 +393,7 @@ class CpuExecution:
         return getattr(self.graph, node.op)
 
     def _check_overflow(self, report: Array, function: str) -> None:
-        if report.reshape(self.threads, self.line)[:, _OVERFLOWS].any():
+        if report.reshape(self.threads, self.line)[:, OVERFLOWS].any():
             raise FieldOverflowError(
                 f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
                 "declare the field with a wider type"
@@ -416,6 +418,5 @@ class CpuExecution:
         )
 
 
-# The layout that the skeletons write; the tests hold both sides to it.
-_STOP, _BLOCK, _FOLD = 7, 256, 64
-_MESSAGES, _OUT, _IN, _OVERFLOWS = range(4)
+(_FOLD,) = constants("common", "FOLD")
+_MESSAGES, _OUT, _IN = constants("supersteps", "MESSAGES", "OUT_DEGREES", "IN_DEGREES")

@@ -25,6 +25,7 @@ from dromos.engines.cpu.launching import (
     slice_arrays,
 )  # fmt: skip
 from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.forms import is_offered
@@ -36,8 +37,7 @@ from dromos.program import GraphTypes, Program
 
 __all__ = ["CpuPart"]
 
-# The layout that the skeleton writes; the tests hold both sides to it.
-SUMMED, MESSAGES = 4096, 0
+(SUMMED,), (MESSAGES,) = constants("slices", "SUMMED"), constants("supersteps", "MESSAGES")
 
 
 class CpuPart(ArrayPart):

@@ -9,6 +9,7 @@ from weakref import proxy
 import numpy as np
 
 from dromos.dtypes import Array, read_only
+from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.topology import NO_VALUES
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
@@ -33,11 +34,9 @@ __all__ = [
     "slice_arrays",
 ]
 
-# The layout that the skeletons write; the tests hold both sides to it.
-LINE: Final = 16
-BLOCK: Final = 256
-OVERFLOWS: Final = 3
-QUEUE, TOUCHED, STOP = 5, 6, 7
+LINE: Final = 16  # dromos.jit.LINE, which would import Numba here; a test holds it to that
+BLOCK, QUEUE, TOUCHED, STOP = constants("common", "BLOCK", "QUEUE", "TOUCHED", "STOP")
+(OVERFLOWS,) = constants("supersteps", "OVERFLOWS")
 _WORTH_A_TEAM: Final = 1 << 13  # arcs, or vertices, from which waking the other threads is repaid
 
 

@@ -17,6 +17,7 @@ from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
+from dromos.engines.cpu.skeletons import constants
 from dromos.engines.parts import Messages, Partial
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
@@ -24,7 +25,7 @@ from dromos.program import GraphTypes, Program
 
 __all__ = ["OrderedPart"]
 
-THIRD = 2  # the counter of far vertices, as in the skeleton
+(THIRD,) = constants("common", "THIRD")  # the counter of far vertices
 _SAMPLE = 1 << 14
 _WIDTH = 64.0  # see step_width
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.skeletons import constants
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
 
 __all__ = ["Ordering"]
 
-_ENTRIES, _FILTER, _BINS = 64, 256, 16  # as in the skeleton
+_ENTRIES, _FILTER, _BINS = constants("ordered", "ENTRIES", "FILTER", "BINS")
 _MOST_BINS = 1 << 14
 _SAMPLE = 1 << 16
 # A thread's pool: blocks for so many entries of each vertex, and some for each bin that is only begun.

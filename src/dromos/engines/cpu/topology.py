@@ -9,12 +9,12 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphLike
 from dromos.engines.arc_order import matching_arcs
+from dromos.engines.cpu.skeletons import constants
 from dromos.identity_cache import IdentityCache
 
 __all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topology"]
 
-HUB_LENGTH: Final = 16384  # the skeletons' HUB and PIECE
-PIECE_LENGTH: Final = 4096
+HUB_LENGTH, PIECE_LENGTH = constants("common", "HUB", "PIECE")
 NO_VALUES: Final = np.empty(0, dtype=np.int64)
 NO_VALUES.flags.writeable = False
 _NO_BITS: Final = np.empty(0, dtype=np.uint64)

@@ -2,13 +2,35 @@
 
 They are real Python; what a program brings is imported from ``hooks`` (an example, so that editors and linters see
 whole modules), and :mod:`dromos.engines.cpu.emit` puts a program's own hooks in that place: everything above the line
-``HOOKS_END`` is replaced.
+``HOOKS_END`` is replaced. What the host has to know of them, sizes and places in what they share, it reads from their
+text (:func:`constants`): to import one would import Numba.
 """
 
+import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FOLDER", "HOOKS_END"]
+__all__ = ["FOLDER", "HOOKS_END", "constants"]
 
 FOLDER: Final = Path(__file__).parent
 HOOKS_END: Final = "# ---- everything above is replaced by a program's own hooks"
+_NUMBERS: Final = re.compile(r"^([A-Z_]+(?:, [A-Z_]+)*) = (?:range\((\d+)\)|(\d+(?:, \d+)*))(?: *#.*)?$", re.MULTILINE)
+
+
+def constants(skeleton: str, *names: str) -> tuple[int, ...]:
+    """The whole numbers that a skeleton has under these names.
+
+    >>> constants("claiming", "PUSH", "PULL")
+    (0, 1)
+    """
+    return tuple(_constants(skeleton)[name] for name in names)
+
+
+@cache
+def _constants(skeleton: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for names, count, values in _NUMBERS.findall((FOLDER / f"{skeleton}.py").read_text()):
+        numbers = range(int(count)) if count else map(int, values.split(", "))
+        found.update(zip(names.split(", "), numbers, strict=True))
+    return found
