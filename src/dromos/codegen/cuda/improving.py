@@ -6,7 +6,8 @@ import numpy as np
 
 from dromos.codegen.cuda.functions import ADDRESSES, VERTEX, define, look_up, place_of
 from dromos.codegen.cuda.lower import C_NAMES, c_literal
-from dromos.codegen.cuda.messages import BETTER, merged
+from dromos.codegen.cuda.messages import merged
+from dromos.codegen.merging import BETTER
 from dromos.codegen.numba.functions import functions
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import Expr

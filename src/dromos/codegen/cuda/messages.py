@@ -10,13 +10,13 @@ import numpy as np
 from dromos.codegen.cuda.functions import define
 from dromos.codegen.cuda.lower import C_NAMES, c_literal
 from dromos.codegen.cuda.structures import shared_type
+from dromos.codegen.merging import BETTER, way_to_share
 from dromos.program import TypedProgram
 from dromos.program.monoid import ANY, MAX, MIN, SUM, Monoid
 
-__all__ = ["BETTER", "merged", "merging"]
+__all__ = ["merged", "merging"]
 
 _OPERATORS: Final = {"SUM": "({a} + {b})", "OR": "({a} | {b})", "AND": "({a} & {b})"}
-BETTER: Final = {"MIN": "<", "MAX": ">", "ARGMIN": "<", "ARGMAX": ">"}
 
 
 def _each(count: int, line: Callable[[int], str]) -> list[str]:
@@ -90,9 +90,10 @@ def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
 
 def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
     """Component by component where an atomic does it, else whole, under a lock."""
-    if monoid is ANY and len(dtypes) == 1:
+    way = way_to_share(monoid, len(dtypes))
+    if way == "store":
         return ["A.a0[v] = message.m0;"]
-    if monoid is ANY or monoid.keyed:
+    if way == "lock":
         kept = "message" if monoid is ANY else "merge(take_newest(A, v), message)"
         return [f"under_lock(locks, v, [&] {{ put(A, v, {kept}); }});"]
     lines = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dromos.codegen.cuda.functions import ADDRESSES, CHANGE, VERTEX, at, define, place_of, scalar, store
 from dromos.codegen.cuda.lower import C_NAMES, c_literal
-from dromos.codegen.cuda.messages import BETTER, merged
+from dromos.codegen.cuda.messages import merged
+from dromos.codegen.merging import comes_first
 from dromos.codegen.numba.functions import assigning, functions
 from dromos.program import Analysis, TypedProgram
 from dromos.program.patterns import guard
@@ -66,11 +67,8 @@ def _folding(typed: TypedProgram, into: str, value: str) -> list[str]:
             else:
                 parts[i] = merged(monoid, dtype, f"{into}.r_{name}", value.format(name))
         if monoid.keyed:
-            test = ""
-            for i in reversed(places):
-                best = f"{into}.r_{reductions[i].name}"
-                first = f"x{i} {BETTER[monoid.name]} {best}"
-                test = f"{first} || (x{i} == {best} && ({test}))" if test else first
+            pairs = [(f"x{i}", f"{into}.r_{reductions[i].name}") for i in places]
+            test = comes_first(monoid, pairs, either="||", both="&&")
             lines.append(f"const bool wins{places[0]} = {test};")
     return [*lines, f"return Reduced{{{', '.join(parts[i] for i in range(len(reductions))) or '0'}}};"]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from dromos.codegen.cache import load
 from dromos.codegen.facts import program_facts
+from dromos.codegen.merging import BETTER, comes_first, way_to_share
 from dromos.codegen.numba import argument_name, functions, look_up, render, returned
 from dromos.codegen.numba.lower import literal
 from dromos.engines.forms import is_offered, is_offered_in_place, offers_early
@@ -108,7 +109,7 @@ def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
     if monoid is ANY:
         return ["return b"]
     if monoid.keyed:
-        symbol = "<" if monoid.name == "ARGMIN" else ">"
+        symbol = BETTER[monoid.name]
         if len(dtypes) == 1:
             return [f"return b if b {symbol} a else a"]
         lines = []
@@ -123,9 +124,10 @@ def _merge_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
 
 def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]:
     """Merge into accumulators that several threads write: component by component, or whole under a lock."""
-    if monoid is ANY and len(dtypes) == 1:
+    way = way_to_share(monoid, len(dtypes))
+    if way == "store":
         return ["store_relaxed(A[0], v, message)"]
-    if monoid is ANY or monoid.keyed:
+    if way == "lock":
         kept = "message" if monoid is ANY else "merge(take(A, v), message)"
         return ["lock(locks, v)", f"put(A, v, {kept})", "unlock(locks, v)"]
     parts = ["message"] if len(dtypes) == 1 else [f"message[{i}]" for i in range(len(dtypes))]
@@ -135,8 +137,7 @@ def _shared_body(monoid: Monoid, dtypes: tuple[np.dtype[Any], ...]) -> list[str]
         operation = _ATOMICS[own.name]
         value = f"np.uint8({part})" if dtype.kind == "b" else part
         if own in (MIN, MAX):  # most messages improve nothing: look before the atomic
-            symbol = "<" if own is MIN else ">"
-            lines += [f"if {part} {symbol} load_relaxed(A[{i}], v):", f"    {operation}(A[{i}], v, {value})"]
+            lines += [f"if {part} {BETTER[own.name]} load_relaxed(A[{i}], v):", f"    {operation}(A[{i}], v, {value})"]
         else:
             lines.append(f"{operation}(A[{i}], v, {value})")
     return lines
@@ -266,21 +267,12 @@ def _folding(ir: ProgramIR, values: list[str]) -> list[str]:
     folded: dict[int, str] = {}
     for monoid, places in ir.joint_reductions:
         if monoid.keyed:
-            lines.append(f"wins{places[0]} = {_wins(monoid, [(f'x{i}', f'R[{i}]') for i in places])}")
+            test = comes_first(monoid, [(f"x{i}", f"R[{i}]") for i in places], either="or", both="and")
+            lines.append(f"wins{places[0]} = {test}")
             folded |= {i: f"(x{i} if wins{places[0]} else R[{i}])" for i in places}
         else:
             folded |= {i: f"({_OPERATORS[monoid.name].format(a=f'R[{i}]', b=f'x{i}')})" for i in places}
     return [*lines, f"return ({', '.join(folded[i] for i in range(len(values)))},)"]
-
-
-def _wins(monoid: Monoid, pairs: list[tuple[str, str]]) -> str:
-    """Whether a row comes before another, by its first number and then the next ones; a NaN never does."""
-    symbol = "<" if monoid.name == "ARGMIN" else ">"
-    test = ""
-    for new, best in reversed(pairs):
-        first = f"{new} {symbol} {best}"
-        test = f"{first} or ({new} == {best} and ({test}))" if test else first
-    return test
 
 
 def _reducing(typed: TypedProgram) -> list[str]:
