@@ -28,6 +28,7 @@ from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.stripes import open_source
 from dromos.places.hybrid.model import WORKS, best_choice, predicted_run, sizes_of
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
+from dromos.places.hybrid.split import order_of
 from dromos.plan import Path
 from dromos.runner.devices import DEVICES, engine_for
 
@@ -139,8 +140,8 @@ def _on_both(graph: Graph, algorithm: str, memory: int | None) -> Prediction:
         choice = best_choice(graph, leaves, memory=room)
     except DeviceError as error:
         return Prediction(place, how, arcs + state, 0, None, str(error))
-    before = np.cumsum(np.sort(graph.out_degree)[::-1] if choice.split == "high" else graph.out_degree)
-    sizes = sizes_of(before, choice.share, len(leaves))
+    degree = graph.out_degree
+    sizes = sizes_of(np.cumsum(degree[order_of(degree, choice.split)]), choice.share, len(leaves))
     seconds = predicted_run(work, *sizes, [measured(leaf) for leaf in leaves])
     how += f', share={choice.share:.2g}, split="{choice.split}"'
     return Prediction(place, how, arcs + state, int(work.crossing * graph.num_vertices), seconds)
