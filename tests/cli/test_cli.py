@@ -22,6 +22,11 @@ from .conftest import Run
 DATA = Path(__file__).parent.parent / "data"
 
 
+def test_the_package_can_be_run_as_a_module(dromos):
+    asked = [sys.executable, "-m", "dromos", "--version"]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == dromos("--version").stdout
+
+
 def test_help_names_every_command(dromos: Run) -> None:
     done = dromos("--help")
     assert done.returncode == 0

@@ -302,6 +302,9 @@ def test_a_repr_tells_sizes_iterations_time_and_path(result):
     text = repr(result)
     assert text.startswith("<sssp of 4 vertices: distance (on demand), parent (on demand); 3 iterations in ")
     assert "on reference (async-push-dd 3)" in text
+    assert "compiling" not in text
+    result.seconds, result.compile_seconds = 4.0, 3.5
+    assert "3 iterations in 4 s, 3.5 s of it compiling, on reference" in repr(result)
 
 
 def test_only_algorithms_have_verifiers():

@@ -274,7 +274,8 @@ class Result(Mapping[str, Array]):
         fields = ", ".join(f"{name} {'(on demand)' if c is None else c.dtype}" for name, c in ready)
         values = "".join(f", {name}={value}" for name, value in self._values.items())
         paths = ", ".join(f"{path} {count}" for path, count in self.trace.paths.items())
-        ran = f"{self.iterations} iterations in {_duration(self.seconds)} on {self.device}"
+        compiling = f", {_duration(self.compile_seconds)} of it compiling," if self.compile_seconds >= 0.1 else ""
+        ran = f"{self.iterations} iterations in {_duration(self.seconds)}{compiling} on {self.device}"
         of = f"{self._graph.num_vertices:,} vertices"
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
