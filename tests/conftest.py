@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 import numba  # noqa: F401  # without it small graphs are built by NumPy, and the kernels would go untested
@@ -26,3 +27,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if reason := why_unavailable():
         for item in on_gpu:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Hide what was collected from the garbage collector, which walks over it again and again while kernels compile."""
+    gc.collect()
+    gc.freeze()
