@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gc
 import signal
+from collections.abc import Generator
+from unittest.mock import patch
 
 import numba  # noqa: F401  # without it small graphs are built by NumPy, and the kernels would go untested
 import pytest
 from hypothesis import settings
+
+from dromos.graph import build_small
 
 settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("dromos")
@@ -27,6 +31,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if reason := why_unavailable():
         for item in on_gpu:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Build the small graphs of test modules by NumPy: every worker imports all modules, and each would compile."""
+    with patch.object(build_small, "is_preferred", lambda edges: edges <= build_small._SMALL):
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

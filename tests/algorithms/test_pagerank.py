@@ -104,20 +104,20 @@ def test_negative_and_infinite_weights_are_refused():
 
 
 ON_ALL_SCALES = {
-    "a directed path": dr.Graph.from_edges(np.arange(999), np.arange(1, 1000)),
-    "a directed ring with a tail": dr.Graph.from_edges(np.arange(1000), np.append(np.arange(1, 1000), 500)),
-    "a star": dr.generators.star(5000),
-    "a star that points out": dr.Graph.from_edges(np.zeros(5000, np.int64), np.arange(1, 5001)),
-    "a grid": dr.generators.grid(100, 100),
-    "R-MAT": dr.generators.rmat(14, 8, seed=3),
-    "R-MAT, directed": dr.generators.rmat(14, 8, seed=3, symmetrize=False),
-    "two rings of three": dr.Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3], num_vertices=6),
+    "a directed path": lambda: dr.Graph.from_edges(np.arange(999), np.arange(1, 1000)),
+    "a directed ring with a tail": lambda: dr.Graph.from_edges(np.arange(1000), np.append(np.arange(1, 1000), 500)),
+    "a star": lambda: dr.generators.star(5000),
+    "a star that points out": lambda: dr.Graph.from_edges(np.zeros(5000, np.int64), np.arange(1, 5001)),
+    "a grid": lambda: dr.generators.grid(100, 100),
+    "R-MAT": lambda: dr.generators.rmat(14, 8, seed=3),
+    "R-MAT, directed": lambda: dr.generators.rmat(14, 8, seed=3, symmetrize=False),
+    "two rings of three": lambda: dr.Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3], num_vertices=6),
 }
 
 
 @pytest.mark.parametrize("name", ON_ALL_SCALES)
 def test_tol_bounds_the_sum_of_changes_and_so_the_error_whatever_the_size(name):
-    graph = ON_ALL_SCALES[name]
+    graph = ON_ALL_SCALES[name]()
     result = dr.pagerank(graph)  # the default number of iterations is enough
     assert result.finished == "converged"
     result.verify()

@@ -37,18 +37,18 @@ def test_ranks_are_those_of_networkx_on_every_path(device, graph, alpha, jumps):
 
 
 ON_ALL_SCALES = {
-    "a directed path": dr.Graph.from_edges(np.arange(999), np.arange(1, 1000)),
-    "a star": dr.generators.star(5000),
-    "a star that points out": dr.Graph.from_edges(np.zeros(5000, np.int64), np.arange(1, 5001)),
-    "a grid": dr.generators.grid(50, 50),
-    "R-MAT": dr.generators.rmat(11, 8, seed=3),
-    "R-MAT, directed": dr.generators.rmat(11, 8, seed=3, symmetrize=False),
+    "a directed path": lambda: dr.Graph.from_edges(np.arange(999), np.arange(1, 1000)),
+    "a star": lambda: dr.generators.star(5000),
+    "a star that points out": lambda: dr.Graph.from_edges(np.zeros(5000, np.int64), np.arange(1, 5001)),
+    "a grid": lambda: dr.generators.grid(50, 50),
+    "R-MAT": lambda: dr.generators.rmat(11, 8, seed=3),
+    "R-MAT, directed": lambda: dr.generators.rmat(11, 8, seed=3, symmetrize=False),
 }
 
 
 @pytest.mark.parametrize("name", ON_ALL_SCALES)
 def test_tol_bounds_what_one_more_step_would_change_whatever_the_size(name):
-    graph = ON_ALL_SCALES[name]
+    graph = ON_ALL_SCALES[name]()
     exact = dr.pagerank(graph, tol=1e-12, max_iter=400).rank
     for tol in (1e-3, 1e-6):
         result = dr.pagerank(graph, tol=tol, method="delta")
@@ -67,7 +67,7 @@ def test_the_planner_chooses_between_pulls_and_asynchronous_pushes():
 
 @pytest.mark.parametrize("place", [{"slices": 3}, {"parts": 2}, {"slices": 2, "parts": 3}])
 def test_over_slices_and_parts(place):
-    graph = ON_ALL_SCALES["R-MAT, directed"]
+    graph = ON_ALL_SCALES["R-MAT, directed"]()
     cut = dr.pagerank(graph, method="delta", device="numpy", **place)
     cut.verify()
     assert np.abs(cut.rank - dr.pagerank(graph).rank).sum() < 2e-6 / 0.15
@@ -81,7 +81,7 @@ def test_far_from_where_walkers_jump_to_nothing_is_sent():
 
 
 def test_a_limit_is_one_of_supersteps_and_the_promise_is_kept_there():
-    graph = ON_ALL_SCALES["a grid"]
+    graph = ON_ALL_SCALES["a grid"]()
     with pytest.raises(ConvergenceError, match="after 4 iterations") as caught:
         dr.pagerank(graph, method="delta", max_iter=4)
     result = caught.value.result
