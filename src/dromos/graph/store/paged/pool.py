@@ -10,8 +10,9 @@ from typing import Any
 
 __all__ = ["READERS", "Batch", "ReadPool"]
 
-READERS = 4
-"""Threads that keep a disk busy with requests of a megabyte; more of them only take the GIL from each other."""
+READERS = 8
+"""Threads that keep a disk busy, also with requests of 16 KiB: of these it gave four threads two thirds as much, and
+sixteen hardly more. They take no more processor time, but packed pages need a buffer for each."""
 
 
 class Batch:
