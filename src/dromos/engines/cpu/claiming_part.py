@@ -6,21 +6,17 @@ the other one when it is needed. Nothing here grows with the vertices in a super
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
-from dromos.engines.array_part import ArrayPart
-from dromos.engines.cpu.costs import planning
-from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.compiled_part import CompiledPart
 from dromos.engines.cpu.launching import (
     LINE,
     QUEUE,
     TOUCHED,
-    Launcher,
     as_bytes,
     edge_arrays,
     rows_in,
@@ -42,19 +38,19 @@ __all__ = ["ClaimingPart"]
 CLAIMED, OUT_DEGREES, OPEN_STARTS = constants("claiming_slices", "CLAIMED", "OUT_DEGREES", "OPEN_STARTS")
 
 
-class ClaimingPart(ArrayPart):
+class ClaimingPart(CompiledPart):
     """See :class:`dromos.engines.parts.Part`; only where :func:`is_claimed` says so and there are no open starts.
 
     ``_wanting`` has a bit for each vertex of the graph: it still wants a message or, of another part, it may and was
     not told one. A message is told once: the owner takes it, or has no use for any.
     """
 
+    skeleton = "claiming_slices"
+
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
     ) -> None:
-        super().__init__(program, shape, types, first, last)
-        self._launcher = Launcher(self, threads)
-        self._kernels = kernel_module(self.typed, self.analysis, "claiming_slices")
+        super().__init__(program, shape, types, first, last, threads)
         n = shape.num_vertices
         words = (n + 63) // 64
         self._offsets = read_only(shape.offsets)
@@ -82,11 +78,6 @@ class ClaimingPart(ArrayPart):
             spec.name: reused_empty((rows,) if spec.size is None else (rows, spec.size), self.typed.dtype(spec.name))
             for spec in specs
         }
-
-    @property
-    def planning(self) -> Mapping[str, Any]:
-        """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
-        return planning(self.typed, self.analysis, several_threads=True)
 
     # ---- the first frontier ----------------------------------------------------------------------------------------
 
@@ -310,9 +301,6 @@ class ClaimingPart(ArrayPart):
 
     def _write_edges(self, piece: GraphSlice) -> None:
         return
-
-    def _fields(self) -> tuple[Array, ...]:
-        return tuple(self.state.values())
 
 
 def _rows_of(values: Array, ids: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,15 +9,12 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
-from dromos.engines.array_part import ArrayPart
 from dromos.engines.board import Board, posted_range
-from dromos.engines.cpu.costs import planning
-from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.compiled_part import CompiledPart
 from dromos.engines.cpu.launching import (
     LINE,
     QUEUE,
     TOUCHED,
-    Launcher,
     as_bytes,
     edge_arrays,
     rows_in,
@@ -40,15 +36,15 @@ __all__ = ["CpuPart"]
 (SUMMED,), (MESSAGES,) = constants("slices", "SUMMED"), constants("supersteps", "MESSAGES")
 
 
-class CpuPart(ArrayPart):
+class CpuPart(CompiledPart):
     """See :class:`dromos.engines.parts.Part`."""
+
+    skeleton = "slices"
 
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
     ) -> None:
-        super().__init__(program, shape, types, first, last)
-        self._launcher = Launcher(self, threads)
-        self._kernels = kernel_module(self.typed, self.analysis, "slices")
+        super().__init__(program, shape, types, first, last, threads)
         self._offered_at = self._posted_at = -1  # the supersteps that `_offers` and `_posted` are of
         self._board: Board | None = None
         self._posted: tuple[Array, ...] = ()
@@ -62,11 +58,6 @@ class CpuPart(ArrayPart):
         blocks = max(1, -(-(last - first) // SUMMED))
         self._sums = tuple(np.full(blocks, m.identity(dtype), dtype) for m, dtype in types_of) or (np.zeros(1),)
         self.reductions = tuple(dtype.type(0) for _, dtype in types_of)
-
-    @property
-    def planning(self) -> Mapping[str, Any]:
-        """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
-        return planning(self.typed, self.analysis, several_threads=True)
 
     @cached_property
     def merged(self) -> Accumulators:
@@ -242,9 +233,6 @@ class CpuPart(ArrayPart):
         self._launcher.require_fit(report, "edge_update")
 
     # ---- what kernels are given ------------------------------------------------------------------------------------
-
-    def _fields(self) -> tuple[Array, ...]:
-        return tuple(self.state.values())
 
     @staticmethod
     def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
