@@ -110,10 +110,10 @@ LOGGED = 2>&1 | tee -a $(GPU_RESULTS)/$@.log
 test-gpu: SHELL := /bin/bash -o pipefail
 test-gpu: $(GPU_RESULTS)
 	@$(STAMP)
-	$(ON_GPU) $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -m gpu tests $(LOGGED)
-	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k cuda tests/algorithms tests/engines $(LOGGED)
+	$(ON_GPU) $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) --dist worksteal -m gpu tests $(LOGGED)
+	$(ON_GPU) DROMOS_TEST_DEVICES=cuda $(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) --dist worksteal -k cuda tests/algorithms tests/engines $(LOGGED)
 	$(ON_GPU) DROMOS_TEST_DEVICES=cuda DROMOS_TEST_EXAMPLES=200 \
-		$(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) -k cuda tests/many $(LOGGED)
+		$(PYTHON) -m pytest -q -p no:benchmark -n $(GPU_TEST_WORKERS) --dist worksteal -k cuda tests/many $(LOGGED)
 
 # Every case once over, five runs in a row.
 stress-gpu: SHELL := /bin/bash -o pipefail
