@@ -7,7 +7,9 @@ import pytest
 
 import dromos as dr
 from dromos.engines.cpu import CpuEngine
+from dromos.engines.cpu.execution import CpuExecution
 from dromos.graph import Graph, generators
+from dromos.plan import candidates
 from dromos.program import Program
 from tests.program import programs
 from tests.program.running import run
@@ -49,3 +51,13 @@ def test_reductions_do_not_depend_on_the_number_of_threads(graph: Graph) -> None
     found = [run(programs.PageRank(), graph, "sync-pull-td", engine=CpuEngine(threads=t))[0] for t in (1, 2, 3, 5)]
     for name in found[0]:
         assert len({fields[name].tobytes() for fields in found}) == 1, name
+
+
+def test_sums_are_pushed_by_several_threads_only_where_the_program_says_that_any_order_will_do(graph: Graph) -> None:
+    class Loose(programs.DeltaPageRank):
+        any_order = True
+
+    for program, pushes in ((programs.DeltaPageRank(), False), (Loose(), True)):
+        found = candidates(CpuExecution(program, graph, 2).caps)
+        assert any(path.direction == "push" for path in found) == pushes
+    assert Loose.ir().hash != programs.DeltaPageRank.ir().hash

@@ -94,6 +94,7 @@ class _Sending(dr.Program):
     kind = "iterative"
     # adding no message changes nothing, so all may be updated: a pull is then the quick one, of messages made once
     update_on = "all"
+    any_order = True
 
     def init(self, v: Any) -> Any:
         return {"rank": v.first_rank, "residual": v.first_residual}

@@ -92,6 +92,7 @@ class ProgramIR:
     kind: Kind
     priority: str | None
     direction: Literal["out", "in", "both"] = "out"
+    any_order: bool = False
     places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
 
     def field(self, name: str) -> FieldSpec:
@@ -180,6 +181,7 @@ class ProgramIR:
             f"combine {self.combine}; update on {self.update_on}; {self.kind}; priority {self.priority}",
         ]
         head += [f"along {self.direction}"] if self.direction != "out" else []
+        head += ["sums in any order"] if self.any_order else []
         return "\n".join(head) + "\n" + render(dict(self.roots())) + "\n"
 
     @cached_property

@@ -31,7 +31,7 @@ class Program:
     ``start(self, v)`` (all vertices), ``active(self, old, new)`` (a written field changed), ``sends(self, u, edge, v)``
     and ``wants(self, v)`` (always), ``sent(self, u)``, ``converged(self)``, ``edge_init`` and ``edge_update``
     ``(self, u, edge, v)``. Beside them may stand ``direction`` (``"out"``, ``"in"``, ``"both"``), ``phases``,
-    ``update_on``, ``priority``. docs/design/program.md tells what each means.
+    ``update_on``, ``priority``, ``any_order``. docs/design/program.md tells what each means.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -52,6 +52,7 @@ class Program:
     update_on: ClassVar[UpdateOn | None] = None
     kind: ClassVar[Kind | None] = None
     direction: ClassVar[Along] = "out"
+    any_order: ClassVar[bool] = False
     phases: ClassVar[tuple[str, ...] | None] = None
 
     superstep = Global("superstep", "The number of the superstep being run, from 0 (int32).")

@@ -147,6 +147,7 @@ class _Tracer:
             kind=self.cls.kind or ("iterative" if start is TRUE else "traversal"),
             priority=checks.priority(self.cls, self.fields, combine),
             direction=direction,
+            any_order=bool(self.cls.any_order),
             places=self.places,
         )
         ir = turned(ir)

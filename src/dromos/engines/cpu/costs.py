@@ -21,9 +21,9 @@ def planning(typed: TypedProgram, analysis: Analysis, *, several_threads: bool) 
 
     A push is not tried where all vertices send: it goes along the same arcs as a pull and pays atomics for it. Nor is
     it where several threads sum floats: they add pushed messages in the order in which they come, a pull along the row.
-    A program in the residual form has said that its sums may be taken in any pieces.
+    ``any_order`` in the program allows it.
     """
-    in_order = several_threads and sums_floats(typed) and analysis.delta is None
+    in_order = several_threads and sums_floats(typed) and not typed.ir.any_order
     pulled = is_always_active(typed.ir, analysis) or in_order
     dominated = tuple(path for path in PATHS if path.direction == "push") if pulled else ()
     return {"constants": _CONSTANTS, "dominated": dominated, "push_cost": _PUSH_COST}
