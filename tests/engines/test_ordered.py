@@ -135,3 +135,40 @@ def test_the_reference_engine_agrees_on_the_first_example():
     graph = clique_with_a_tail(100_000, np.int32)
     found, _ = run(sssp_program(np.dtype(np.int32))(source=0), graph, ORDERED, engine=ReferenceEngine())
     assert found["distance"][-2:].tolist() == [100_000, 100_001]
+
+
+class Falling(dr.Program):
+    """Values that fall along every edge, on a cycle for ever: there is no order to settle vertices in."""
+
+    x = dr.field(np.int32)
+    combine = dr.MIN
+    priority = "x"
+
+    def init(self, v):
+        return dr.where(v.id == 0, -3, -1)
+
+    def start(self, v):
+        return v.id == 0
+
+    def compute(self, u, edge, v):
+        return u.x - 1
+
+    def update(self, v, message):
+        return dr.minimum(v.x, message)
+
+
+@pytest.mark.parametrize("how", [{"threads": 1}, {"threads": 3}, {"parts": 2}], ids=str)
+def test_values_that_fall_for_ever_stop_at_the_limit(how):
+    assert is_ordered(Falling.typed(GraphTypes()), analyse(Falling.typed(GraphTypes())))
+    result = dr.run(Falling(), dr.generators.complete(9), max_iter=5, path=ORDERED, device="cpu", **how)
+    assert result.iterations == 5
+    assert not result.finished
+    assert (result.x < -3).all()
+
+
+@pytest.mark.parametrize("how", [{"threads": 1}, {"threads": 3}, {"parts": 2}], ids=str)
+def test_values_that_fall_to_an_end_are_those_of_the_reference_engine(how):
+    near, far = np.arange(299), np.arange(298)  # edges to the next vertex and to the one behind it
+    graph = dr.Graph.from_edges(np.append(near, far), np.append(near + 1, far + 2))
+    expected = dr.run(Falling(), graph, device="reference").x
+    assert dr.run(Falling(), graph, path=ORDERED, device="cpu", **how).x.tolist() == expected.tolist()

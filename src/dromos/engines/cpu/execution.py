@@ -141,6 +141,8 @@ class CpuExecution:
             claims = cast(Claims, self.claims)
             report, size, supersteps = claims.pull(horizon) if pulls else claims.push(horizon)
             return self._advance(path, report, size, supersteps, claims.levels, clock, stamped=False)
+        if skeleton == "ordered" and self._ordering.gave_up:
+            skeleton = "asynchronous"
         if skeleton == "ordered":
             report, size, supersteps = self._ordering.push(horizon)
             return self._advance(path, report, size, supersteps, None, clock, stamped=False)

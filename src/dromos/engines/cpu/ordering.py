@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ordering"]
 
-_ENTRIES, _FILTER, _BINS = constants("ordered", "ENTRIES", "FILTER", "BINS")
+_ENTRIES, _FILTER, _BINS, _BELOW = constants("ordered", "ENTRIES", "FILTER", "BINS", "BELOW")
 _MOST_BINS = 1 << 14
 _SAMPLE = 1 << 16
 # A thread's pool: blocks for so many entries of each vertex, and some for each bin that is only begun.
@@ -32,6 +32,8 @@ class Ordering:
         self._values = run.state[run.analysis.priority[0]]
         self._scale, self._bins = self._bin_width()
         self._entries_a_vertex: float = _ENTRIES_A_VERTEX
+        self.gave_up = False
+        """Messages were smaller than what their source had: the rest of the run has no order to go by."""
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` rounds (None: all); the report, the size of the next frontier, the rounds done."""
@@ -70,6 +72,7 @@ class Ordering:
             np.iinfo(np.int64).max if horizon is None else horizon, report,
             counters=counters,
         )  # fmt: skip
+        self.gave_up |= bool(counters[_BELOW * run.line])
         return report, int(counters[run.queue_counter])
 
     def _bin_width(self) -> tuple[np.generic, int]:

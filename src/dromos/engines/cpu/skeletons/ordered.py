@@ -16,8 +16,9 @@ reached, so the number of bins costs time, never rightness.
 
 An entry whose value has fallen below the current bin is stale: it was put elsewhere when its value fell. Only where
 messages are smaller than what their source had (negative weights) is a value put into the current bin that belongs
-before it. From then on (BELOW) nothing is taken for stale. Who does not see that flag yet has an older entry of the
-vertex; the newer one is in the bin of the thread that set the flag.
+before it. From then on (BELOW) there is no order to go by, and values may fall for ever: nobody relaxes any more, all
+that waits is the next frontier, and the caller goes on without bins. Who does not see that flag yet has an older entry
+of the vertex; the newer one is in the bin of the thread that set the flag.
 """
 
 # mypy: ignore-errors
@@ -126,9 +127,12 @@ def relax(
     S, before, E, K, u, now, offsets, targets, weights, scale, bins, candidates, values, spare, books, pool, links,
     mine, blocks, counters,
 ):  # fmt: skip
-    """Send along all arcs of ``u``, unless its value belongs to an earlier bin by now."""
+    """Send along all arcs of ``u``, unless its value belongs to an earlier bin by now, or there is no order left."""
+    if load_relaxed(counters, BELOW * LINE) != 0:
+        put_in(books, pool, links, mine, blocks, now & (bins - 1), u)
+        return np.int64(0)
     value = load_relaxed(S[PRIORITY], u)
-    if bucket(value, scale) < now and load_relaxed(counters, BELOW * LINE) == 0:
+    if bucket(value, scale) < now:
         return np.int64(0)
     begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
     if end - begin <= LONG:
@@ -209,7 +213,7 @@ def settle_in_order(
             if load(books, book + BINS + 3 * (b & (bins - 1))) > 0:
                 vote = np.int64(b)
                 break
-        if load(books, book + FULL) != 0 or load_relaxed(counters, STOP * LINE) != 0:
+        if load(books, book + FULL) + load_relaxed(counters, STOP * LINE) + load_relaxed(counters, BELOW * LINE) != 0:
             vote = STOPPED
         number += 1
         publish(memory, thread, number, 0, vote)
@@ -256,7 +260,7 @@ def settle_in_order(
                     )  # fmt: skip
         while True:  # alone with one's own part of the bin; the window behind this round's entries is free
             left = load(books, book + BINS + 3 * slot)
-            if left == 0 or left >= ALONE:
+            if left == 0 or left >= ALONE or load_relaxed(counters, BELOW * LINE) != 0:
                 break
             left = empty(books, pool, links, mine, slot, window, here + count)
             for position in range(left):

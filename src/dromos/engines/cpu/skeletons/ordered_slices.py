@@ -42,6 +42,7 @@ from dromos.jit import LINE, barrier, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
+TURNS = 1024  # of one call, an even number: values may fall for ever, and somebody may ask to stop
 RELAXED = 0  # what a thread reports: the arcs that it looked at
 NOWHERE, FAR, NEAR = np.uint8(0), np.uint8(1), np.uint8(2)
 
@@ -51,7 +52,10 @@ def relax(
     thread, threads, piece, first, last, S, E, K, limit, marks, near, following, far, away, size, buffers, counters,
     memory, report,
 ):  # fmt: skip
-    """Pass on the values of ``near[:size]`` and of all that become near by it; the rest goes to ``far`` or ``away``."""
+    """Pass on the values of ``near[:size]`` and of all that become near by it; the rest goes to ``far`` or ``away``.
+
+    After ``TURNS`` some may be left in ``near``, for the next call.
+    """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
     rows = offsets.size - 1
@@ -59,7 +63,7 @@ def relax(
     base = thread * BLOCK
     looked = number = 0
     held_far = held_away = 0
-    while size > 0:
+    while size > 0 and number < 3 * TURNS:
         held = 0
         while True:
             position = take_work(counters, FIRST, CHUNK)
@@ -96,6 +100,8 @@ def relax(
         number += 3
         barrier(memory, thread, threads, number)
         near, following = following, near
+    if thread == 0:
+        store_relaxed(counters, QUEUE * LINE, size)
     flush(far, counters, THIRD, buffers[1], base, held_far)
     flush(away, counters, TOUCHED, buffers[2], base, held_away)
     report[thread * LINE + RELAXED] = looked
