@@ -119,7 +119,11 @@ def pull(
             hub += 1
         v = np.int64(load(hubs, hub))
         begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
-        put(parts, piece, gather_offers(M, sources, begin, min(begin + PIECE, first_arc(in_offsets, v + 1))))
+        put(
+            parts,
+            piece,
+            gather_offers(M, sources, np.int64(0), begin, min(begin + PIECE, first_arc(in_offsets, v + 1))),
+        )
     while True:
         first, last = take_rows(counters, n)
         if first >= n:
@@ -135,7 +139,7 @@ def pull(
                     continue
                 if WANTS_ALWAYS or wants_at(S, K, v):
                     messages += end - begin
-                    message = gather_offers(M, sources, begin, end)
+                    message = gather_offers(M, sources, np.int64(0), begin, end)
                 fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
                 all_fit &= fits
                 R = reduce_fold_held(R, before, S, K, v)

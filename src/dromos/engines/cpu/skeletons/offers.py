@@ -13,28 +13,11 @@ from dromos.jit import inline
 
 
 @inline
-def gather_offers(offers, sources, begin, end):
-    """The merged offers of the sources of the arcs ``begin..end``; in four chains, which do not wait for each other."""
-    a = identity()
-    b = identity()
-    c = identity()
-    d = identity()
-    arc = begin
-    while arc + 4 <= end:
-        a = merge(a, take(offers, load(sources, arc)))
-        b = merge(b, take(offers, load(sources, arc + 1)))
-        c = merge(c, take(offers, load(sources, arc + 2)))
-        d = merge(d, take(offers, load(sources, arc + 3)))
-        arc += 4
-    while arc < end:
-        a = merge(a, take(offers, load(sources, arc)))
-        arc += 1
-    return merge(merge(a, b), merge(c, d))
+def gather_offers(offers, sources, base, begin, end):
+    """The merged offers of the sources of the arcs ``begin..end``, which are counted from ``base``.
 
-
-@inline
-def gather_tile(offers, sources, base, begin, end):
-    """As ``gather_offers``, of sources that are counted from ``base``."""
+    In four chains, which do not wait for each other.
+    """
     a = identity()
     b = identity()
     c = identity()

@@ -63,7 +63,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
     weight_one,
 )  # fmt: skip
-from dromos.engines.cpu.skeletons.offers import gather_offers, gather_tile
+from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel
@@ -215,7 +215,7 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
                 continue
             begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
             if OFFERED:
-                message, found = gather_offers(offers, ends, begin, end), end - begin
+                message, found = gather_offers(offers, ends, np.int64(0), begin, end), end - begin
                 if not UPDATE_ALL and message == identity():
                     found = 0  # it would change nothing
             else:
@@ -263,7 +263,7 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
     while segment < last:
         end = np.int64(load(starts, segment + 1))
         if begin < end:
-            put(sums, own + row, merge(take(sums, own + row), gather_tile(offers, sources, base, begin, end)))
+            put(sums, own + row, merge(take(sums, own + row), gather_offers(offers, sources, base, begin, end)))
         begin = end
         segment += 1
         row += 1
