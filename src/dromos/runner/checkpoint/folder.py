@@ -79,8 +79,7 @@ class Folder:
         if not place.exists():
             if self.path.is_dir() and any(not _STATE.fullmatch(entry.name) for entry in self.path.iterdir()):
                 raise CheckpointError("is a folder with other files in it; give a name of its own", path=self.path)
-            with file_errors(self.path, "write"):
-                self.path.mkdir(parents=True, exist_ok=True)
+            self._require_writable()
             return {}
         with file_errors(place):
             text = place.read_bytes()
@@ -94,6 +93,13 @@ class Folder:
                 path=self.path,
             )
         return found
+
+    def _require_writable(self) -> None:
+        """Found out before hours of work; the folder itself is made by the first file in it."""
+        nearest = next(place for place in (self.path, *self.path.absolute().parents) if place.exists())
+        if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+            trouble = "may not be written" if nearest.is_dir() else "is a file"
+            raise CheckpointError(f"cannot be made, since {nearest} {trouble}; give another name", path=self.path)
 
     # ---- state -----------------------------------------------------------------------------------------------------
 
@@ -152,6 +158,7 @@ def _write(place: Path, write: Callable[[IO[bytes]], Any]) -> int:
     beside = place.with_name(f".{place.name}.part")
     try:
         with file_errors(place, "write"):
+            place.parent.mkdir(parents=True, exist_ok=True)
             with open(beside, "wb") as stream:
                 write(stream)
                 stream.flush()
