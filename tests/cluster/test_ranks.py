@@ -37,6 +37,15 @@ def test_lists_are_told_by_their_gaps(gap: int, width: int) -> None:
     assert again.ids.tolist() == ids.tolist()
 
 
+def test_a_list_in_any_order_survives_the_wire() -> None:
+    ids = np.array([7, 30, 12, 3, 25], np.int32)
+    sent = Messages(3, 900, ids, (np.arange(5.0),))
+    got = unpack_messages(pack_messages(sent), sent.first, sent.last, np.dtype(np.int32), sent.values)
+    assert got.ids is not None
+    assert got.ids.tolist() == ids.tolist()
+    assert got.values[0].tolist() == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("dense", [False, True])
 def test_messages_survive_the_wire(dense: bool) -> None:
     ids = np.delete(np.arange(3, 33), 4).astype(np.int32) if dense else np.array([3], np.int32)

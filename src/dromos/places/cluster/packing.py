@@ -91,13 +91,15 @@ def unpack_copies(
 def _gaps(ids: Array, first: int) -> tuple[Array, int]:
     """Ascending ids as the gaps between them, from ``first`` on, in 1 or 2 bytes each; as they are where none fits.
 
+    Ids in any other order stay as they are too.
+
     >>> _gaps(np.array([7, 9, 300], np.int32), 5)
     (array([  2,   2, 291], dtype=uint16), 2)
     """
     if not len(ids):
         return ids, ids.dtype.itemsize
     gaps = np.diff(ids, prepend=ids.dtype.type(first))
-    widest = int(gaps.max())
+    widest = int(gaps.max()) if int(gaps.min()) >= 0 else np.iinfo(np.int64).max
     for dtype in _GAPS:
         if widest <= np.iinfo(dtype).max:
             return gaps.astype(dtype), dtype.itemsize
