@@ -172,3 +172,43 @@ def test_values_that_fall_to_an_end_are_those_of_the_reference_engine(how):
     graph = dr.Graph.from_edges(np.append(near, far), np.append(near + 1, far + 2))
     expected = dr.run(Falling(), graph, device="reference").x
     assert dr.run(Falling(), graph, path=ORDERED, device="cpu", **how).x.tolist() == expected.tolist()
+
+
+class Capped(dr.Program):
+    """Every vertex sends at first, also those whose value is the greatest there is: what they send may be small."""
+
+    x = dr.field(np.int32)
+    combine = dr.MIN
+    priority = "x"
+
+    def init(self, v):
+        return dr.where(v.id == 0, -3, np.iinfo(np.int32).max)
+
+    def start(self, v):
+        return v.id >= 0
+
+    def compute(self, u, edge, v):
+        return dr.minimum(u.x, 100)
+
+    def update(self, v, message):
+        return dr.minimum(v.x, message)
+
+
+class CappedFloats(Capped):
+    x = dr.field(np.float64)
+
+    def init(self, v):
+        return dr.where(v.id == 0, -np.inf, np.inf)
+
+
+@on_every_device
+@pytest.mark.parametrize("program", [Capped, CappedFloats])
+def test_vertices_with_the_greatest_value_of_the_type_send_too(device, program):
+    """Two paths, of which one begins at vertex 0; all others have only what their neighbours cap."""
+    ends = np.delete(np.arange(199), 99)
+    graph = dr.Graph.from_edges(ends, ends + 1)
+    typed = program.typed(GraphTypes())
+    assert is_ordered(typed, analyse(typed))
+    result = dr.run(program(), graph, path=ORDERED, device=device)
+    expected = dr.run(program(), graph, path="sync-push-dd", device="reference")
+    assert result.x.tolist() == expected.x.tolist()

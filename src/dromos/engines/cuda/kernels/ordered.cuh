@@ -17,6 +17,7 @@ struct Order {
     Priority below;  // vertices below this are near
     Priority done;   // vertices below this were settled when the bucket began
     double width;
+    bool last;       // the bucket of all that is left: values that are not below the greatest one, such as infinity
 };
 
 // Send to v, and put it off if it is far then; whether it is near, and has a new value. `look`: before the atomic, which is
@@ -85,8 +86,9 @@ DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* 
             bool take = false, stay = false;
             if (bits & (1u << lane())) {
                 const Priority value = priority_of(a.S, f.K, v);
-                take = value < order.below && !(value < order.done);
-                stay = !(value < order.below);
+                const bool near_now = value < order.below || order.last;
+                take = near_now && !(value < order.done);
+                stay = !near_now;
                 if (stay) rest = lesser(rest, value);
             }
             const unsigned staying = __ballot_sync(FULL, stay), taken = __ballot_sync(FULL, take);
@@ -115,8 +117,13 @@ DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pa
         f.barrier(a);
         f.size = newest(sizes + now);
         const Priority rest = newest(least + now);
-        if (f.size || !(rest < greatest_priority())) break;
+        if (f.size || order.last) break;
         order.done = order.below;
+        order.last = !(rest < greatest_priority());
+        if (order.last) {
+            order.below = greatest_priority();
+            continue;
+        }
         order.below = past(rest, order.width);
         while (!(rest < order.below)) order.below = past(rest, order.width *= 2);
     }
@@ -137,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         *(unsigned*)((Priority*)a.W.partial + 3) = 0;
     }
     f.barrier(a);
-    Order order = {lowest_priority(), lowest_priority(), a.step.delta};
+    Order order = {lowest_priority(), lowest_priority(), a.step.delta, false};
     Slot now = {};
     unsigned pass = 0;
     for (bool leave = false; !leave;) {
