@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import signal
 import subprocess
 import sys
@@ -158,3 +159,10 @@ def test_hello_world_needs_no_pandas(monkeypatch):
     )
     assert done.returncode == 0, done.stderr
     assert "ada" in done.stdout
+
+
+def test_a_mistyped_field_of_a_result():
+    result = dr.bfs(dr.generators.path(3), 0)
+    with pytest.raises(AttributeError, match="no 'levels'; it has level, parent"):
+        _ = result.levels
+    assert copy.copy(result).level.tolist() == [0, 1, 2]

@@ -95,12 +95,14 @@ class Result(Mapping[str, Array]):
     if not TYPE_CHECKING:  # each algorithm's own class of results says what there is, so that a typing error is found
 
         def __getattr__(self, name: str) -> Any:
-            if not name.startswith("_"):
-                if name in self._columns:
-                    return self[name]
-                if name in self._values:
-                    return self._values[name]
-            raise AttributeError(f"this result has no {name!r}")
+            if name.startswith("_"):  # while a copy is being made there are no columns yet
+                raise AttributeError(f"this result has no {name!r}")
+            if name in self._columns:
+                return self[name]
+            if name in self._values:
+                return self._values[name]
+            known = ", ".join([*self._columns, *self._values])
+            raise AttributeError(f"this result has no {name!r}; it has {known}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._columns, *self._values})
