@@ -16,7 +16,7 @@ from benchmarks import record
 BENCHMARKS = (
     "build_and_generate", "text_io", "store_open", "startup", "algorithms", "programs", "paths", "resources",
     "many_sources", "batched_betweenness", "networkx_backend", "second_shelf", "streaming", "stream_memory",
-    "packing", "threads", "residual_pagerank", "first_calls",
+    "stream_growth", "packing", "threads", "residual_pagerank", "first_calls",
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ import dromos as dr
 from benchmarks.cases import chosen
 from benchmarks.record import say
 
-__all__ = ["CALLS", "fresh", "run", "source_of", "status_bytes", "store_of"]
+__all__ = ["CALLS", "disk_rate", "fresh", "run", "source_of", "status_bytes", "store_of"]
 
 _FOLDER = Path(__file__).parent / "graphs"
 _REPEATS = 2
@@ -50,7 +50,7 @@ def run(
         if not chosen(f"kron{size}", graphs):
             continue
         file = store_of(size, order)
-        rate = _disk_rate(file)
+        rate = disk_rate(file)
         for name in (name for name in CALLS if chosen(name, rows)):
             inside = fresh(_in_memory, name, file)
             for memory in memories:
@@ -117,7 +117,7 @@ def _in_memory(name: str, file: Path) -> tuple[float, float]:
     return times[0], times[1]
 
 
-def _disk_rate(file: Path) -> float:
+def disk_rate(file: Path) -> float:
     """Bytes a second of sequential direct reads through the stream's own reader; the best of three passes."""
     from dromos.graph.store.paged.file import StoreFile
     from dromos.graph.store.paged.memory import SparseMemory

@@ -30,6 +30,25 @@ def test_compiled_kernels_over_pages_give_what_they_give_in_memory(directed: boo
     assert dr.bfs(file, 7, memory="8M").device == "cpu, streamed"
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("by_degree", [False, True])
+def test_components_are_found_in_one_pass_over_the_pages(directed: bool, by_degree: bool, tmp_path: Path) -> None:
+    """Sparse ids, several trees of some size, and hubs that make the largest tree known early (or late)."""
+    draw = np.random.default_rng(4)
+    src, dst = draw.integers(0, 30_000, (2, 28_000))
+    src[:6_000], dst[6_000:9_000] = 17, 29_000
+    graph = dr.Graph.from_edges(src, dst, num_vertices=30_000, directed=directed)
+    if by_degree:
+        graph = graph.relabel_by_degree().graph
+    file = stored(graph, tmp_path)
+    engine = StreamEngine(CpuLeaf(2), 4 << 20, page_bytes=PAGE)
+    found = dr.connected_components(file, device=engine)
+    np.testing.assert_array_equal(found.label, dr.connected_components(graph, device="cpu").label)
+    section = file.header.section("targets")
+    assert section is not None
+    assert 0 < found.trace.read <= section.nbytes + 5 * PAGE
+
+
 _MEASURED = """
 import sys
 import numpy as np

@@ -220,8 +220,8 @@ class Session:
         if not keep_on_device:
             fields = {name: on_host(values) for name, values in fields.items()}
         if "steps" in fields:  # a kernel that tells its parts apart
-            for levels, frontier, said, spent in fields["steps"]:
-                self._rows.append(TraceRow(kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0))
+            for levels, frontier, said, spent, *read in fields["steps"]:
+                self._rows.append(TraceRow(kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0, *read))
             return fields
         size, arcs = on.num_vertices, on.num_arcs
         reason = f"the engine's own kernel for {kernel}"

@@ -182,6 +182,47 @@ def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, m
 
 
 @lean_kernel
+def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, giant, cursor, stop):
+    """Join trees along rows of a slice that begins with vertex ``start``: those of ``first + i`` where ``wanted[i]``.
+
+    Rows may be cut; threads take equal numbers of arcs. ``giant``: the root of a tree that needs no more arcs, so that
+    a row is left as soon as it is found joined to it; -1 for none.
+    """
+    rows = offsets.size - 1
+    shift = np.int64(load(offsets, 0))
+    arcs = np.int64(load(offsets, rows)) - shift
+    while True:
+        begin = atomic_add(cursor, 0, CHUNK)
+        if begin >= arcs or load_relaxed(stop, 0):
+            return
+        end = min(begin + CHUNK, arcs)
+        low, high = np.int64(0), rows - 1  # the row of the first arc: the last one that begins at it or before
+        while low < high:
+            middle = (low + high + 1) // 2
+            if np.int64(load(offsets, middle)) - shift <= begin:
+                low = middle
+            else:
+                high = middle - 1
+        row = max(low, first - start)
+        while row < min(rows, first + wanted.size - start):
+            arc = max(begin, np.int64(load(offsets, row)) - shift)
+            if arc >= end:
+                break
+            stays = min(end, np.int64(load(offsets, row + 1)) - shift) if load(wanted, start + row - first) else arc
+            near = load_relaxed(label, start + row)
+            while arc < stays and near != giant:
+                near = _link(label, near, load(targets, arc))
+                arc += 1
+            row += 1
+
+
+@lean_kernel
+def flatten(thread, threads, label, cursor, stop):
+    """Let every vertex point at its root."""
+    _flatten(label, cursor, 0, label.size, stop)
+
+
+@lean_kernel
 def name_trees(thread, threads, parent, given_ids, new_ids, crowded, least, label, memory):
     """The least given id of every tree, for all of its vertices; to the ``crowded`` root each thread brings one."""
     n = parent.size

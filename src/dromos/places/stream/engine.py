@@ -21,6 +21,7 @@ from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.places.operators import OPERATORS, Blocks
 from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, state_bytes
+from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
 from dromos.plan.path import Direction
@@ -110,8 +111,28 @@ class StreamEngine:
             raise
 
     def native(self, name: str) -> NativeKernel | None:
-        """None: the hand-written kernels take whole graphs, so programs do their work here."""
-        return None
+        """The kernel of components; the other hand-written kernels take whole graphs, and programs do their work."""
+        return self._components if name == "components" and self.leaf.name == "cpu" else None
+
+    def _components(self, graph: GraphLike) -> Mapping[str, Any]:
+        stored = stored_form(graph)
+        if stored is None:
+            raise InvalidArgumentError(
+                "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
+            )
+        rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
+        memory = available_memory() // 2 if self.memory is None else self.memory
+        plan = plan_memory(memory, BYTES_PER_VERTEX * stored.num_vertices, stored.offset_bytes, [rows])
+        offsets = stored.row_offsets(stored._prefix)
+        pager = Pager(self.opener(stored.origin), plan.room)
+        try:
+            label, steps = components(
+                PageFeed(pager, {"push": rows}, {"push": offsets}), offsets, graph_types(stored).id,
+                symmetric=stored.symmetric, threads=getattr(self.leaf, "threads", None),
+            )  # fmt: skip
+        finally:
+            pager.close()
+        return {"label": label, "steps": steps}
 
     def operator(self, name: str) -> NativeKernel | None:
         """What no program can say, over pages; None where there is no such operator."""
