@@ -34,7 +34,7 @@ from dromos.runner.devices import DEVICES, engine_for
 
 __all__ = ["PASSES", "Prediction", "chosen", "predictions"]
 
-PASSES: Final = {"bfs": 0.5, "sssp": 3.0, "pagerank": 20.0, "connected_components": 3.0, "core_numbers": 3.0}
+PASSES: Final = {"bfs": 0.5, "sssp": 3.0, "pagerank": 20.0, "connected_components": 1.0, "core_numbers": 3.0}
 """How often an algorithm reads the arcs, about."""
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
 _READ_BYTES: Final = 64 << 20
