@@ -132,9 +132,14 @@ class ProgramIR:
         return tuple(spec.name for spec in self.fields if spec.name in named)
 
     @cached_property
+    def operations(self) -> frozenset[str]:
+        """The kinds of all nodes in all functions: ``"weight" in ir.operations`` where weights are looked at."""
+        return frozenset(node.op for node in walk(self.exprs()))
+
+    @cached_property
     def reads_by_id(self) -> bool:
         """Whether a vertex's values are read by its id, so that vertices have to lie in the given order."""
-        return any(node.op == "table" for node in walk(self.exprs()))
+        return "table" in self.operations
 
     @property
     def written(self) -> tuple[str, ...]:

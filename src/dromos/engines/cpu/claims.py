@@ -82,8 +82,9 @@ class Claims:
             self._private = reused_empty(run.threads * (run.graph.num_vertices + _SLACK), front.queue.dtype)
         counters, report = run.counters(), run.report()
         room = min(horizon or _MOST_LEVELS, _MOST_LEVELS)
-        sizes, edges = (np.zeros(room, dtype=np.int64) for _ in range(2))
-        times, pulled = np.zeros(room + 1, dtype=np.int64), np.zeros(room, dtype=np.bool_)
+        # not cleared, which would take longer than a small search: the kernel writes the rows of all levels it runs
+        sizes, edges, times = (np.empty(size, dtype=np.int64) for size in (room, room, room + 1))
+        pulled = np.empty(room, dtype=np.bool_)
         in_graph, reachable = run.topology.in_rows_made(run.graph, make=rule == _PULL)
         in_graph = run.weighted(in_graph)
         in_edges = run.in_edge_fields() if reachable.size else run.edge_fields()

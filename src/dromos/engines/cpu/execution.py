@@ -34,7 +34,7 @@ from dromos.graph import Graph
 from dromos.parallel import run_team
 from dromos.plan import Caps, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
-from dromos.program.expr import FALSE, Expr, reads
+from dromos.program.expr import FALSE, Expr
 
 __all__ = ["CpuExecution"]
 
@@ -55,7 +55,7 @@ class CpuExecution:
         self.program, self.graph, self.threads = program, graph, threads
         self.topology = topology(graph)
         types = graph_types(graph)
-        if not reads(program.ir().exprs(), "weight"):  # what does not look at weights is not compiled for them
+        if "weight" not in program.ir().operations:  # what does not look at weights is not compiled for them
             types = replace(types, weight=None)
         self.typed = program.typed(types)
         self.ir = self.typed.ir
@@ -69,7 +69,7 @@ class CpuExecution:
             in_place=is_offered_in_place(self.ir, self.analysis) and not always,
             **planning(self.typed, self.analysis, several_threads=threads > 1),
         )
-        self._degrees = {node.op for node in reads(self.ir.exprs(), "out_degree", "in_degree")}
+        self._degrees = self.ir.operations & {"out_degree", "in_degree"}
         n = graph.num_vertices
         self._state = {spec.name: self._field(spec.name, spec.size, n) for spec in self.ir.fields}
         self._edge_state = {
@@ -185,13 +185,15 @@ class CpuExecution:
         front = self.frontier
         module = kernel_module(self.typed, self.analysis, "supersteps")
         counters, report = self.counters(), self.report()
+        # with a stop flag that nobody looks at: so the team is the one of the steps to come, and is awake for them
+        stop = counters[STOP * LINE :] if self.threads > 1 else None
         # a traversal that claims vertices has its frontier in the queue alone
         queued = self.analysis.claimed is not None or self.analysis.search is not None
         run_team(
             module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
             _NO_BYTES if queued else front.unwritten_member(), front.stamp, front.queue, self.buffer(), counters,
             self.memory(), report, self.sums(),
-            threads=self.threads,
+            threads=self.threads, stop=stop,
         )  # fmt: skip
         self._check_overflow(report, "init")
         front.begin(int(counters[self.queue_counter]), stamped=not queued)

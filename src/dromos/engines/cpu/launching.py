@@ -15,7 +15,6 @@ from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import run_team
 from dromos.plan.path import Direction
-from dromos.program.expr import reads
 
 if TYPE_CHECKING:
     from dromos.engines.array_part import ArrayPart
@@ -46,7 +45,7 @@ class Launcher:
     def __init__(self, part: ArrayPart, threads: int) -> None:
         self._part = proxy(part)  # which holds this launcher: its memory is to be free as soon as nobody uses it
         self.threads = threads
-        self._degrees: AbstractSet[str] = {node.op for node in reads(part.ir.exprs(), "out_degree", "in_degree")}
+        self._degrees: AbstractSet[str] = part.ir.operations & {"out_degree", "in_degree"}
 
     def run(self, kernel: Any, *args: Any, counters: Array | None = None, work: int) -> None:
         """Run a kernel, on all threads where that is repaid; Ctrl-C raises the stop flag among its ``counters``."""

@@ -8,6 +8,7 @@ of arrays that nobody holds any more are kept for the next run, up to a small sh
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import threading
@@ -33,7 +34,7 @@ def huge_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = _count(shape) * dtype.itemsize
     if size < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(shape, dtype)
     return np.frombuffer(_map(size), dtype, count=size // dtype.itemsize).reshape(shape)
@@ -61,7 +62,7 @@ def reused_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
 
 def _array(shape: int | tuple[int, ...], dtype: Any, *, cleared: bool) -> Array:
     dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = _count(shape) * dtype.itemsize
     if size < _SMALL or not hasattr(mmap, "MAP_PRIVATE"):
         return np.zeros(shape, dtype) if cleared else np.empty(shape, dtype)
     kept = _kept.take(size)
@@ -72,6 +73,10 @@ def _array(shape: int | tuple[int, ...], dtype: Any, *, cleared: bool) -> Array:
     if cleared and kept is not None:
         array[...] = 0
     return array
+
+
+def _count(shape: int | tuple[int, ...]) -> int:
+    return math.prod(shape) if isinstance(shape, tuple) else int(shape)
 
 
 def kept_bytes() -> int:

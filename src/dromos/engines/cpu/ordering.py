@@ -8,6 +8,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.skeletons import constants
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ __all__ = ["Ordering"]
 _ENTRIES, _FILTER, _BINS, _BELOW = constants("ordered", "ENTRIES", "FILTER", "BINS", "BELOW")
 _MOST_BINS = 1 << 14
 _SAMPLE = 1 << 16
-# A thread's pool: blocks for so many entries of each vertex, and some for each bin that is only begun.
-_ENTRIES_A_VERTEX, _SPARE_BLOCKS = 4, 64
+# The pools: blocks for so many entries per vertex, shared out to the threads with room to spare, since one may be ahead
+# of the others; and some blocks for each bin that is only begun.
+_ENTRIES_A_VERTEX, _SPARE_BLOCKS = 8, 64
+_LEAST_SHARE, _LARGEST_SHARE = 1 / 16, 1 / 2
 
 
 class Ordering:
@@ -31,13 +34,15 @@ class Ordering:
         assert run.analysis.priority is not None
         self._values = run.state[run.analysis.priority[0]]
         self._scale, self._bins = self._bin_width()
-        self._entries_a_vertex: float = _ENTRIES_A_VERTEX
+        share = min(max(1 / run.threads, _LEAST_SHARE), _LARGEST_SHARE)
+        self._entries_a_vertex = _ENTRIES_A_VERTEX * share  # of one thread
         self.gave_up = False
         """Messages were smaller than what their source had: the rest of the run has no order to go by."""
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
         """Up to ``horizon`` rounds (None: all); the report, the size of the next frontier, the rounds done."""
-        before = self._values.copy()
+        before = reused_empty(self._values.shape, self._values.dtype)
+        np.copyto(before, self._values)
         started = self._run.frontier.queue[: self._run.frontier.size].copy()
         while True:
             report, size = self._round(horizon, before)
@@ -64,8 +69,8 @@ class Ordering:
         run.launch(
             self._module.settle_in_order, run.graph_arrays(), run.fields(), before, run.edge_fields(), run.context(),
             self._scale, bins, front.queue, front.size,
-            np.zeros(threads * window_size, ids), window_size,
-            np.empty(threads * blocks * _ENTRIES, ids), np.empty(threads * blocks, np.int64), blocks,
+            reused_empty(threads * window_size, ids), window_size,
+            reused_empty(threads * blocks * _ENTRIES, ids), reused_empty(threads * blocks, np.int64), blocks,
             np.empty(threads * (_BINS + 3 * (bins + 1)), np.int64),
             np.empty(threads * (_FILTER + _ENTRIES), ids), np.empty(threads * (_FILTER + _ENTRIES), self._values.dtype),
             front.waiting, front.following, counters, np.zeros(threads * run.line, np.int64), run.memory(),

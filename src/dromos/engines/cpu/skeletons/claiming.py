@@ -143,6 +143,8 @@ def traverse(
                     if levels < sizes.size:
                         sizes[levels] = tail - low
                         edges[levels] = arcs
+                        pulled[levels] = False
+                        times[levels + 1] = 0
                     end = tail
                     here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
                     tail, pushed = push_window(S, E, here, graph, private, base + low, base + end, base, tail)

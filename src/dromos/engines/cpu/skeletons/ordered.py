@@ -6,8 +6,7 @@ thread whose own part of the current bin stays small goes on with it alone, with
 Shared memory. The field is read by all (relaxed) and lowered by an atomic minimum. A reader may see an older, larger
 value: it then does work that is repeated, because whoever lowered the value has put the vertex into the right bin.
 There is no mark that could be missed: who lowers a value puts the vertex into a bin of its own, and either takes it out
-again itself, where it sees its own value, or all threads see it behind a barrier. So relaxed is enough. A thread may
-look ahead into what another is just writing to its window, for a prefetch only.
+again itself, where it sees its own value, or all threads see it behind a barrier. So relaxed is enough.
 Bins are private: a ring of lists of blocks out of the thread's own pool. To empty a bin, each thread copies its part to
 its own window of ``window``, publishes the size, and after a barrier all take chunks of all windows. Two barriers a
 round; every decision is taken from published values. The ring holds the bins ``now .. now + bins - 1``. What belongs
@@ -84,7 +83,7 @@ def empty(books, pool, links, mine, slot, window, at):
         size = min(np.int64(ENTRIES), count - done)
         first = pool_base + block * ENTRIES
         for i in range(size):
-            store_relaxed(window, at + done + i, load(pool, first + i))
+            store(window, at + done + i, load(pool, first + i))
         done += size
         after = np.int64(load(links, link_base + block))
         store(links, link_base + block, free)
@@ -245,11 +244,11 @@ def settle_in_order(
             while load_relaxed(cursors, other * LINE) < last:
                 taken = atomic_add(cursors, other * LINE, share)
                 for position in range(taken, min(taken + share, last)):
-                    # rows are short and scattered: ask for those to come (beyond the end stand old entries or zeros)
-                    later = np.int64(load_relaxed(window, part + position + 16))
+                    # rows are short and scattered: ask for those to come (beyond the end stands anything)
+                    later = np.int64(load(window, part + min(position + 16, last - 1)))
                     prefetch(offsets, later)
                     prefetch(S[PRIORITY], later)
-                    row = np.int64(load(offsets, np.int64(load_relaxed(window, part + position + 8))))
+                    row = first_arc(offsets, np.int64(load(window, part + min(position + 8, last - 1))))
                     prefetch(targets, row)
                     prefetch(targets, row + 16)
                     prefetch(weights, row)
