@@ -156,7 +156,7 @@ def test_pickles_are_not_loaded(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.savez(tmp_path / "m.npz", **CSR | {"data": np.array([Trap(), Trap()], dtype=object)})
-    with pytest.raises(UnsupportedFormatError, match="pickled"):
+    with pytest.raises(CorruptFileError, match="allow_pickle=False"):
         dr.read(tmp_path / "m.npz")
     (tmp_path / "p.npz").write_bytes(pickle.dumps(Trap()))
     with pytest.raises(CorruptFileError, match=r"no \.npz"):
@@ -177,7 +177,7 @@ def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "m.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in CSR.items():
             archive.writestr(f"{name}.npy", lying if name == "data" else npy_bytes(array))
-    with pytest.raises(CorruptFileError, match="should have 79,999,999,992 bytes"):
+    with pytest.raises(CorruptFileError, match="the array 'data' is damaged"):
         dr.read(tmp_path / "m.npz")
 
 

@@ -17,7 +17,7 @@ from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FormatError, UnsupportedFormatError
 from dromos.graph.formats.base import Format, Progress, no_progress
 from dromos.graph.formats.files import atomic_output, open_input
-from dromos.graph.formats.npz_archive import ArchiveReader, ArchiveWriter
+from dromos.graph.formats.npz_archive import ArchiveReader, write_archive
 from dromos.graph.labels import Labels
 
 if TYPE_CHECKING:
@@ -170,11 +170,7 @@ def _write(graph: Graph, path: Path, *, compress: bool = True, progress: Progres
         assert labels.offsets is not None
         arrays |= {_LABEL_BYTES: labels.utf8, _LABEL_OFFSETS: labels.offsets}
     with atomic_output(path) as out:
-        total = sum(array.nbytes for array in arrays.values())
-        archive = ArchiveWriter(out, compress=compress, total=total, progress=progress)
-        for name, array in arrays.items():
-            archive.add(name, array)
-        archive.close()
+        write_archive(out, arrays, compress=compress, progress=progress)
 
 
 FORMATS = (Format("npz", "SciPy sparse matrix", (".npz",), load=_load, write=_write, compressed=False),)
