@@ -15,6 +15,7 @@ from benchmarks.gpu import (
     algorithms,
     betweenness_blocks,
     hybrid,
+    large,
     many_sources,
     small,
     streaming,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "whole_calls": Benchmark(whole_calls.run, whole_calls.KEY),
     "streaming": Benchmark(streaming.run, streaming.KEY),
     "hybrid": Benchmark(hybrid.run, hybrid.KEY),
+    "large": Benchmark(large.run, large.KEY),
     "betweenness_blocks": Benchmark(betweenness_blocks.run, betweenness_blocks.KEY),
     **{name: Benchmark(run, ablations.KEY) for name, run in ablations.RUNS.items()},
 }

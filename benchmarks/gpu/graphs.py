@@ -1,8 +1,9 @@
 """The graphs that the CUDA engine is measured on, made on the device and never seen by the host.
 
 A name says all: ``kron22`` is an R-MAT graph (a, b, c = .57, .19, .19; ids permuted) of 2^22 vertices, ``urand22`` a
-uniform one, both with 16 edges per vertex before loops and duplicates are left out and both directions are stored;
-``grid3000`` is the 3000 x 3000 lattice and ``grid20x500`` one of other sides. The same seed gives the same graph.
+uniform one, both with 16 edges per vertex before loops and duplicates are left out and both directions are stored, and
+``kron27x17`` has 17; ``grid3000`` is the 3000 x 3000 lattice and ``grid20x500`` one of other sides. The same seed gives
+the same graph.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["DeviceCsr", "grid", "kron", "make", "urand"]
 SEED = 27
 EDGE_FACTOR = 16
 SOURCES = 16
+_KEYS_PER_PIECE = 1 << 29
 _A, _B, _C = 0.57, 0.19, 0.19
 
 
@@ -97,30 +99,33 @@ class DeviceCsr:
 
 
 def make(name: str, seed: int = SEED) -> DeviceCsr:
-    """The graph called ``name``: ``kronS``, ``urandS``, ``gridN`` or ``gridRxC``."""
+    """The graph called ``name``: ``kronS`` or ``urandS`` (``SxF``: F edges per vertex), ``gridN`` or ``gridRxC``."""
     found = re.fullmatch(r"(kron|urand|grid)(\d+)(?:x(\d+))?", name)
-    if found is None or (found[3] and found[1] != "grid"):
-        raise SystemExit(f"there is no graph {name!r}; name one like kron22, urand22, grid3000 or grid20x500")
+    if found is None:
+        raise SystemExit(
+            f"there is no graph {name!r}; name one like kron22, kron27x17, urand22, grid3000 or grid20x500"
+        )
     size = int(found[2])
     if found[1] == "grid":
         return grid(size, int(found[3] or size), seed)
-    return (kron if found[1] == "kron" else urand)(size, seed)
+    return (kron if found[1] == "kron" else urand)(size, seed, int(found[3] or EDGE_FACTOR))
 
 
-def kron(scale: int, seed: int = SEED) -> DeviceCsr:
+def kron(scale: int, seed: int = SEED, edge_factor: int = EDGE_FACTOR) -> DeviceCsr:
     """An R-MAT graph of ``2**scale`` vertices."""
-    edges, keys = _room_for_keys(scale)
-    bounds = (round(part * 2**32) for part in (_A, _A + _B, _A + _B + _C))
-    launch_loop("generate", "rmat_keys", edges, keys, np.uint64(edges), np.int32(scale), np.uint64(seed),
-           *map(np.uint32, bounds))  # fmt: skip
-    return DeviceCsr(f"kron{scale}", *_rows(keys, 1 << scale), seed)
+    bounds = [np.uint32(round(part * 2**32)) for part in (_A, _A + _B, _A + _B + _C)]
+    rows = _rows("rmat_keys", (np.int32(scale), np.uint64(seed), *bounds), edge_factor << scale, 1 << scale)
+    return DeviceCsr(_named("kron", scale, edge_factor), *rows, seed)
 
 
-def urand(scale: int, seed: int = SEED) -> DeviceCsr:
+def urand(scale: int, seed: int = SEED, edge_factor: int = EDGE_FACTOR) -> DeviceCsr:
     """A graph of ``2**scale`` vertices whose edges have uniform ends."""
-    edges, keys = _room_for_keys(scale)
-    launch_loop("generate", "uniform_keys", edges, keys, np.uint64(edges), np.uint32(1 << scale), np.uint64(seed))
-    return DeviceCsr(f"urand{scale}", *_rows(keys, 1 << scale), seed)
+    rows = _rows("uniform_keys", (np.uint32(1 << scale), np.uint64(seed)), edge_factor << scale, 1 << scale)
+    return DeviceCsr(_named("urand", scale, edge_factor), *rows, seed)
+
+
+def _named(kind: str, scale: int, edge_factor: int) -> str:
+    return f"{kind}{scale}" + (f"x{edge_factor}" if edge_factor != EDGE_FACTOR else "")
 
 
 def grid(rows: int, columns: int, seed: int = SEED) -> DeviceCsr:
@@ -136,26 +141,39 @@ def grid(rows: int, columns: int, seed: int = SEED) -> DeviceCsr:
     return DeviceCsr(f"grid{rows}" if rows == columns else f"grid{rows}x{columns}", offsets, targets, seed)
 
 
-def _room_for_keys(scale: int) -> tuple[int, Any]:
-    """The number of edges to draw, and an array for both directions of each."""
+def _rows(kernel: str, about: tuple[Any, ...], edges: int, vertices: int) -> tuple[Any, Any]:
+    """Offsets and targets of the edges that ``kernel`` draws, loops and duplicates left out.
+
+    A large graph is made in pieces, a range of vertices each: all edges are drawn anew for each piece, and those of its
+    vertices are sorted. So memory beside the graph is bounded, and no array that is sorted has 2^31 keys.
+    """
     import cupy as cp
 
-    edges = EDGE_FACTOR << scale
-    return edges, cp.empty(2 * edges, cp.uint64)
+    pieces = max(1, -(-2 * edges // _KEYS_PER_PIECE))
+    room = 2 * edges if pieces == 1 else int(1.25 * 2 * edges / pieces)  # hubs make some pieces larger than others
+    offsets, targets, written = cp.empty(vertices + 1, cp.int64), cp.empty(2 * edges, cp.int32), 0
+    for piece in range(pieces):
+        first, last = (vertices * number // pieces for number in (piece, piece + 1))
+        keys, count = cp.empty(room, cp.uint64), cp.zeros(1, cp.uint64)
+        launch_loop("generate", kernel, edges, keys, np.uint64(room), count, np.uint64(edges), np.uint32(first),
+               np.uint64(last), *about)  # fmt: skip
+        found = int(count[0])
+        if found > room:
+            raise SystemExit(f"{found:,} keys of vertices {first} to {last} have no room; there is some for {room:,}")
+        keys = _sorted_once(keys[:found])
+        launch_loop("generate", "rows_of_keys", len(keys) + 1, keys, np.uint64(len(keys)), np.uint64(first),
+               np.uint64(last), np.uint64(written), offsets, targets)  # fmt: skip
+        written += len(keys)
+        del keys
+    cp.get_default_memory_pool().free_all_blocks()
+    return offsets, targets[:written] if pieces > 1 else targets[:written].copy()
 
 
-def _rows(keys: Any, vertices: int) -> tuple[Any, Any]:
-    """Offsets and targets of the edges whose keys are given; the keys are used up."""
+def _sorted_once(keys: Any) -> Any:
+    """The keys in rising order, each once."""
     import cupy as cp
 
     keys.sort()
     first = cp.empty(len(keys), cp.bool_)
     launch_loop("generate", "first_of_its_kind", len(keys), keys, np.uint64(len(keys)), first)
-    keys = keys[first]
-    del first
-    offsets, targets = cp.empty(vertices + 1, cp.int64), cp.empty(len(keys), cp.int32)
-    launch_loop("generate", "rows_of_keys", len(keys) + 1, keys, np.uint64(len(keys)), np.uint64(vertices),
-           offsets, targets)  # fmt: skip
-    del keys
-    cp.get_default_memory_pool().free_all_blocks()
-    return offsets, targets
+    return keys[first]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,17 +72,30 @@ def reference_cores(graph: DeviceCsr) -> Any:
 
 
 def reference_ranks(graph: DeviceCsr, iterations: int, alpha: float = 0.85) -> Any:
-    """Ranks in float64 after ``iterations``, by cuSPARSE."""
+    """Ranks in float64 after ``iterations``, by cuSPARSE; a warp per row where there are too many arcs for it."""
     import cupy as cp
 
-    matrix = sparse_matrix(graph, "f8")
+    gathered = _by_warps(graph) if graph.num_arcs >= 2**31 else sparse_matrix(graph, "f8").__matmul__
     degree = graph.degrees.astype(cp.float64)
     rank = cp.full(graph.num_vertices, 1 / graph.num_vertices)
     for _ in range(iterations):
         share = cp.where(degree > 0, rank / cp.maximum(degree, 1), 0)
         lost = rank[degree == 0].sum() / graph.num_vertices
-        rank = alpha * (matrix @ share + lost) + (1 - alpha) / graph.num_vertices
+        rank = alpha * (gathered(share) + lost) + (1 - alpha) / graph.num_vertices
     return rank
+
+
+def _by_warps(graph: DeviceCsr) -> Callable[[Any], Any]:
+    """The sum over each vertex's neighbours of what they send."""
+    import cupy as cp
+
+    def gathered(sent: Any) -> Any:
+        sums = cp.empty(graph.num_vertices, cp.float64)
+        launch_loop("check", "gather_sums", 32 * graph.num_vertices, graph.offsets, graph.targets,
+               np.int64(graph.num_vertices), sent, sums)  # fmt: skip
+        return sums
+
+    return gathered
 
 
 def sparse_matrix(graph: DeviceCsr, kind: str) -> Any:

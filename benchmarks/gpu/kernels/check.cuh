@@ -80,6 +80,17 @@ extern "C" __global__ void check_parents(const i64* offsets, const int* targets,
     }
 }
 
+// ---- PageRank: what the neighbours of each vertex send it --------------------------------------------------------------
+
+extern "C" __global__ void gather_sums(const i64* offsets, const int* targets, i64 n, const double* sent, double* sums) {
+    EACH_VERTEX_BY_WARP(v) {
+        double sum = 0;
+        for (i64 arc = offsets[v] + LANE; arc < offsets[v + 1]; arc += 32) sum += sent[targets[arc]];
+        for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (LANE == 0) sums[v] = sum;
+    }
+}
+
 // ---- components: the least label around, then the label's label, until nothing changes ------------------------------
 
 extern "C" __global__ void least_label(const i64* offsets, const int* targets, i64 n, int* label, int* changed) {

@@ -5,8 +5,6 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#define NO_EDGE 0xffffffffffffffffull  // what a self-loop becomes: it is sorted behind all edges and cut off
-
 // A bijection of 64-bit words whose output looks random (the finaliser of SplitMix64).
 __device__ __forceinline__ u64 mixed(u64 x) {
     x += 0x9e3779b97f4a7c15ull;
@@ -33,15 +31,42 @@ __device__ __forceinline__ u32 permuted(u32 id, u64 seed, int bits) {
     return (u32)x;
 }
 
-__device__ __forceinline__ void write_both(u64* keys, u64 edge, u32 u, u32 v) {
-    const bool loop = u == v;
-    keys[2 * edge] = loop ? NO_EDGE : ((u64)u << 32) | v;
-    keys[2 * edge + 1] = loop ? NO_EDGE : ((u64)v << 32) | u;
+// Where the keys of one piece of a graph go: those of the edges that leave the vertices first .. last - 1.
+struct Piece {
+    u64* keys;
+    u64 room;
+    u64* count;  // keys found; those beyond `room` are not written
+    u32 first;
+    u64 last;
+};
+
+// Append a key if it belongs to the piece. All lanes of a warp call it together, which costs one atomic for them all.
+__device__ __forceinline__ void append(const Piece& piece, u32 source, u32 target) {
+    const bool wanted = source != target && source >= piece.first && source < piece.last;
+    const u32 mask = __ballot_sync(0xffffffffu, wanted), lane = threadIdx.x % 32;
+    if (mask == 0) return;
+    u64 base = 0;
+    if (lane == 0) base = atomicAdd(piece.count, (u64)__popc(mask));
+    base = __shfl_sync(0xffffffffu, base, 0) + __popc(mask & ((1u << lane) - 1));
+    if (wanted && base < piece.room) piece.keys[base] = ((u64)source << 32) | target;
 }
 
+__device__ __forceinline__ void append_both(const Piece& piece, bool inside, u32 u, u32 v) {
+    append(piece, u, inside ? v : u);  // a self-loop is left out
+    append(piece, v, inside ? u : v);
+}
+
+// Number of an edge for each lane, the same number of rounds for all lanes of a warp.
+#define EACH_EDGE(edge)                                                                                              \
+    for (u64 edge = blockIdx.x * (u64)blockDim.x + threadIdx.x; edge / 32 * 32 < edges;                               \
+         edge += (u64)gridDim.x * blockDim.x)
+
 // R-MAT: a quadrant a level, by 32 random bits; `a`, `ab` and `abc` are the sums of probabilities times 2^32.
-extern "C" __global__ void rmat_keys(u64* keys, u64 edges, int scale, u64 seed, u32 a, u32 ab, u32 abc) {
-    for (u64 edge = blockIdx.x * (u64)blockDim.x + threadIdx.x; edge < edges; edge += (u64)gridDim.x * blockDim.x) {
+extern "C" __global__ void rmat_keys(
+    u64* keys, u64 room, u64* count, u64 edges, u32 first, u64 last, int scale, u64 seed, u32 a, u32 ab, u32 abc
+) {
+    const Piece piece = {keys, room, count, first, last};
+    EACH_EDGE(edge) {
         u32 u = 0, v = 0;
         u64 word = 0;
         for (int level = 0; level < scale; ++level) {
@@ -50,34 +75,39 @@ extern "C" __global__ void rmat_keys(u64* keys, u64 edges, int scale, u64 seed, 
             u = 2 * u + (draw >= ab);
             v = 2 * v + (draw >= abc || (draw >= a && draw < ab));
         }
-        write_both(keys, edge, permuted(u, seed, scale), permuted(v, seed, scale));
+        append_both(piece, edge < edges, permuted(u, seed, scale), permuted(v, seed, scale));
     }
 }
 
 // Both ends uniform.
-extern "C" __global__ void uniform_keys(u64* keys, u64 edges, u32 vertices, u64 seed) {
-    for (u64 edge = blockIdx.x * (u64)blockDim.x + threadIdx.x; edge < edges; edge += (u64)gridDim.x * blockDim.x) {
+extern "C" __global__ void uniform_keys(
+    u64* keys, u64 room, u64* count, u64 edges, u32 first, u64 last, u32 vertices, u64 seed
+) {
+    const Piece piece = {keys, room, count, first, last};
+    EACH_EDGE(edge) {
         const u64 word = drawn(seed, 3, edge);
         const u32 u = (u32)(((word & 0xffffffffull) * vertices) >> 32);
         const u32 v = (u32)(((word >> 32) * vertices) >> 32);
-        write_both(keys, edge, u, v);
+        append_both(piece, edge < edges, u, v);
     }
 }
 
-// One where a key is the first of its kind and an edge.
+// One where a key is the first of its kind.
 extern "C" __global__ void first_of_its_kind(const u64* keys, u64 count, unsigned char* first) {
     for (u64 at = blockIdx.x * (u64)blockDim.x + threadIdx.x; at < count; at += (u64)gridDim.x * blockDim.x)
-        first[at] = keys[at] != NO_EDGE && (at == 0 || keys[at - 1] != keys[at]);
+        first[at] = at == 0 || keys[at - 1] != keys[at];
 }
 
-// Where each row begins, and the targets, from sorted keys without duplicates. Empty rows are filled by whoever comes
-// after them.
-extern "C" __global__ void rows_of_keys(const u64* keys, u64 count, u64 vertices, long long* offsets, int* targets) {
+// Where the rows first .. last begin, and the targets, from sorted keys without duplicates; the first key is arc `base`.
+// Empty rows are filled by whoever comes after them.
+extern "C" __global__ void rows_of_keys(
+    const u64* keys, u64 count, u64 first, u64 last, u64 base, long long* offsets, int* targets
+) {
     for (u64 at = blockIdx.x * (u64)blockDim.x + threadIdx.x; at <= count; at += (u64)gridDim.x * blockDim.x) {
-        const u64 row = at < count ? keys[at] >> 32 : vertices;
-        const u64 before = at ? (keys[at - 1] >> 32) + 1 : 0;
-        for (u64 empty = before; empty <= row; ++empty) offsets[empty] = (long long)at;
-        if (at < count) targets[at] = (int)(u32)keys[at];
+        const u64 row = at < count ? keys[at] >> 32 : last;
+        const u64 before = at ? (keys[at - 1] >> 32) + 1 : first;
+        for (u64 empty = before; empty <= row; ++empty) offsets[empty] = (long long)(base + at);
+        if (at < count) targets[base + at] = (int)(u32)keys[at];
     }
 }
 
