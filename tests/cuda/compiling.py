@@ -9,9 +9,10 @@ from dromos.engines.cuda.modules import kernels_of, source_text
 from dromos.engines.cuda.rows import RELABELLING
 from dromos.program import TypedProgram, analyse
 
-__all__ = ["compile_native", "compile_program", "compile_relabelling"]
+__all__ = ["compile_native", "compile_program", "compile_relabelling", "compile_wide"]
 
 _TYPES = ("VID=int", "EID=unsigned")
+_WIDE = ("VID=long long", "EID=long long", "RENAMED=0", "BLOCK=1024")
 
 
 def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
@@ -21,6 +22,17 @@ def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
     for kernel in kernels:
         text = source_text(typed, analysis, kernel)
         assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
+    return len(kernels)
+
+
+def compile_wide(typed: TypedProgram, arch: str) -> int:
+    """Compile the push kernels of a program for ids of eight bytes, with the largest block; how many there were."""
+    analysis = analyse(typed)
+    kernels = [kernel for kernel in kernels_of(typed, analysis) if not kernel.pull and not kernel.topology]
+    for kernel in kernels:
+        assert compile_cubin(
+            source_text(typed, analysis, kernel), typed.ir.name, arch=arch, defines=(*kernel.defines, *_WIDE)
+        )
     return len(kernels)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dromos.engines.cuda.engine import NATIVE
-from tests.cuda.compiling import compile_native, compile_program, compile_relabelling
+from tests.cuda.compiling import compile_native, compile_program, compile_relabelling, compile_wide
 from tests.cuda.every_program import typed_programs
 
 pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
@@ -14,6 +14,13 @@ pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is 
 @pytest.mark.parametrize("number", range(len(typed_programs())))
 def test_programs(number: int) -> None:
     assert compile_program(typed_programs()[number], "sm_90", slices=number % 3 != 0) >= 3
+
+
+@pytest.mark.parametrize("name", ["BFS", "SSSP"])
+def test_ids_of_eight_bytes(name: str) -> None:
+    """What a block gathers in shared memory is twice as large then."""
+    typed = next(typed for typed in typed_programs() if typed.ir.name == name)
+    assert compile_wide(typed, "sm_90") >= 3
 
 
 @pytest.mark.parametrize("name", NATIVE)

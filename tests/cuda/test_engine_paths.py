@@ -82,6 +82,14 @@ def test_every_setting_gives_the_same_answers(kind: type[Program], options: dict
     check(example(kind, graph.num_vertices), graph, **options)
 
 
+@pytest.mark.parametrize("kind", [programs.BFS, programs.SSSP, programs.PageRank])
+def test_ids_of_eight_bytes_give_the_same_answers(kind: type[Program]) -> None:
+    given = generators.rmat(8, 8, seed=5, weights=(1, 9))
+    weights = given.weights.astype(np.float32)  # type: ignore[union-attr]
+    graph = Graph._make(given.offsets, given.targets.astype(np.int64), weights, flags=given._flags)
+    check(example(kind, graph.num_vertices), graph)
+
+
 @pytest.mark.parametrize("path", ["sync-push-dd", "async-push-dd", "sync-pull-td", "sync-pull-dd"])
 def test_hubs_are_walked_by_blocks_and_by_the_grid(path: str) -> None:
     leaves = 150_000

@@ -38,7 +38,7 @@ DEVICE void enqueue_bits(const unsigned* bitmap, i64 n, vid* queue, unsigned* si
     }
 }
 
-#define HELD 128  // vertices that a warp gathers before it appends them
+#define HELD (sizeof(vid) > 4 ? 64 : 128)  // vertices that a warp gathers before it appends them: 16 KiB for 1024 threads
 
 // A warp's part of a queue, gathered in shared memory, so that appending costs one atomic for many vertices.
 struct Held {
