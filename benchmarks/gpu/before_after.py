@@ -3,6 +3,7 @@
 Each argument is a folder with the files of a commit (``git archive``); AFTER is this one unless given. A version runs
 in a process of its own, on graphs that are made on the device alike, and is timed by the same code, that of its own
 ``benchmarks/gpu/timing.py``. Only one of them works at a time; they take turns by round, and who begins alternates.
+All is done twice, in new processes: where arrays lie on the device depends on who came first, and shows in the times.
 A row's times are the best of all rounds for each of four sources, of those the median; ``ratio`` is after over before.
 ``device`` is the time between CUDA events around the run, ``call`` the host's clock around the public function, result
 on the host. The table is printed in Markdown.
@@ -17,9 +18,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = ["main"]
 
@@ -31,6 +31,9 @@ WORKS = (
 _SOURCES = 4
 _ROUNDS = 12
 _CLOCKS = ("device", "call")
+
+Times: TypeAlias = dict[tuple[str, str, str], dict[int, float]]
+"""The best milliseconds from each source, by work, version and clock."""
 
 
 class Version:
@@ -71,44 +74,49 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="apart by commas")
     parser.add_argument("--seconds", type=float, default=15.0, help="for the rounds on one graph")
     args = parser.parse_args(arguments)
-    versions: list[Version] = []
-    try:
-        for name, folder in (("before", args.before), ("after", args.after)):
-            versions.append(Version(name, folder.resolve()))
-        print("| graph | work | " + " | ".join(f"{c} before ms | {c} after ms | ratio" for c in _CLOCKS) + " |")
-        print("| --- | --- |" + " ---: |" * 3 * len(_CLOCKS))
-        for graph in args.graphs.split(","):
-            for row in _rows(versions, graph, args.seconds):
-                print(row, flush=True)
-    finally:
-        for version in versions:
-            version.close()
+    folders = {"before": args.before.resolve(), "after": args.after.resolve()}
+    print("| graph | work | " + " | ".join(f"{c} before ms | {c} after ms | ratio" for c in _CLOCKS) + " |")
+    print("| --- | --- |" + " ---: |" * 3 * len(_CLOCKS))
+    for graph in args.graphs.split(","):
+        times: Times = {}
+        for names in (list(folders), list(reversed(folders))):
+            _take_turns([(name, folders[name]) for name in names], graph, args.seconds / 2, times)
+        for work in WORKS:
+            print(_row(graph, work, times), flush=True)
     return 0
 
 
-def _rows(versions: list[Version], graph: str, seconds: float) -> Iterator[str]:
-    for version in versions:  # both at once: this is not timed
-        version.ask(graph=graph)
-    for version in versions:
-        version.answer()
-    times: dict[tuple[str, str, str], dict[int, float]] = {}
-    begin = time.perf_counter()
-    for number in range(_ROUNDS):
-        if number > 2 and time.perf_counter() - begin > seconds:
-            break
-        for work in WORKS:
-            for version in versions if number % 2 else reversed(versions):
-                version.ask(work=work)
-                for clock, by_source in zip(_CLOCKS, version.answer(), strict=True):
-                    best = times.setdefault((work, version.name, clock), {})
-                    for source, ms in enumerate(by_source):
-                        best[source] = min(ms, best.get(source, ms))
-    for work in WORKS:
-        cells = []
-        for clock in _CLOCKS:
-            before, after = (statistics.median(times[work, v.name, clock].values()) for v in versions)
-            cells += [f"{before:.3f}", f"{after:.3f}", f"{after / before:.2f}"]
-        yield f"| {graph} | {work} | " + " | ".join(cells) + " |"
+def _take_turns(folders: list[tuple[str, Path]], graph: str, seconds: float, times: Times) -> None:
+    """Rounds of all works on one graph by both versions, started in this order; the best times go into ``times``."""
+    versions: list[Version] = []
+    try:
+        for name, folder in folders:
+            versions.append(Version(name, folder))
+            versions[-1].ask(graph=graph)  # both at once: this is not timed
+        for version in versions:
+            version.answer()
+        begin = time.perf_counter()
+        for number in range(_ROUNDS):
+            if number > 2 and time.perf_counter() - begin > seconds:
+                break
+            for work in WORKS:
+                for version in versions if number % 2 else reversed(versions):
+                    version.ask(work=work)
+                    for clock, by_source in zip(_CLOCKS, version.answer(), strict=True):
+                        best = times.setdefault((work, version.name, clock), {})
+                        for source, ms in enumerate(by_source):
+                            best[source] = min(ms, best.get(source, ms))
+    finally:
+        for version in versions:
+            version.close()
+
+
+def _row(graph: str, work: str, times: Times) -> str:
+    cells = [graph, work]
+    for clock in _CLOCKS:
+        before, after = (statistics.median(times[work, name, clock].values()) for name in ("before", "after"))
+        cells += [f"{before:.3f}", f"{after:.3f}", f"{after / before:.2f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 # ---- in the process of a version: only what both have is imported here ----------------------------------------------
