@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dromos.algorithms.many.program import joint_program
-from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
 from dromos.program import GraphTypes, Program, analyse
+from dromos.program.forms import is_offered, is_offered_in_place, is_ordered
 
 INT32, INT64, FLOAT32, FLOAT64 = (np.dtype(t) for t in (np.int32, np.int64, np.float32, np.float64))
 

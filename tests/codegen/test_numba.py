@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dromos.codegen import load
-from dromos.codegen.numba import functions, render
+from dromos.codegen.functions import functions
+from dromos.codegen.numba import render
 from dromos.codegen.numba.lower import lower
 from dromos.graph import Graph
 from dromos.program import GraphTypes, evaluate

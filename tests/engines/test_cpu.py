@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 
-from dromos.engines.cpu import CpuEngine, emit
+from dromos.codegen.hooks import HOOKS
+from dromos.codegen.numba import hooks_text
+from dromos.engines.cpu import CpuEngine
 from dromos.engines.cpu.skeletons import hooks
 from dromos.engines.reference import ReferenceEngine
 from dromos.errors import FieldOverflowError, IllegalPathError
@@ -169,14 +171,16 @@ def test_vectors_may_be_longer_than_tuples_that_python_makes_at_once(path: str) 
 def test_hooks_have_the_names_that_skeletons_import() -> None:
     program = programs.Hebb.typed(TYPES)
     scope: dict[str, object] = {}
-    exec(emit.hooks_text(program, analyse(program)), scope)  # the text that kernels are compiled from
+    exec(hooks_text(program, analyse(program)), scope)  # the text that kernels are compiled from
     for name, value in vars(hooks).items():
         if name.startswith("__") or name == "annotations":
             continue
-        assert name in scope, f"emit writes no {name}"
+        assert name in scope, f"no {name} is written"
         if inspect.isfunction(value):
             given = list(inspect.signature(scope[name].py_func).parameters)  # type: ignore[attr-defined]
             assert given == list(inspect.signature(value).parameters), name
+    for hook in HOOKS:
+        assert hook.takes == tuple(inspect.signature(vars(hooks)[hook.name]).parameters), hook.name
 
 
 def test_the_engine_and_its_skeletons_agree_on_the_layout_of_what_they_share() -> None:

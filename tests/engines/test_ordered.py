@@ -11,9 +11,9 @@ import dromos as dr
 from dromos.algorithms.sssp import sssp_program
 from dromos.engines.cpu import CpuEngine
 from dromos.engines.cpu.ordering import Ordering
-from dromos.engines.forms import is_ordered
 from dromos.engines.reference import ReferenceEngine
 from dromos.program import GraphTypes, analyse
+from dromos.program.forms import is_ordered
 from tests.algorithms.support import on_every_device
 from tests.program.running import run
 from tests.sizes import examples

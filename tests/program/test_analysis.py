@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dromos.program as dr
-from dromos.codegen.numba import functions
-from dromos.engines.forms import is_ordered
+from dromos.codegen.functions import functions
 from dromos.program import GraphTypes, analyse
+from dromos.program.forms import is_ordered
 from tests.program import programs as p
 
 FLOAT = GraphTypes(weight=np.dtype(np.float32))

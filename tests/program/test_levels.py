@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.engines.forms import spreads_ids
 from dromos.program import GraphTypes, analyse
+from dromos.program.forms import spreads_ids
 from dromos.program.levels import LevelSearch
 
 GREAT = np.iinfo(np.int32).max

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-from dromos.engines.forms import is_offered, is_offered_in_place, is_ordered
 from dromos.plan import Path
 from dromos.program import Analysis, TypedProgram
+from dromos.program.forms import is_offered, is_offered_in_place, is_ordered
 
 __all__ = ["TABLE", "Form", "Row", "Skeleton", "forms_of", "skeleton_for"]
 

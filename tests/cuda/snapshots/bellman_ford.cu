@@ -106,6 +106,15 @@ DEVICE bool is_open(const Fields& S, const Context& K, vid v) {
 DEVICE bool claim_store(const Fields& D, const Fields& S, const Context& K, vid v, Message message) {
     return update_store(D, S, K, v, message);
 }
+DEVICE Message exchange(unsigned lanes, Message m, int step) {
+    return Message{(double)__shfl_xor_sync(lanes, m.m0, step), (int)__shfl_xor_sync(lanes, m.m1, step)};
+}
+DEVICE Message fetch(Message m, unsigned lane) {
+    return Message{(double)__shfl_sync(FULL, m.m0, lane), (int)__shfl_sync(FULL, m.m1, lane)};
+}
+DEVICE Message load_newest(const Merged& A, vid v) {
+    return Message{(double)newest(A.a0 + v), (int)newest(A.a1 + v)};
+}
 DEVICE Message identity() {
     return Message{INFINITE(double), 2147483647};
 }
@@ -114,26 +123,17 @@ DEVICE Message merge(Message a, Message b) {
     if (b.m1 != a.m1) return b.m1 < a.m1 ? b : a;
     return a;
 }
-DEVICE Message exchange(unsigned lanes, Message m, int step) {
-    return Message{(double)__shfl_xor_sync(lanes, m.m0, step), (int)__shfl_xor_sync(lanes, m.m1, step)};
-}
-DEVICE Message fetch(Message m, unsigned lane) {
-    return Message{(double)__shfl_sync(FULL, m.m0, lane), (int)__shfl_sync(FULL, m.m1, lane)};
-}
-DEVICE Message take(const Merged& A, vid v) {
+DEVICE Message load_message(const Merged& A, vid v) {
     return Message{(double)A.a0[v], (int)A.a1[v]};
 }
-DEVICE Message take_newest(const Merged& A, vid v) {
-    return Message{(double)newest(A.a0 + v), (int)newest(A.a1 + v)};
-}
-DEVICE void put(const Merged& A, vid v, Message message) {
+DEVICE void store_message(const Merged& A, vid v, Message message) {
     A.a0[v] = message.m0;
     A.a1[v] = message.m1;
 }
 DEVICE void merge_shared(const Merged& A, unsigned* locks, vid v, Message message) {
-    under_lock(locks, v, [&] { put(A, v, merge(take_newest(A, v), message)); });
+    under_lock(locks, v, [&] { store_message(A, v, merge(load_newest(A, v), message)); });
 }
-DEVICE void keep(const Fields& D, const Fields& S, vid v) {
+DEVICE void save_old(const Fields& D, const Fields& S, vid v) {
     D.f_distance[v] = field(S.f_distance, v);
     D.f_parent[v] = field(S.f_parent, v);
 }
@@ -145,10 +145,10 @@ DEVICE Reduced reduce_start() {
     return Reduced{0};
 }
 DEVICE Reduced reduce_fold(Reduced R, const Fields& O, const Fields& S, const Context& K, vid v) {
-    return Reduced{0};
+    return R;
 }
 DEVICE Reduced reduce_merge(Reduced a, Reduced b) {
-    return Reduced{0};
+    return a;
 }
 DEVICE Reduced exchange(Reduced R, int step) {
     return Reduced{0};

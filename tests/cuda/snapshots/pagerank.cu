@@ -113,31 +113,31 @@ DEVICE bool is_open(const Fields& S, const Context& K, vid v) {
 DEVICE bool claim_store(const Fields& D, const Fields& S, const Context& K, vid v, Message message) {
     return update_store(D, S, K, v, message);
 }
-DEVICE Message identity() {
-    return Message{0.0};
-}
-DEVICE Message merge(Message a, Message b) {
-    return Message{(double)(a.m0 + b.m0)};
-}
 DEVICE Message exchange(unsigned lanes, Message m, int step) {
     return Message{(double)__shfl_xor_sync(lanes, m.m0, step)};
 }
 DEVICE Message fetch(Message m, unsigned lane) {
     return Message{(double)__shfl_sync(FULL, m.m0, lane)};
 }
-DEVICE Message take(const Merged& A, vid v) {
-    return Message{(double)A.a0[v]};
-}
-DEVICE Message take_newest(const Merged& A, vid v) {
+DEVICE Message load_newest(const Merged& A, vid v) {
     return Message{(double)newest(A.a0 + v)};
 }
-DEVICE void put(const Merged& A, vid v, Message message) {
+DEVICE Message identity() {
+    return Message{0.0};
+}
+DEVICE Message merge(Message a, Message b) {
+    return Message{(double)(a.m0 + b.m0)};
+}
+DEVICE Message load_message(const Merged& A, vid v) {
+    return Message{(double)A.a0[v]};
+}
+DEVICE void store_message(const Merged& A, vid v, Message message) {
     A.a0[v] = message.m0;
 }
 DEVICE void merge_shared(const Merged& A, unsigned* locks, vid v, Message message) {
     merge_sum(A.a0 + v, (double)message.m0);
 }
-DEVICE void keep(const Fields& D, const Fields& S, vid v) {
+DEVICE void save_old(const Fields& D, const Fields& S, vid v) {
     D.f_rank[v] = field(S.f_rank, v);
 }
 DEVICE bool changes(const Fields& S, const Context& K, vid v, Message message) {
@@ -148,10 +148,14 @@ DEVICE Reduced reduce_start() {
     return Reduced{0.0, 0.0};
 }
 DEVICE Reduced reduce_fold(Reduced R, const Fields& O, const Fields& S, const Context& K, vid v) {
-    return Reduced{(double)(R.r_dangling + reduce_dangling_at(O, S, K, v)), (double)(R.r_change + reduce_change_at(O, S, K, v))};
+    const double x0 = reduce_dangling_at(O, S, K, v);
+    const double x1 = reduce_change_at(O, S, K, v);
+    return Reduced{(double)(R.r_dangling + x0), (double)(R.r_change + x1)};
 }
 DEVICE Reduced reduce_merge(Reduced a, Reduced b) {
-    return Reduced{(double)(a.r_dangling + b.r_dangling), (double)(a.r_change + b.r_change)};
+    const double x0 = b.r_dangling;
+    const double x1 = b.r_change;
+    return Reduced{(double)(a.r_dangling + x0), (double)(a.r_change + x1)};
 }
 DEVICE Reduced exchange(Reduced R, int step) {
     return Reduced{(double)__shfl_xor_sync(FULL, R.r_dangling, step), (double)__shfl_xor_sync(FULL, R.r_change, step)};

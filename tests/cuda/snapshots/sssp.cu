@@ -100,31 +100,31 @@ DEVICE bool is_open(const Fields& S, const Context& K, vid v) {
 DEVICE bool claim_store(const Fields& D, const Fields& S, const Context& K, vid v, Message message) {
     return update_store(D, S, K, v, message);
 }
-DEVICE Message identity() {
-    return Message{2147483647};
-}
-DEVICE Message merge(Message a, Message b) {
-    return Message{lesser(a.m0, b.m0)};
-}
 DEVICE Message exchange(unsigned lanes, Message m, int step) {
     return Message{(int)__shfl_xor_sync(lanes, m.m0, step)};
 }
 DEVICE Message fetch(Message m, unsigned lane) {
     return Message{(int)__shfl_sync(FULL, m.m0, lane)};
 }
-DEVICE Message take(const Merged& A, vid v) {
-    return Message{(int)A.a0[v]};
-}
-DEVICE Message take_newest(const Merged& A, vid v) {
+DEVICE Message load_newest(const Merged& A, vid v) {
     return Message{(int)newest(A.a0 + v)};
 }
-DEVICE void put(const Merged& A, vid v, Message message) {
+DEVICE Message identity() {
+    return Message{2147483647};
+}
+DEVICE Message merge(Message a, Message b) {
+    return Message{lesser(a.m0, b.m0)};
+}
+DEVICE Message load_message(const Merged& A, vid v) {
+    return Message{(int)A.a0[v]};
+}
+DEVICE void store_message(const Merged& A, vid v, Message message) {
     A.a0[v] = message.m0;
 }
 DEVICE void merge_shared(const Merged& A, unsigned* locks, vid v, Message message) {
     if (message.m0 < newest(A.a0 + v)) merge_min(A.a0 + v, (int)message.m0);
 }
-DEVICE void keep(const Fields& D, const Fields& S, vid v) {
+DEVICE void save_old(const Fields& D, const Fields& S, vid v) {
     D.f_distance[v] = field(S.f_distance, v);
 }
 DEVICE bool changes(const Fields& S, const Context& K, vid v, Message message) {
@@ -135,10 +135,10 @@ DEVICE Reduced reduce_start() {
     return Reduced{0};
 }
 DEVICE Reduced reduce_fold(Reduced R, const Fields& O, const Fields& S, const Context& K, vid v) {
-    return Reduced{0};
+    return R;
 }
 DEVICE Reduced reduce_merge(Reduced a, Reduced b) {
-    return Reduced{0};
+    return a;
 }
 DEVICE Reduced exchange(Reduced R, int step) {
     return Reduced{0};

@@ -1,47 +1,45 @@
 """A program's functions in CUDA C++, as the kernels in ``engines/cuda/kernels`` call them.
 
-The text is a function of the program and the graph's types alone. S, O, D are structures of pointers to the fields now,
-before, and to be written; E to the edge fields; A to merged messages; K is the context.
+The text is a function of the program and the graph's types alone. Hooks that every device has are in
+:mod:`dromos.codegen.hooks`; here is what a GPU needs beside them.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any
 
-from dromos.codegen.cuda.functions import EDGE, at, define, scalar, store
+import numpy as np
+
 from dromos.codegen.cuda.improving import can_improve, improving
 from dromos.codegen.cuda.lower import C_NAMES
-from dromos.codegen.cuda.messages import merging
-from dromos.codegen.cuda.state import claiming, keeping, reducing
+from dromos.codegen.cuda.printer import CudaPrinter
 from dromos.codegen.cuda.structures import context_members, declare, edge_members, field_members, merged_members
 from dromos.codegen.facts import program_facts
-from dromos.codegen.numba.functions import functions
+from dromos.codegen.functions import assigning
+from dromos.codegen.hooks import ADDRESSES, EDGE, VERTEX
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import TRUE, walk
+from dromos.program.patterns import guard
 
 __all__ = ["hooks_text"]
-
-_STORING: Final = ("init", "edge_init", "sent", "update", "edge_update")
 
 
 def hooks_text(typed: TypedProgram, analysis: Analysis) -> str:
     """The text of a program's structures, constants and functions."""
-    ir = typed.ir
+    ir, printer = typed.ir, CudaPrinter(typed, analysis)
     parts = [
         f"// Program {ir.hash} for ids {typed.types.id} and weights {typed.types.weight}. Written by Dromos.",
         '#include "state.cuh"',
         *_structures(typed),
         *_constants(typed, analysis),
+        *printer.functions(),
     ]
-    for function in functions(typed):
-        parts += [scalar(function, typed), at(function, typed)]
-        if function.name in _STORING:
-            parts.append(store(function, typed))
     if not ir.edge_fields:
-        stored = (("const EdgeFields&", "D"), *EDGE)
-        parts += [define("bool", name, stored, ["return true;"]) for name in ("edge_init_store", "edge_update_store")]
-    parts.append(claiming(typed, analysis))
-    parts += [*merging(typed), *keeping(typed), *reducing(typed), *improving(typed, analysis)]
+        nothing = printer.give("true")
+        stored = ("const EdgeFields& D", *EDGE)
+        parts += [printer.define(name, stored, "bool", nothing) for name in ("edge_init_store", "edge_update_store")]
+    parts += [*_claiming(printer), *_messages(printer), *printer.hooks(), *_reductions(printer), *improving(printer)]
     return "\n".join(parts) + "\n"
 
 
@@ -76,3 +74,58 @@ def _asks_source(typed: TypedProgram) -> bool:
         node.op == "edge_field" or (node.op == "field" and node.role == "source")
         for node in walk([*typed.ir.message, typed.ir.sends])
     )
+
+
+def _claiming(printer: CudaPrinter) -> list[str]:
+    """``is_open``: whether a vertex takes a message. ``claim_store``: ``update`` for one that does, without a look."""
+    claimed = printer.analysis.claimed
+    found = guard(printer.ir.update) if claimed is not None else None
+    if claimed is None or found is None:
+        update = printer.give("update_store(D, S, K, v, message)")
+        return [
+            printer.define("is_open", VERTEX, "bool", printer.give("true")),
+            printer.define("claim_store", ("D", *ADDRESSES["update"]), "bool", update),
+        ]
+    taken = assigning(printer.typed, "claim", tuple(found[1].items()))
+    is_open = printer.give(f"{printer.field_value('S', claimed, 0)} < 0")
+    return [
+        printer.define("is_open", VERTEX, "bool", is_open),
+        printer.scalar(taken), printer.at(taken), printer.store(taken),
+    ]  # fmt: skip
+
+
+def _messages(printer: CudaPrinter) -> list[str]:
+    """Messages of other lanes of a warp, and those that other threads may be merging into."""
+    dtypes = printer.typed.accumulators
+    parts = [printer.part("m", i) for i in range(len(dtypes))]
+    newest = [f"({C_NAMES[d]}){printer.newest_accumulator(i)}" for i, d in enumerate(dtypes)]
+    exchanged, fetched = (
+        _shuffled(parts, dtypes, "xor_sync(lanes", "step"),
+        _shuffled(parts, dtypes, "sync(FULL", "lane"),
+    )
+    return [
+        printer.define(
+            "exchange", ("unsigned lanes", "Message m", "int step"), "Message", printer.give_all("Message", exchanged)
+        ),
+        printer.define("fetch", ("Message m", "unsigned lane"), "Message", printer.give_all("Message", fetched)),
+        printer.define("load_newest", ("A", "v"), "Message", printer.give_all("Message", newest)),
+    ]
+
+
+def _reductions(printer: CudaPrinter) -> list[str]:
+    """Reductions of other lanes and blocks, and as the next superstep sees them."""
+    names = [r.name for r in printer.ir.reductions]
+    dtypes = [printer.typed.reduction_type(name) for name in names]
+    moved = _shuffled([f"R.r_{name}" for name in names], dtypes, "xor_sync(FULL", "step")
+    merged = printer.folded("a", [f"b.r_{name}" for name in names])
+    return [
+        printer.define("reduce_merge", ("Reduced a", "Reduced b"), "Reduced", merged),
+        printer.define("exchange", ("R", "int step"), "Reduced", printer.give_all("Reduced", moved or ["0"])),
+        printer.define("reduce_show", ("Context& K", "R"), "void", [f"K.r_{name} = R.r_{name};" for name in names]),
+    ]
+
+
+def _shuffled(values: Sequence[str], dtypes: Sequence[np.dtype[Any]], how: str, who: str) -> list[str]:
+    """The same values of another lane; those of less than four bytes travel as an int."""
+    sent = [f"(int){value}" if dtype.itemsize < 4 else value for value, dtype in zip(values, dtypes, strict=True)]
+    return [f"({C_NAMES[d]})__shfl_{how}, {value}, {who})" for value, d in zip(sent, dtypes, strict=True)]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.codegen.cuda.functions import ADDRESSES, VERTEX, define, look_up, place_of
-from dromos.codegen.cuda.lower import C_NAMES, c_literal
-from dromos.codegen.cuda.messages import merged
+from dromos.codegen.cuda.lower import C_NAMES
+from dromos.codegen.cuda.printer import CudaPrinter
+from dromos.codegen.hooks import ADDRESSES, VERTEX
 from dromos.codegen.merging import BETTER
-from dromos.codegen.numba.functions import functions
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import Expr
 from dromos.program.monoid import AND, MAX, MIN, OR, SUM
@@ -32,71 +31,59 @@ def can_improve(typed: TypedProgram, analysis: Analysis) -> str | None:
     return name if fits else None
 
 
-def improving(typed: TypedProgram, analysis: Analysis) -> list[str]:
+def improving(printer: CudaPrinter) -> list[str]:
     """``improve``: apply a message by one atomic, after a ``look`` if it can. ``take_delta``: take what is sent."""
-    name = can_improve(typed, analysis)
-    arguments = (*ADDRESSES["update"], ("bool", "look"))
-    sent = (("const Fields&", "P"), *VERTEX)
-    if name is None:
-        return [
-            define("bool", "improve", arguments, ["return false;"]),
-            define("void", "take_delta", sent, []),
-            *_priority(typed, analysis),
-        ]
-    monoid, c_type = typed.ir.combine, C_NAMES[typed.dtype(name)]
-    better = BETTER.get(monoid.name)
-    after = merged(monoid, typed.dtype(name), "before", "message.m0")
-    active = next(f for f in functions(typed) if f.name == "active")
-    known = {
-        Expr("field", attr=("old", name, 0)): "before",
-        Expr("field", attr=("new", name, 0)): "after",
-    }
-    values = ", ".join(known.get(a.leaf) or look_up(a.leaf, typed).replace("O.", "S.") for a in active.arguments)
-    body = [
-        *([f"if (look && !(message.m0 {better} newest(S.f_{name} + v))) return false;"] if better else []),
-        f"const {c_type} before = merge_{monoid.name.lower()}(S.f_{name} + v, message.m0);",
-        f"const {c_type} after = {after};",
-        *([] if monoid is SUM else ["if (before == after) return false;"]),
-        f"return active({values});",
-    ]
+    typed = printer.typed
+    name = can_improve(typed, printer.analysis)
+    improved = _improve(printer, name) if name is not None else printer.give("false")
+    taken = _take_delta(printer, name) if name is not None and typed.ir.sent else []
     return [
-        define("bool", "improve", arguments, body),
-        define("void", "take_delta", sent, _take_body(typed, name)),
-        *_priority(typed, analysis),
+        printer.define("improve", (*ADDRESSES["update"], "bool look"), "bool", improved),
+        printer.define("take_delta", ("P", *VERTEX), "void", taken),
+        *_priority(printer),
     ]
 
 
-def _take_body(typed: TypedProgram, name: str) -> list[str]:
+def _improve(printer: CudaPrinter, name: str) -> list[str]:
+    monoid, dtype = printer.ir.combine, printer.typed.dtype(name)
+    message, place = printer.part("message", 0), f"S.f_{name} + v"
+    known = {Expr("field", attr=("old", name, 0)): "before", Expr("field", attr=("new", name, 0)): "after"}
+    arguments = printer.by_name["active"].arguments
+    values = [known.get(a.leaf) or printer.look_up(a.leaf).replace("O.", "S.") for a in arguments]
+    better = BETTER.get(monoid.name)
+    no = printer.give("false")
+    return [
+        *(printer.when(f"look && !({message} {better} newest({place}))", no) if better else []),
+        printer.let("before", f"merge_{monoid.name.lower()}({place}, {message})", dtype),
+        printer.let("after", printer.merged(monoid, dtype, "before", message), dtype),
+        *([] if monoid is SUM else printer.when("before == after", no)),
+        *printer.give(f"active({', '.join(values)})"),
+    ]
+
+
+def _take_delta(printer: CudaPrinter, name: str) -> list[str]:
     """Take the delta by one exchange; the other fields that ``sent`` writes belong to the sender alone."""
-    if not typed.ir.sent:
-        return []
-    others = [field for field in typed.ir.written if field != name]
-    sent = next(f for f in functions(typed) if f.name == "sent")
-    lines = [f"P.f_{name}[v] = take_all(S.f_{name} + v);"]
-    lines += [
-        f"P.f_{field}[{row}] = field(S.f_{field}, {row});"
-        for field in others
-        for row in (place_of("v", typed.ir.field(field).size, i) for i in range(typed.ir.field(field).width))
+    ir, writes = printer.ir, printer.by_name["sent"].writes
+    others = [(field, i) for field in ir.written if field != name for i in range(ir.field(field).width)]
+    values = {where: printer.item("fresh", i, len(writes)) for i, where in enumerate(writes)}
+    return [
+        f"P.f_{name}[v] = take_all(S.f_{name} + v);",
+        *(printer.assign(printer.field("P", *where), printer.field_value("S", *where)) for where in others),
+        printer.let("fresh", "sent_at(P, K, v)"),
+        *(printer.assign(printer.field("S", *where), value) for where, value in values.items() if where[0] != name),
     ]
-    lines.append("const auto fresh = sent_at(P, K, v);")
-    single = len(sent.writes) == 1
-    for i, (field, index) in enumerate(sent.writes):
-        if field != name:
-            value = "fresh" if single else f"fresh.r{i}"
-            lines.append(f"S.f_{field}[{place_of('v', typed.ir.field(field).size, index)}] = {value};")
-    return lines
 
 
-def _priority(typed: TypedProgram, analysis: Analysis) -> list[str]:
+def _priority(printer: CudaPrinter) -> list[str]:
     """The value that vertices are ordered by, and the ends of its type; 0 where the program asks for no order."""
-    found = analysis.priority
-    name = found[0] if found is not None and typed.ir.field(found[0]).size is None else None
-    dtype = np.dtype(np.int32) if name is None else typed.dtype(name)
+    found = printer.analysis.priority
+    name = found[0] if found is not None and printer.ir.field(found[0]).size is None else None
+    dtype = np.dtype(np.int32) if name is None else printer.typed.dtype(name)
     low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     value = "0" if name is None else f"newest(S.f_{name} + v)"
     return [
         f"typedef {C_NAMES[dtype]} Priority;",
-        define("Priority", "priority_of", VERTEX, [f"return {value};"]),
-        define("Priority", "lowest_priority", (), [f"return {c_literal(low, dtype)};"]),
-        define("Priority", "greatest_priority", (), [f"return {c_literal(high, dtype)};"]),
+        printer.define("priority_of", VERTEX, "Priority", printer.give(value)),
+        printer.define("lowest_priority", (), "Priority", printer.give(printer.literal(low, dtype))),
+        printer.define("greatest_priority", (), "Priority", printer.give(printer.literal(high, dtype))),
     ]

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dromos.codegen.numba.lower import Lowered
+from dromos.codegen.lowering import Lowered
 from dromos.program.expr import Expr
 from dromos.program.types import Signature, Typing
 
@@ -132,7 +132,7 @@ def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
 
 
 class _CudaLowered(Lowered):
-    """The same walk over expressions, written in C++."""
+    """The walk over expressions, written in C++."""
 
     repeating = frozenset({"isnan", "at"})
 

@@ -8,20 +8,16 @@ NumPy defines but a processor does not (shifts past the width, the lowest intege
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from dromos.program.evaluate import convert
-from dromos.program.expr import Expr, walk
+from dromos.codegen.lowering import Lowered
+from dromos.program.expr import Expr
 from dromos.program.types import Signature, Typing
 
-__all__ = ["Lowered", "cast", "literal", "lower"]
-
-_MAX_DEPTH: Final = 6  # deeper nesting goes to a local, for readers and for Python's parser
-_REPEATS: Final = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast", "at"})  # an argument twice
+__all__ = ["bare", "cast", "literal", "lower"]
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
@@ -46,7 +42,7 @@ def cast(text: str, dtype: np.dtype[Any], source: np.dtype[Any] | None = None) -
         return text
     if source is not None and source.kind == "f" and dtype.kind in "iu":
         return _whole(text, dtype)
-    return f"({text} != 0)" if dtype.kind == "b" else f"np.{dtype.name}({_bare(text)})"
+    return f"({text} != 0)" if dtype.kind == "b" else f"np.{dtype.name}({bare(text)})"
 
 
 def _whole(text: str, dtype: np.dtype[Any]) -> str:
@@ -54,11 +50,11 @@ def _whole(text: str, dtype: np.dtype[Any]) -> str:
     ends = np.iinfo(dtype)
     low, high = float(ends.min), 2.0 ** (ends.bits - (dtype.kind == "i"))
     least, most, zero = (literal(value, dtype) for value in (ends.min, ends.max, 0))
-    inside = f"np.{dtype.name}({_bare(text)}) if {low!r} < {text} < {high!r}"
+    inside = f"np.{dtype.name}({bare(text)}) if {low!r} < {text} < {high!r}"
     return f"({inside} else {most} if {text} >= {high!r} else {least} if {text} <= {low!r} else {zero})"
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """``text`` without the parentheses around all of it."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
@@ -84,13 +80,13 @@ def _wrapping(symbol: str) -> Emit:
     def emit(s: Signature, a: Sequence[str]) -> str:
         if s.operands[0] != np.int64:
             return plain(s, a)
-        return f"np.int64(np.uint64({_bare(a[0])}) {symbol} np.uint64({_bare(a[1])}))"
+        return f"np.int64(np.uint64({bare(a[0])}) {symbol} np.uint64({bare(a[1])}))"
 
     return emit
 
 
 def _negative(s: Signature, a: Sequence[str]) -> str:
-    wrapped = f"np.int64(np.uint64(0) - np.uint64({_bare(a[0])}))"
+    wrapped = f"np.int64(np.uint64(0) - np.uint64({bare(a[0])}))"
     return wrapped if s.operands[0] == np.int64 else cast(f"(-{a[0]})", s.result.dtype)
 
 
@@ -178,72 +174,23 @@ def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
     return f"({entry} if 0 <= {a[1]} and {a[1]} < {a[2]} else {literal(0, s.result.dtype)})"
 
 
-class Lowered:
-    """Statements that compute shared parts, and the text of each result.
+class _NumbaLowered(Lowered):
+    """The walk over expressions, written in Python."""
 
-    What is written in Python here is in methods of their own, for another language to write it otherwise.
-    """
-
-    repeating = _REPEATS
-    """Operators whose text has an argument twice."""
-
-    def __init__(self, typing: Typing, name: Callable[[Expr], str]) -> None:
-        self.typing, self.name = typing, name
-        self.statements: list[str] = []
-        self._text: dict[Expr, str] = {}
-        self._depth: dict[Expr, int] = {}
-
-    def add(self, roots: Sequence[Expr]) -> None:
-        """Lower ``roots``, computing what they share once."""
-        nodes = list(walk(roots))
-        uses = Counter(arg for node in nodes for arg in node.args) + Counter(roots)
-        repeated = {arg for node in nodes if node.op in self.repeating for arg in node.args}
-        for node in nodes:
-            if node.op == "const":
-                continue  # a literal is written in the type that its user wants
-            if not node.args:
-                self._text[node], self._depth[node] = self.name(node), 0
-                continue
-            text = self._lower(node)
-            depth = 1 + max(self._depth.get(arg, 0) for arg in node.args)
-            if uses[node] > 1 or node in repeated or depth > _MAX_DEPTH:
-                local = f"t{len(self.statements)}"
-                self.statements.append(self.assign(local, node, text))
-                text, depth = local, 0
-            self._text[node], self._depth[node] = text, depth
-
-    def _lower(self, node: Expr) -> str:
-        signature = self.typing.signature(node)
-        if node.op == "cast":
-            return self.typed(node.args[0], signature.result.dtype)
-        arguments = [self.typed(a, d) for a, d in zip(node.args, signature.operands, strict=True)]
-        return self.apply(node, signature, arguments)
-
-    def typed(self, node: Expr, dtype: np.dtype[Any]) -> str:
-        """The text of a lowered node, converted to ``dtype``."""
-        if node.op == "const":
-            with np.errstate(all="ignore"):
-                return self.literal(convert(node.value, dtype), dtype)
-        if node.op == "weight" and self.typing.graph.weight is None:
-            return self.literal(1, dtype)
-        return self.cast(self._text[node], dtype, self.typing.of(node).dtype)
+    repeating = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast", "at"})
 
     def assign(self, local: str, node: Expr, text: str) -> str:
-        """The statement that gives the value of ``node`` a name."""
-        return f"{local} = {_bare(text)}"
+        return f"{local} = {bare(text)}"
 
     def apply(self, node: Expr, signature: Signature, arguments: Sequence[str]) -> str:
-        """The text of an operator."""
         if node.op == "at":
             return _row(node, signature, arguments)
         return LOWERING[node.op](signature, arguments)
 
     def literal(self, value: Any, dtype: np.dtype[Any]) -> str:
-        """The text of a number."""
         return literal(value, dtype)
 
     def cast(self, text: str, dtype: np.dtype[Any], source: np.dtype[Any]) -> str:
-        """The text of a conversion."""
         return cast(text, dtype, source)
 
 
@@ -259,6 +206,6 @@ def lower(
     >>> lower([build("mul", double, double)], [np.dtype(np.int32)], typing, lambda node: node.op)
     (['t0 = np.int32(weight + weight)'], ['np.int32(t0 * t0)'])
     """
-    lowered = Lowered(typing, name)
+    lowered = _NumbaLowered(typing, name)
     lowered.add(roots)
-    return lowered.statements, [_bare(lowered.typed(root, dtype)) for root, dtype in zip(roots, dtypes, strict=True)]
+    return lowered.statements, [bare(lowered.typed(root, dtype)) for root, dtype in zip(roots, dtypes, strict=True)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dromos.codegen.facts import is_always_active
-from dromos.engines.forms import sums_floats
 from dromos.plan import PATHS, Constants
 from dromos.program import Analysis, TypedProgram
+from dromos.program.forms import sums_floats
 
 __all__ = ["planning"]
 

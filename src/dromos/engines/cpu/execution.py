@@ -24,7 +24,6 @@ from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.saving import restore, save
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, topology
-from dromos.engines.forms import is_claimed, is_offered_in_place, is_ordered, spreads_ids
 from dromos.engines.native.components import components
 from dromos.engines.parts import fold_reductions
 from dromos.engines.saving import Saved
@@ -35,6 +34,7 @@ from dromos.parallel import run_team
 from dromos.plan import Caps, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse, evaluate
 from dromos.program.expr import FALSE, Expr
+from dromos.program.forms import is_claimed, is_offered_in_place, is_ordered, spreads_ids
 
 __all__ = ["CpuExecution"]
 

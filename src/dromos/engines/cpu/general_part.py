@@ -24,12 +24,12 @@ from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
-from dromos.engines.forms import is_offered
 from dromos.engines.merging import Accumulators, listed
 from dromos.engines.parts import Copies, fold_reductions
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
 from dromos.program import GraphTypes, Program
+from dromos.program.forms import is_offered
 
 __all__ = ["CpuPart"]
 

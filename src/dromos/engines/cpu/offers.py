@@ -9,7 +9,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.memory import reused_empty
-from dromos.engines.forms import offers_early
+from dromos.program.forms import offers_early
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution

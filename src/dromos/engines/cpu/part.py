@@ -7,11 +7,11 @@ from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.cpu.ordered_part import OrderedPart
-from dromos.engines.forms import is_claimed, is_ordered
 from dromos.engines.native.forest import Forest, link_rows
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads
 from dromos.program import GraphTypes, Program, analyse
+from dromos.program.forms import is_claimed, is_ordered
 
 __all__ = ["CpuLeaf", "CpuPart"]
 

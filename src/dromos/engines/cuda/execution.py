@@ -21,11 +21,11 @@ from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
-from dromos.engines.forms import is_ordered
 from dromos.errors import FieldOverflowError
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse
 from dromos.program.expr import reads
+from dromos.program.forms import is_ordered
 
 __all__ = ["CudaExecution"]
 

@@ -8,10 +8,10 @@ from dromos.codegen.cuda import hooks_text
 from dromos.codegen.facts import is_always_active
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.options import CudaOptions
-from dromos.engines.forms import is_offered
 from dromos.engines.skeletons import forms_of, skeleton_for
 from dromos.plan import Path
 from dromos.program import Analysis, TypedProgram
+from dromos.program.forms import is_offered
 
 __all__ = ["Kernel", "kernel_for", "kernels_of", "module_of", "slices_kernel", "source_text"]
 

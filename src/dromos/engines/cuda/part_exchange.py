@@ -20,9 +20,9 @@ from dromos.engines.board import Board, posted_range
 from dromos.engines.cuda.memory import State, address
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_host
-from dromos.engines.forms import is_claimed
 from dromos.engines.parts import Copies, Messages, Phase
 from dromos.program import Analysis, ProgramIR, TypedProgram
+from dromos.program.forms import is_claimed
 
 __all__ = ["TellingPart", "on_device"]
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from dromos.dtypes import Array
-from dromos.engines.forms import is_claimed
 from dromos.engines.parts import Part
 from dromos.places.driver import PlacedExecution
 from dromos.places.feed import MemoryFeed
 from dromos.places.hybrid.exchange import BoardExchange
 from dromos.places.hybrid.split import SplitGraph
 from dromos.program import GraphTypes, Program
+from dromos.program.forms import is_claimed
 
 __all__ = ["HybridExecution"]
 

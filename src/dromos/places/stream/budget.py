@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 
 from dromos.codegen.facts import is_always_active
-from dromos.engines.forms import is_offered
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room, unpacking_bytes
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.summary import human_bytes
 from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
+from dromos.program.forms import is_offered
 
 __all__ = ["MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "state_bytes"]
 

@@ -10,7 +10,6 @@ from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.direction import along, refuse_direction
-from dromos.engines.forms import is_claimed
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph.store.origin import Origin, origin_of
@@ -27,6 +26,7 @@ from dromos.places.stream.feed import PageFeed
 from dromos.plan.path import Direction
 from dromos.program import Program, analyse
 from dromos.program.expr import reads
+from dromos.program.forms import is_claimed
 from dromos.sizes import available_memory
 
 __all__ = ["StreamEngine"]

@@ -44,8 +44,8 @@ from dromos.engines.cpu.skeletons.hooks import (
     changes,
     compute_at,
     identity,
-    keep,
     merge,
+    save_old,
     sends_at,
     sent_store,
     update_store,
@@ -71,7 +71,7 @@ def deliver(S, O, K, locks, v, message):
     if not HAS_SENT and not changes(S, K, v, message):
         return False, True
     lock(locks, v)
-    keep(O, S, v)
+    save_old(O, S, v)
     fits = update_store(S, S, K, v, message)
     active = active_at(O, S, K, v)
     unlock(locks, v)
@@ -134,7 +134,7 @@ def push(
                 continue
             if HAS_SENT:
                 lock(locks, u)
-                keep(P, S, u)
+                save_old(P, S, u)
                 fits &= sent_store(S, P, K, u)
                 unlock(locks, u)
             begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)

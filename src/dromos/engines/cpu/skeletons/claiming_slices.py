@@ -34,9 +34,9 @@ from dromos.engines.cpu.skeletons.common import (
 from dromos.engines.cpu.skeletons.hooks import (
     compute_at,
     init_store,
-    put,
+    load_message,
     start_at,
-    take,
+    store_message,
     update_store,
     wants_at,
     weight_at,
@@ -141,7 +141,7 @@ def give(S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, 
         out += first_arc(offsets, v + 1) - first_arc(offsets, v)
         held = append(lists[0], counters, QUEUE, buffers[0], base, held, v)
     else:
-        put(A, v, message)
+        store_message(A, v, message)
         gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
     return held, gone, out
 
@@ -276,7 +276,7 @@ def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue
     for index in range(ids.size * thread // threads, ids.size * (thread + 1) // threads):
         v = np.int64(load(ids, index))
         if is_set(wanting, v) and take_bit(wanting, v, contested):
-            update_store(S, S, K, v, take(messages, index))
+            update_store(S, S, K, v, load_message(messages, index))
             out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             held = append(queue, counters, QUEUE, buffer, base, held, v)
     flush(queue, counters, QUEUE, buffer, base, held)

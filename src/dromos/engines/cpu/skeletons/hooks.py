@@ -1,6 +1,6 @@
 """An example of the hooks that a program brings, so that the skeletons are whole modules to editors and linters.
 
-It is what :func:`dromos.engines.cpu.emit.hooks_text` writes for a program, said for one program in general terms; the
+It is what :func:`dromos.codegen.numba.hooks_text` writes for a program, said for one program in general terms; the
 tests hold it to the same names. S, O, D are tuples of fields (now, before, to be written); A the accumulators; E the
 edge fields; K the context: superstep, sizes, degrees, parameters, reductions.
 """
@@ -80,11 +80,11 @@ def merge(a, b):
     """Two messages as one."""
 
 
-def take(A, v):
+def load_message(A, v):
     """The merged message of ``v``."""
 
 
-def put(A, v, message):
+def store_message(A, v, message):
     """Set the merged message of ``v``."""
 
 
@@ -92,15 +92,15 @@ def merge_shared(A, locks, v, message):
     """Merge a message into that of ``v`` while other threads may do so too."""
 
 
-def keep(D, S, v):
+def save_old(D, S, v):
     """Copy the written fields of ``v``."""
 
 
-def held(S, v):
+def old_values(S, v):
     """The written fields of ``v``, as values."""
 
 
-def active_held(H, S, K, v):
+def active_from(H, S, K, v):
     """Whether ``v``, which held the values ``H`` before, is in the next frontier."""
 
 
@@ -120,9 +120,9 @@ def reduce_fold(R, O, S, K, v):
     """The reductions with ``v`` folded in."""
 
 
-def reduce_fold_held(R, H, S, K, v):
+def reduce_fold_from(R, H, S, K, v):
     """The reductions with ``v`` folded in, which held the values ``H`` before."""
 
 
-def reduce_keep(R, sums, place):
+def reduce_store(R, sums, place):
     """Store the reductions of a block of vertices."""

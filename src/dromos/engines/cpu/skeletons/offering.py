@@ -37,17 +37,17 @@ from dromos.engines.cpu.skeletons.hooks import (
     HAS_SENT,
     OFFERS_EARLY,
     WANTS_ALWAYS,
-    active_held,
+    active_from,
     compute_at,
-    held,
     identity,
+    load_message,
     merge,
-    put,
-    reduce_fold_held,
-    reduce_keep,
+    old_values,
+    reduce_fold_from,
     reduce_start,
+    reduce_store,
     sent_store,
-    take,
+    store_message,
     update_store,
     wants_at,
     weight_one,
@@ -73,17 +73,17 @@ def take_rows(counters, n):
 @inline
 def settle(S, E, K, N, in_place, member, stamp, v, message):
     """Update ``v`` by its merged message; whether every number fitted, whether it is active, its state before."""
-    before = held(S, v)
+    before = old_values(S, v)
     fits = True
     if HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp):
         fits &= sent_store(S, S, K, v)
     fits &= update_store(S, S, K, v, message)
-    active = ALWAYS_ACTIVE or active_held(before, S, K, v)
+    active = ALWAYS_ACTIVE or active_from(before, S, K, v)
     if OFFERS_EARLY:
         if active:
-            put(N, v, compute_at(S, E, K, v, v, np.int64(0), weight_one()))
+            store_message(N, v, compute_at(S, E, K, v, v, np.int64(0), weight_one()))
         elif not in_place:
-            put(N, v, identity())
+            store_message(N, v, identity())
     return fits, active, before
 
 
@@ -106,9 +106,9 @@ def pull(
     if fresh:
         for u in range(n * thread // threads, n * (thread + 1) // threads):
             if ALWAYS_ACTIVE or load(member, u) == stamp:
-                put(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
+                store_message(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
             else:
-                put(M, u, identity())
+                store_message(M, u, identity())
         barrier(memory, thread, threads, 1)
     hub = np.int64(0)
     while hubs.size:
@@ -119,7 +119,7 @@ def pull(
             hub += 1
         v = np.int64(load(hubs, hub))
         begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
-        put(
+        store_message(
             parts,
             piece,
             gather_offers(M, sources, np.int64(0), begin, min(begin + PIECE, first_arc(in_offsets, v + 1))),
@@ -142,13 +142,13 @@ def pull(
                     message = gather_offers(M, sources, np.int64(0), begin, end)
                 fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
                 all_fit &= fits
-                R = reduce_fold_held(R, before, S, K, v)
+                R = reduce_fold_from(R, before, S, K, v)
                 if not ALWAYS_ACTIVE and active:
                     member[v] = following_stamp
                     queued = append(following, counters, QUEUE, buffer, base, queued, v)
                     out += first_arc(offsets, v + 1) - first_arc(offsets, v)
                     inn += end - begin
-            reduce_keep(R, sums, block // FOLD)
+            reduce_store(R, sums, block // FOLD)
     if hubs.size:
         barrier(memory, thread, threads, 2)
         for hub in range(thread, hubs.size, threads):
@@ -157,10 +157,10 @@ def pull(
             if WANTS_ALWAYS or wants_at(S, K, v):
                 messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
                 for piece in range(load(pieces, hub), load(pieces, hub + 1)):
-                    message = merge(message, take(parts, piece))
+                    message = merge(message, load_message(parts, piece))
             fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
             all_fit &= fits
-            reduce_keep(reduce_fold_held(reduce_start(), before, S, K, v), sums, (n + FOLD - 1) // FOLD + hub)
+            reduce_store(reduce_fold_from(reduce_start(), before, S, K, v), sums, (n + FOLD - 1) // FOLD + hub)
             if not ALWAYS_ACTIVE and active:
                 member[v] = following_stamp
                 queued = append(following, counters, QUEUE, buffer, base, queued, v)

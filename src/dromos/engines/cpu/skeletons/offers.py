@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.hooks import identity, merge, take
+from dromos.engines.cpu.skeletons.hooks import identity, load_message, merge
 from dromos.intrinsics import load
 from dromos.jit import inline
 
@@ -24,12 +24,12 @@ def gather_offers(offers, sources, base, begin, end):
     d = identity()
     arc = begin
     while arc + 4 <= end:
-        a = merge(a, take(offers, base + np.int64(load(sources, arc))))
-        b = merge(b, take(offers, base + np.int64(load(sources, arc + 1))))
-        c = merge(c, take(offers, base + np.int64(load(sources, arc + 2))))
-        d = merge(d, take(offers, base + np.int64(load(sources, arc + 3))))
+        a = merge(a, load_message(offers, base + np.int64(load(sources, arc))))
+        b = merge(b, load_message(offers, base + np.int64(load(sources, arc + 1))))
+        c = merge(c, load_message(offers, base + np.int64(load(sources, arc + 2))))
+        d = merge(d, load_message(offers, base + np.int64(load(sources, arc + 3))))
         arc += 4
     while arc < end:
-        a = merge(a, take(offers, base + np.int64(load(sources, arc))))
+        a = merge(a, load_message(offers, base + np.int64(load(sources, arc))))
         arc += 1
     return merge(merge(a, b), merge(c, d))

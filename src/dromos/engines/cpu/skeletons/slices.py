@@ -47,17 +47,17 @@ from dromos.engines.cpu.skeletons.hooks import (
     edge_update_store,
     identity,
     init_store,
-    keep,
+    load_message,
     merge,
     merge_shared,
-    put,
     reduce_fold,
-    reduce_keep,
     reduce_start,
+    reduce_store,
+    save_old,
     sends_at,
     sent_store,
     start_at,
-    take,
+    store_message,
     update_store,
     wants_at,
     weight_at,
@@ -82,7 +82,7 @@ def reduce_block(O, S, K, first, last, block, sums):
     R = reduce_start()
     for v in range(first + block * SUMMED, min(first + (block + 1) * SUMMED, last)):
         R = reduce_fold(R, O, S, K, v)
-    reduce_keep(R, sums, block)
+    reduce_store(R, sums, block)
 
 
 @lean_kernel
@@ -187,9 +187,9 @@ def make_offers(thread, threads, first, last, S, E, K, member, offers):
     count = last - first
     for u in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         if ALWAYS_ACTIVE or load(member, u) == ONE:
-            put(offers, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
+            store_message(offers, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
         else:
-            put(offers, u, identity())
+            store_message(offers, u, identity())
 
 
 @lean_kernel
@@ -222,7 +222,7 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
                 message, found = gather(S, E, K, member, ONE, v, begin, end, ends, weights)
             if found:
                 messages += found
-                put(A, v, merge(take(A, v), message) if before or UPDATE_ALL else message)
+                store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
                 if not before and not UPDATE_ALL:
                     got[v] = ONE
                     held = append(touched, counters, TOUCHED, buffer, base, held, v)
@@ -255,7 +255,7 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
     rows, starts, sources = tiles
     own = thread * rows
     for row in range(rows):
-        put(sums, own + row, identity())
+        store_message(sums, own + row, identity())
     segment, last = segment_at(starts, thread, threads), segment_at(starts, thread + 1, threads)
     row = segment % rows
     base = segment // rows * SPAN
@@ -263,7 +263,9 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
     while segment < last:
         end = np.int64(load(starts, segment + 1))
         if begin < end:
-            put(sums, own + row, merge(take(sums, own + row), gather_offers(offers, sources, base, begin, end)))
+            store_message(
+                sums, own + row, merge(load_message(sums, own + row), gather_offers(offers, sources, base, begin, end))
+            )
         begin = end
         segment += 1
         row += 1
@@ -281,13 +283,13 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
         found = first_arc(offsets, row + 1) - first_arc(offsets, row)
         if found == 0 or (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
             continue
-        message = take(sums, row)
+        message = load_message(sums, row)
         for other in range(1, threads):
-            message = merge(message, take(sums, other * rows + row))
+            message = merge(message, load_message(sums, other * rows + row))
         if not UPDATE_ALL and message == identity():
             continue  # it would change nothing
         messages += found
-        put(A, v, merge(take(A, v), message) if before or UPDATE_ALL else message)
+        store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
         if not before and not UPDATE_ALL:
             got[v] = ONE
             held = append(touched, counters, TOUCHED, buffer, at, held, v)
@@ -310,7 +312,7 @@ def settle_part(
     own = last - first
     if HAS_REDUCTIONS and not UPDATE_ALL:
         for v in range(first + own * thread // threads, first + own * (thread + 1) // threads):
-            keep(O, S, v)
+            save_old(O, S, v)
         barrier(memory, thread, threads, 1)
     if HAS_SENT or REVISITS:
         senders = own if ALWAYS_ACTIVE else size
@@ -321,11 +323,11 @@ def settle_part(
             for index in range(position, min(position + CHUNK, senders)):
                 u = first + index if ALWAYS_ACTIVE else np.int64(load(queue, index))
                 if HAS_SENT:
-                    keep(O, S, u)
+                    save_old(O, S, u)
                     fits &= sent_store(S, O, K, u)
                 if not UPDATE_ALL and not ALWAYS_ACTIVE and load(got, u) != ONE:
                     if not HAS_SENT:
-                        keep(O, S, u)
+                        save_old(O, S, u)
                     if active_at(O, S, K, u):
                         held = append(following, counters, QUEUE, buffer, base, held, u)
     if HAS_SENT:
@@ -338,9 +340,9 @@ def settle_part(
         for index in range(position, min(position + CHUNK, changed)):
             v = first + index if UPDATE_ALL else np.int64(load(touched, index))
             if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == ONE)):
-                keep(O, S, v)
-            fits &= update_store(S, S, K, v, take(A, v))
-            put(A, v, identity())
+                save_old(O, S, v)
+            fits &= update_store(S, S, K, v, load_message(A, v))
+            store_message(A, v, identity())
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
                 held = append(following, counters, QUEUE, buffer, base, held, v)
     flush(following, counters, QUEUE, buffer, base, held)

@@ -52,17 +52,17 @@ from dromos.engines.cpu.skeletons.hooks import (
     edge_update_store,
     identity,
     init_store,
-    keep,
+    load_message,
     merge,
     merge_shared,
-    put,
     reduce_fold,
-    reduce_keep,
     reduce_start,
+    reduce_store,
+    save_old,
     sends_at,
     sent_store,
     start_at,
-    take,
+    store_message,
     update_store,
     wants_at,
     weight_at,
@@ -83,7 +83,7 @@ def fold_range(O, S, K, first, last, sums):
         R = reduce_start()
         for v in range(block, min(block + FOLD, last)):
             R = reduce_fold(R, O, S, K, v)
-        reduce_keep(R, sums, block // FOLD)
+        reduce_store(R, sums, block // FOLD)
 
 
 @lean_kernel
@@ -152,7 +152,7 @@ def push(
     messages = held = 0
     if HAS_EDGE_FIELDS or (HAS_REDUCTIONS and not UPDATE_ALL):
         for v in range(n * thread // threads, n * (thread + 1) // threads):
-            keep(O, S, v)
+            save_old(O, S, v)
     while True:
         first = take_work(counters, FIRST, chunk)
         if first >= count:
@@ -212,11 +212,11 @@ def settle(
                 if everyone and not ALWAYS_ACTIVE and load_relaxed(member, u) != stamp:
                     continue
                 if HAS_SENT:
-                    keep(O, S, u)
+                    save_old(O, S, u)
                     fits &= sent_store(S, O, K, u)
                 if not UPDATE_ALL and not ALWAYS_ACTIVE and load(got, u) != stamp:
                     if not HAS_SENT:
-                        keep(O, S, u)
+                        save_old(O, S, u)
                     if active_at(O, S, K, u):
                         member[u] = following_stamp
                         held = append(following, counters, QUEUE, buffer, base, held, u)
@@ -234,9 +234,9 @@ def settle(
         for position in range(first, min(first + chunk, changed)):
             v = position if UPDATE_ALL else np.int64(load(touched, position))
             if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp)):
-                keep(O, S, v)
-            fits &= update_store(S, S, K, v, take(A, v))
-            put(A, v, identity())
+                save_old(O, S, v)
+            fits &= update_store(S, S, K, v, load_message(A, v))
+            store_message(A, v, identity())
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
                 store_relaxed(member, v, following_stamp)
                 held = append(following, counters, QUEUE, buffer, base, held, v)
@@ -296,7 +296,7 @@ def pull(
     messages = held = 0
     if HAS_REDUCTIONS and not UPDATE_ALL:
         for v in range(n * thread // threads, n * (thread + 1) // threads):
-            keep(O, S, v)
+            save_old(O, S, v)
     while True:
         first = take_work(counters, FIRST, CHUNK)
         if first >= n:
@@ -309,7 +309,7 @@ def pull(
             )
             if found:
                 messages += found
-                put(A, v, message)
+                store_message(A, v, message)
                 got[v] = stamp
                 if not UPDATE_ALL:
                     held = append(touched, counters, TOUCHED, buffer, base, held, v)

@@ -13,7 +13,7 @@ DEVICE bool deliver(const Arguments& a, const Context& K, vid v, Message message
     if (!HAS_SENT && !changes(a.S, K, v, message)) return false;
     bool active = false;
     under_lock(a.W.locks, v, [&] {
-        keep(a.O, a.S, v);
+        save_old(a.O, a.S, v);
         fits &= update_store(a.S, a.S, K, v, message);
         active = active_at(a.O, a.S, K, v);
     });
@@ -27,7 +27,7 @@ DEVICE void pop(const Arguments& a, const Context& K, vid u, bool& fits) {
         take_delta(a.P, a.S, K, u);
     } else {
         under_lock(a.W.locks, u, [&] {
-            keep(a.P, a.S, u);
+            save_old(a.P, a.S, u);
             fits &= sent_store(a.S, a.P, K, u);
         });
     }
@@ -119,7 +119,7 @@ DEVICE void pull_now(const Arguments& a, Frame& f, vid* held) {
                 found += others;
             }
             if (lane() == 0 && found && changes(a.S, f.K, v, message)) {  // nobody else writes v
-                keep(a.O, a.S, v);
+                save_old(a.O, a.S, v);
                 fits &= update_store(a.S, a.S, f.K, v, message);
                 active = active_at(a.O, a.S, f.K, v);
                 __threadfence();

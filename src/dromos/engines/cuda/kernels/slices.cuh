@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pull_slice(const Arguments a
     gather_all(a, f, p.start, [&](bool taken, vid v, const Gathered& g) {
         if (!taken || g.found == 0) return;
         t.messages += g.found;
-        put(box, v, p.received[v] ? merge(take(box, v), g.message) : g.message);
+        store_message(box, v, p.received[v] ? merge(load_message(box, v), g.message) : g.message);
         p.received[v] = 1;
     });
     __syncwarp();
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) settle_part(const Arguments 
     Tally t = {0, true};
     Reduced R = reduce_start();
     if (!ALWAYS_ACTIVE) clear_bits(f.next_member, a.G.n);
-    if (HAS_REDUCTIONS && !UPDATE_ALL) each_row(p.first, p.last, [&](bool valid, vid v) { if (valid) keep(a.O, a.S, v); });
+    if (HAS_REDUCTIONS && !UPDATE_ALL) each_row(p.first, p.last, [&](bool valid, vid v) { if (valid) save_old(a.O, a.S, v); });
     f.barrier(a);
     const auto looked_at = [&](vid v) { if (p.changed) p.changed[v] = 1; };
     if (HAS_SENT || REVISITS) {
@@ -231,8 +231,8 @@ pack_box(const Arguments a, const Piece p, vid* ids, const Merged values, unsign
         place = __shfl_sync(FULL, place, 0) + __popc(all & ((1u << lane()) - 1));
         if (!got) return;
         ids[place] = v;
-        put(values, (vid)place, take(a.A, v));
-        put(a.A, v, identity());
+        store_message(values, (vid)place, load_message(a.A, v));
+        store_message(a.A, v, identity());
         p.received[v] = 0;
     });
 }
@@ -245,8 +245,8 @@ merge_box(const Arguments a, const Piece p, const vid* ids, const unsigned char*
         if (!ids && !(bits[i >> 3] >> (i & 7) & 1)) continue;
         const vid v = ids ? ids[i] : (vid)(p.start + i);
         if (!WANTS_ALWAYS && !wants_at(a.S, a.K, v)) continue;
-        const Message message = take(values, (vid)i);
-        put(a.A, v, p.received[v] ? merge(take(a.A, v), message) : message);
+        const Message message = load_message(values, (vid)i);
+        store_message(a.A, v, p.received[v] ? merge(load_message(a.A, v), message) : message);
         p.received[v] = 1;
     }
 }

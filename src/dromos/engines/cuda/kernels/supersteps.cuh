@@ -177,7 +177,7 @@ DEVICE Gathered gather(const Arguments& a, const Frame& f, vid v, eid arc, eid e
 #endif
         const vid u = __ldg(a.G.sources + arc);
 #if BY_SOURCE
-        g.message = merge(g.message, take(a.A, u));
+        g.message = merge(g.message, load_message(a.A, u));
         g.found += 1;
 #else
         if (!in_frontier(f, u)) continue;
@@ -272,7 +272,7 @@ DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally
     gather_all(a, f, 0, [&](bool take, vid v, const Gathered& g) {
         const bool got = take && g.found > 0;
         if (got) {
-            put(a.A, v, g.message);
+            store_message(a.A, v, g.message);
             t.messages += g.found;
             set_bit(a.W.got, v);
         }
@@ -284,17 +284,17 @@ DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally
 // ---- what becomes of the vertices ----------------------------------------------------------------------------------
 
 DEVICE void keep_all(const Arguments& a) {
-    for (i64 v = thread_in_grid(); v < a.G.n; v += threads_in_grid()) keep(a.O, a.S, (vid)v);
+    for (i64 v = thread_in_grid(); v < a.G.n; v += threads_in_grid()) save_old(a.O, a.S, (vid)v);
 }
 
 // A sender: what was sent is taken away; one that `got` no message may yet stay active.
 DEVICE bool settle_sender(const Arguments& a, const Frame& f, Tally& t, vid u, bool got) {
     if (HAS_SENT) {
-        keep(a.O, a.S, u);
+        save_old(a.O, a.S, u);
         t.fits &= sent_store(a.S, a.O, f.K, u);
     }
     if (UPDATE_ALL || ALWAYS_ACTIVE || got) return false;
-    if (!HAS_SENT) keep(a.O, a.S, u);
+    if (!HAS_SENT) save_old(a.O, a.S, u);
     return active_at(a.O, a.S, f.K, u);
 }
 
@@ -306,9 +306,9 @@ DEVICE void settle_senders(const Arguments& a, Frame& f, Appender& next, Tally& 
 
 // A receiver: updated by what was merged for it; whether it is active then.
 DEVICE bool settle_receiver(const Arguments& a, const Frame& f, Tally& t, vid v) {
-    if (!(HAS_SENT && in_frontier(f, v))) keep(a.O, a.S, v);
-    t.fits &= update_store(a.S, a.S, f.K, v, take(a.A, v));
-    put(a.A, v, identity());
+    if (!(HAS_SENT && in_frontier(f, v))) save_old(a.O, a.S, v);
+    t.fits &= update_store(a.S, a.S, f.K, v, load_message(a.A, v));
+    store_message(a.A, v, identity());
     return !ALWAYS_ACTIVE && active_at(a.O, a.S, f.K, v);
 }
 
@@ -368,7 +368,7 @@ DEVICE void forget_members(const Arguments& a, Frame& f, unsigned before) {
 DEVICE void offer(const Arguments& a, Frame& f, i64 begin, i64 end) {
     for (i64 u = begin + thread_in_grid(); u < end; u += threads_in_grid()) {
         const bool sends = in_frontier(f, (vid)u);
-        put(a.A, (vid)u, sends ? compute_at(a.S, a.E, f.K, (vid)u, (vid)u, 0, (Weight)1) : identity());
+        store_message(a.A, (vid)u, sends ? compute_at(a.S, a.E, f.K, (vid)u, (vid)u, 0, (Weight)1) : identity());
     }
 }
 
@@ -377,7 +377,7 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
         bool active = false;
         if (take) {
             t.messages += g.found;
-            keep(a.O, a.S, v);
+            save_old(a.O, a.S, v);
             if (HAS_SENT && in_frontier(f, v)) t.fits &= sent_store(a.S, a.O, f.K, v);
             t.fits &= update_store(a.S, a.S, f.K, v, g.message);
             R = reduce_fold(R, a.O, a.S, f.K, v);

@@ -1,0 +1,225 @@
+"""The hooks of a program, which the skeletons of kernels call: described once, for every language.
+
+:data:`HOOKS` says what a hook is called, what it takes and what it gives; the methods of :class:`Printer` say what it
+does, statement by statement. How a statement is written is left to the syntax of a language, in subclasses:
+``codegen/numba/printer.py`` and ``codegen/cuda/printer.py``. A hook that one device alone needs stands in ``hooks.py``
+beside them.
+
+What hooks take goes by these names: S, O, D, P are the fields now, before, to be written, and as they were sent; E the
+edge fields; A the merged messages; K the context; R the reductions; u, v vertices; ``arc`` a place among the arcs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from dromos.codegen.functions import Function, functions
+from dromos.codegen.merging import BETTER, comes_first, way_to_share
+from dromos.codegen.syntax import Syntax
+from dromos.program import Analysis, TypedProgram
+from dromos.program.monoid import ANY, MAX, MIN
+from dromos.program.types import BOOL
+
+__all__ = ["ADDRESSES", "CHANGE", "EDGE", "HOOKS", "VERTEX", "Hook", "Printer", "addresses"]
+
+EDGE: Final = ("S", "E", "K", "u", "v", "arc", "weight")
+VERTEX: Final = ("S", "K", "v")
+CHANGE: Final = ("O", *VERTEX)
+ADDRESSES: Final = {
+    **dict.fromkeys(("compute", "sends", "edge_init", "edge_update"), EDGE),
+    **dict.fromkeys(("init", "start", "wants", "sent"), VERTEX),
+    **dict.fromkeys(("update", "claim"), (*VERTEX, "message")),
+    "active": CHANGE,
+    "converged": ("K",),
+}
+"""What the functions of a program are given to find their symbols; those of reductions are given :data:`CHANGE`."""
+_STORING: Final = ("init", "edge_init", "sent", "update", "edge_update")
+
+
+class Hook(NamedTuple):
+    """A function of the kernels: its name, what it takes, and what it gives."""
+
+    name: str
+    takes: tuple[str, ...]
+    gives: Literal["Message", "Reduced", "bool", "void"]
+
+
+HOOKS: Final = (
+    # the message that changes nothing; two messages as one
+    Hook("identity", (), "Message"),
+    Hook("merge", ("a", "b"), "Message"),
+    # the merged message of a vertex: read it, set it, merge another into it while other threads may do so too
+    Hook("load_message", ("A", "v"), "Message"),
+    Hook("store_message", ("A", "v", "message"), "void"),
+    Hook("merge_shared", ("A", "locks", "v", "message"), "void"),
+    # copy the fields that a program writes aside; whether a message would change them
+    Hook("save_old", ("D", "S", "v"), "void"),
+    Hook("changes", ADDRESSES["update"], "bool"),
+    # the reductions: where they begin, and a vertex folded in
+    Hook("reduce_start", (), "Reduced"),
+    Hook("reduce_fold", ("R", *CHANGE), "Reduced"),
+)
+
+
+def addresses(function: Function) -> tuple[str, ...]:
+    """What a function of a program is given to find its symbols."""
+    return ADDRESSES.get(function.name, CHANGE)
+
+
+class Printer(Syntax):
+    """Prints the functions and hooks of a program; a subclass knows the syntax of its language."""
+
+    def __init__(self, typed: TypedProgram, analysis: Analysis | None = None) -> None:
+        """``analysis`` is needed for hooks, not for functions."""
+        super().__init__(typed)
+        self._analysis = analysis
+        self.by_name = {function.name: function for function in functions(typed)}
+
+    @property
+    def analysis(self) -> Analysis:
+        """What is known about the program."""
+        assert self._analysis is not None, "hooks need the analysis of the program"
+        return self._analysis
+
+    # ---- a program's own functions -------------------------------------------------------------------------------
+
+    def functions(self) -> list[str]:
+        """Every function of the program: of scalars, with its symbols looked up, and storing what it gives."""
+        texts = []
+        for function in self.by_name.values():
+            texts += [self.scalar(function), self.at(function)]
+            if function.name in _STORING:
+                texts.append(self.store(function))
+        return texts
+
+    def scalar(self, function: Function) -> str:
+        """The function of scalars: it takes exactly the symbols that it uses."""
+        statements, results = self.lower(function.roots, function.results, by_address=False)
+        body = [*statements, *self.give_results(function, results)]
+        return self.define(
+            function.name, [self.argument(a) for a in function.arguments], self.result_type(function), body
+        )
+
+    def at(self, function: Function) -> str:
+        """The same with its symbols looked up."""
+        call = f"{function.name}({', '.join(self.look_up(argument.leaf) for argument in function.arguments)})"
+        result = self.result_type(function)
+        body = [self.run(call)] if result == "void" else self.give(call)
+        return self.define(f"{function.name}_at", addresses(function), result, body)
+
+    def store(self, function: Function) -> str:
+        """Store the results, and tell whether the integers among them fit: one that does not differs after the cast."""
+        takes = (self.stored_into(function), *addresses(function))
+        name, writes = f"{function.name}_store", function.writes
+        if not writes:
+            return self.define(name, takes, "bool", self.give(self.literal(True, BOOL)))
+        fresh = self.let("fresh", f"{function.name}_at({', '.join(addresses(function))})")
+        values = [self.item("fresh", i, len(writes)) for i in range(len(writes))]
+        narrow = {field for where, field in self.typed.narrowing if where == function.name}
+        checked = [i for i, (field, _) in enumerate(writes) if field in narrow]
+        roots = [function.roots[i] for i in checked]
+        # the whole values are computed before anything is stored, since D may be S
+        statements, wide = self.lower(roots, [self.typed.typing.of(root).dtype for root in roots], by_address=True)
+        tests = [f"({whole}) == {values[i]}" for whole, i in zip(wide, checked, strict=True)]
+        stores = [self.store_field(function, *where, value) for where, value in zip(writes, values, strict=True)]
+        fits = f" {self.both} ".join(tests) or self.literal(True, BOOL)
+        return self.define(
+            name, takes, "bool", [fresh, *statements, self.let("fits", fits, BOOL), *stores, *self.give("fits")]
+        )
+
+    # ---- hooks: what each of HOOKS does --------------------------------------------------------------------------
+
+    def hooks(self) -> list[str]:
+        """Every hook that all devices have."""
+        return [self.define(*hook, getattr(self, f"_{hook.name}")()) for hook in HOOKS]
+
+    @property
+    def _components(self) -> range:
+        return range(len(self.typed.accumulators))
+
+    def _identity(self) -> list[str]:
+        pairs = zip(self.typed.identities, self.typed.accumulators, strict=True)
+        return self.give_all("Message", [self.literal(value, dtype) for value, dtype in pairs])
+
+    def _merge(self) -> list[str]:
+        monoid = self.ir.combine
+        if monoid is ANY:
+            return self.give("b")
+        pairs = [(self.part("a", i), self.part("b", i)) for i in self._components]
+        if not monoid.keyed:
+            dtypes = self.typed.accumulators
+            return self.give_all(
+                "Message", [self.merged(monoid.part(i), dtypes[i], *pairs[i]) for i in self._components]
+            )
+        lines = []
+        for a, b in pairs:
+            lines += self.when(f"{b} != {a}", self.give(self.choose(f"{b} {BETTER[monoid.name]} {a}", "b", "a")))
+        return [*lines, *self.give("a")]
+
+    def _load_message(self) -> list[str]:
+        return self.give_all("Message", [self.accumulator(i) for i in self._components])
+
+    def _store_message(self) -> list[str]:
+        return [self.store_accumulator(i, self.part("message", i)) for i in self._components]
+
+    def _merge_shared(self) -> list[str]:
+        """Component by component where an atomic does it, else whole, under a lock."""
+        monoid = self.ir.combine
+        match way_to_share(monoid, len(self._components)):
+            case "store":
+                return [self.share_accumulator(0, self.part("message", 0))]
+            case "lock":
+                kept = "message" if monoid is ANY else f"merge({self.newest_message}(A, v), message)"
+                return self.locked(f"store_message(A, v, {kept})")
+        lines = []
+        for i in self._components:
+            own, value = monoid.part(i), self.part("message", i)
+            merge = [self.atomic(own, i, value)]
+            if own in (MIN, MAX):  # most messages improve nothing: look before the atomic
+                merge = self.when(f"{value} {BETTER[own.name]} {self.newest_accumulator(i)}", merge)
+            lines += merge
+        return lines
+
+    def _save_old(self) -> list[str]:
+        return [
+            self.assign(self.field("D", spec.name, i), self.field_value("S", spec.name, i))
+            for spec in self.ir.fields
+            if spec.name in self.ir.written
+            for i in range(spec.width)
+        ]
+
+    def _changes(self) -> list[str]:
+        update = self.by_name["update"]
+        count = len(update.writes)
+        if not count:
+            return self.give(self.literal(False, BOOL))
+        lines, old = self.updated(update)
+        tests = [f"{self.item('fresh', i, count)} != {old[i]}" for i in range(count)]
+        return [*lines, *self.give(f" {self.either} ".join(tests))]
+
+    def _reduce_start(self) -> list[str]:
+        dtypes = [self.typed.reduction_type(r.name) for r in self.ir.reductions]
+        starts = [self.literal(r.monoid.identity(d), d) for r, d in zip(self.ir.reductions, dtypes, strict=True)]
+        return self.give_all("Reduced", starts or ["0"])
+
+    def _reduce_fold(self) -> list[str]:
+        return self.folded("R", [f"reduce_{r.name}_at(O, S, K, v)" for r in self.ir.reductions])
+
+    def folded(self, into: str, values: Sequence[str]) -> list[str]:
+        """Return the reductions ``into`` with others folded in, of which ``values`` are the texts."""
+        if not values:
+            return self.give(into)
+        dtypes = [self.typed.reduction_type(r.name) for r in self.ir.reductions]
+        old = [self.reduced(into, i) for i in range(len(values))]
+        lines = [self.let(f"x{i}", value, dtypes[i]) for i, value in enumerate(values)]
+        parts: dict[int, str] = {}
+        for monoid, places in self.ir.joint_reductions:
+            if not monoid.keyed:
+                parts |= {i: self.merged(monoid, dtypes[i], old[i], f"x{i}") for i in places}
+                continue
+            wins = f"wins{places[0]}"
+            test = comes_first(monoid, [(f"x{i}", old[i]) for i in places], either=self.either, both=self.both)
+            lines.append(self.let(wins, test, BOOL))
+            parts |= {i: f"({self.choose(wins, f'x{i}', old[i])})" for i in places}
+        return [*lines, *self.give_all("Reduced", [parts[i] for i in range(len(values))])]

@@ -1,0 +1,180 @@
+"""A program's hooks in Python, as the skeletons in ``engines/cpu/skeletons`` call them.
+
+Those that every device has are in :mod:`dromos.codegen.hooks`; here is what the CPU's skeletons need beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from dromos.codegen.facts import program_facts
+from dromos.codegen.hooks import ADDRESSES, CHANGE, EDGE, VERTEX
+from dromos.codegen.numba.printer import NumbaPrinter
+from dromos.codegen.numba.render import render
+from dromos.program import Analysis, TypedProgram
+from dromos.program.expr import TRUE, Expr
+from dromos.program.forms import is_claimed, is_offered, offers_early
+from dromos.program.levels import LevelSearch
+
+__all__ = ["CLAIMING_LOAD", "hooks_text", "wanting_levels"]
+
+_PRELUDE: Final = """from dromos.intrinsics import *
+from dromos.jit import LINE, inline, lean_kernel, barrier, publish, published, total"""
+CLAIMING_LOAD: Final = "load_unordered"
+"""How a claim reads: it needs no fresh value, since the swap tells whether it was. So loads may be merged, and left out
+where nothing comes of them."""
+_LAST_BIN: Final = 1 << 61
+_CLAIM: Final = (*ADDRESSES["update"], "contested")
+
+
+def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> str:
+    """The functions and constants that skeletons import from ``hooks``; ``shared`` as in :func:`render`."""
+    printer = NumbaPrinter(typed, analysis)
+    parts = [
+        render(typed, prelude=_PRELUDE, shared=shared).rstrip(), _constants(typed, analysis), *_weights(printer),
+        *printer.hooks(), *_reducing(printer), *_old_values(printer), *_ordering(printer), _claiming(printer),
+    ]  # fmt: skip
+    return "\n\n".join(parts)
+
+
+def _constants(typed: TypedProgram, analysis: Analysis) -> str:
+    facts = program_facts(typed, analysis) | {
+        "OFFERS_EARLY": offers_early(typed.ir),
+        "OFFERED": is_offered(typed.ir, analysis),
+        "WANTS_DECLARED": typed.ir.wants is not TRUE,
+    }
+    return "\n".join(f"{name} = {value!r}" for name, value in facts.items())
+
+
+def _weights(printer: NumbaPrinter) -> list[str]:
+    weight = printer.typed.types.weight
+    one = printer.literal(1, weight or np.dtype(np.int64))
+    return [
+        printer.define(
+            "weight_at", ("weights", "arc"), "", printer.give("1" if weight is None else "load(weights, arc)")
+        ),
+        printer.define("weight_one", (), "", printer.give(one)),
+    ]
+
+
+def _reducing(printer: NumbaPrinter) -> list[str]:
+    count = len(printer.ir.reductions)
+    kept = [f"sums[{i}][place] = R[{i}]" for i in range(count)]
+    return [printer.define("reduce_store", ("R", "sums", "place"), "", kept)]
+
+
+def _old_values(printer: NumbaPrinter) -> list[str]:
+    """A vertex's old state as values in registers instead of rows of a copy."""
+    ir = printer.ir
+    kept = [(name, index) for name in ir.written for index in range(ir.field(name).width)]
+    now = [printer.look_up(Expr("field", attr=("new", name, index))) for name, index in kept]
+
+    def value(leaf: Expr) -> str:
+        if leaf.role != "old" or leaf.op != "field":
+            return printer.look_up(leaf)
+        name, index = leaf.attr[1:]
+        if (name, index) in kept:
+            return f"H[{kept.index((name, index))}]"
+        return printer.look_up(Expr("field", attr=("new", name, index)))
+
+    def call(name: str) -> str:
+        return f"{name}({', '.join(value(a.leaf) for a in printer.by_name[name].arguments)})"
+
+    folded = printer.folded("R", [call(f"reduce_{r.name}") for r in ir.reductions])
+    return [
+        printer.define("old_values", ("S", "v"), "", printer.give(f"({', '.join(now) or '0'},)")),
+        printer.define("active_from", ("H", *VERTEX), "", printer.give(call("active"))),
+        printer.define("reduce_fold_from", ("R", "H", *CHANGE[1:]), "", folded),
+    ]
+
+
+def _ordering(printer: NumbaPrinter) -> list[str]:
+    """What is needed to settle vertices in the order of a field; nothing for a program that asks for no order."""
+    priority = printer.analysis.priority
+    name = priority[0] if priority is not None else printer.ir.fields[0].name
+    own = Expr("field", attr=("source", name, 0))
+    values = ["value" if a.leaf is own else printer.look_up(a.leaf) for a in printer.by_name["compute"].arguments]
+    compute = printer.give(f"compute({', '.join(values)})")
+    return [
+        f"PRIORITY = {printer.slot(name)}",
+        printer.define("bucket", ("value", "scale"), "", _bucket(printer.typed.dtype(name).kind)),
+        printer.define("compute_from", ("value", *EDGE), "", compute),
+    ]
+
+
+def _bucket(kind: str) -> list[str]:
+    """The bin of a value, kept within the bins that kernels can tell apart; a NaN comes last."""
+    if kind == "f":
+        place = "value * scale"
+        last, first = f"np.float64({_LAST_BIN})", f"np.float64({-_LAST_BIN})"
+    elif kind == "u":
+        place, last, first = "value >> np.uint64(scale)", f"np.uint64({_LAST_BIN})", "np.uint64(0)"
+    else:
+        place, last, first = "np.int64(value) >> scale", f"np.int64({_LAST_BIN})", f"np.int64({-_LAST_BIN})"
+    return [
+        f"place = {place}",
+        f"place = place if place < {last} else {last}",
+        f"return np.int64(place if place > {first} else {first})",
+    ]
+
+
+def _claiming(printer: NumbaPrinter) -> str:
+    """How a vertex takes its one message: by a compare-and-swap of the field that tells whether it has."""
+    analysis = printer.analysis
+    if analysis.search is not None:
+        return _claiming_levels(printer, analysis.search)
+    name = analysis.claimed
+    if name is None or not is_claimed(printer.typed, analysis):
+        return printer.define("claim_store", _CLAIM, "", printer.give("False"))
+    own, column = Expr("field", attr=("vertex", name, 0)), f"S[{printer.slot(name)}]"
+    reader = NumbaPrinter(printer.typed, shared=CLAIMING_LOAD)
+
+    def call(function: str) -> str:
+        given = ("old" if a.leaf is own else reader.look_up(a.leaf) for a in printer.by_name[function].arguments)
+        return f"{function}({', '.join(given)})"
+
+    writes = printer.by_name["update"].writes
+    values = {where: printer.item("fresh", i, len(writes)) for i, where in enumerate(writes)}
+    claimed = values.pop((name, 0))
+    return printer.define(
+        "claim_store", _CLAIM, "",
+        [
+            f"old = {CLAIMING_LOAD}({column}, v)",
+            f"if not {call('wants')}:",
+            "    return False",
+            f"fresh = {call('update')}",
+            "if not contested:",
+            f"    store_relaxed({column}, v, {claimed})",
+            f"elif not compare_and_swap_relaxed({column}, v, old, {claimed}):",
+            "    return False",
+            *(printer.store_shared(*where, value, fields="S") for where, value in values.items()),
+            "return True",
+        ],
+    )  # fmt: skip
+
+
+def _claiming_levels(printer: NumbaPrinter, search: LevelSearch) -> str:
+    """The same where the field is a level, and the message a smaller one."""
+    column = f"S[{printer.slot(search.field)}]"
+    return printer.define(
+        "claim_store", _CLAIM, "",
+        [
+            f"old = {CLAIMING_LOAD}({column}, v)",
+            "if not message < old:",
+            "    return False",
+            "if not contested:",
+            f"    store_relaxed({column}, v, message)",
+            "    return True",
+            f"return compare_and_swap_relaxed({column}, v, old, message)",
+        ],
+    )  # fmt: skip
+
+
+def wanting_levels(typed: TypedProgram, search: LevelSearch) -> str:
+    """Who still wants a message in such a search: who was not reached."""
+    printer = NumbaPrinter(typed)
+    unreached = printer.literal(search.unreached, typed.dtype(search.field))
+    test = f"{CLAIMING_LOAD}(S[{printer.slot(search.field)}], v) == {unreached}"
+    return printer.define("wants_at", VERTEX, "", printer.give(test))
