@@ -1,9 +1,9 @@
 """Whether runs on disk stay within their budget: peaks of memory at three budgets, from the system's own books.
 
-Each call runs in a process of its own, which first runs the same algorithm on a tiny store, so that libraries and
+Each call runs in a process of its own, which first runs the same algorithm on a small store, so that libraries and
 kernels are loaded. *Before* is what the process holds then, *peak* the most that it held afterwards, and *grown* their
-difference: what ``memory=`` promises to bound. *Beyond* is the peak less the budget: libraries and kernels, mostly
-pages of files (LLVM, SciPy) that the system can drop. All are resident memory (RSS).
+difference: what ``memory=`` promises to bound. *Beyond* is the peak less the budget: libraries and kernels. All are
+resident memory (RSS).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def run(scale: int = 20, quick: bool = False, rows: Collection[str] = ()) -> Ite
     """One row per algorithm and budget; the least budget is little more than the fields of the vertices need."""
     scale = 14 if quick else scale
     megabytes = (8, 16) if quick else tuple(size << max(0, scale - 20) for size in (56, 80, 128))
-    tiny, file = store_of(12, "input"), store_of(scale, "input")
+    tiny, file = store_of(12 if quick else 16, "input"), store_of(scale, "input")
     for name, size in product((name for name in CALLS if chosen(name, rows)), megabytes):
         memory = f"{size}M"
         say(f"kron{scale}, {name} in {memory}")

@@ -12,6 +12,7 @@ import pytest
 import dromos as dr
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.places.stream import StreamEngine
+from dromos.places.stream.compiler_pages import release_compiler_pages
 from tests.stream.stores import PAGE, random_graph, stored
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +50,15 @@ def test_components_are_found_in_one_pass_over_the_pages(directed: bool, by_degr
     assert 0 < found.trace.read <= section.nbytes + 5 * PAGE
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system's own books are read there")
+def test_a_run_gives_the_compilers_pages_back_and_can_compile_afterwards(tmp_path: Path) -> None:
+    import numba
+
+    dr.bfs(stored(random_graph(9), tmp_path), 7, memory="8M", device="cpu")
+    assert release_compiler_pages() > 1 << 20
+    assert numba.njit(lambda x: 3 * x + 1)(5) == 16
+
+
 _MEASURED = """
 import sys
 import numpy as np
@@ -73,7 +83,7 @@ def run(graph, memory):
     dr.run(kind(alpha=0.85, tolerance=0.0), graph, device=StreamEngine(leaf(), memory), max_iter=2)
     dr.run(BFS(source=0), graph, device=StreamEngine(leaf(), memory), max_iter=3)
 
-run(dr.open(sys.argv[2]), 64 << 20)
+run(dr.open(sys.argv[2]), int(sys.argv[4]))
 try:
     open("/proc/self/clear_refs", "w").write("5")
 except OSError:
@@ -97,9 +107,9 @@ def wide_graph(vertices: int, degree: int) -> dr.Graph:
 @pytest.mark.parametrize(("leaf", "memory"), [("numpy", 48 << 20), ("cpu", 24 << 20)])
 def test_a_run_stays_within_its_budget(leaf: str, memory: int, tmp_path: Path) -> None:
     small, large = tmp_path / "small.drm", tmp_path / "large.drm"
-    dr.write(wide_graph(2_000, 10), small)
+    dr.write(wide_graph(20_000, 250), small)  # as wide as the other: the same kernels are loaded
     dr.write(wide_graph(100_000, 250), large)
     assert large.stat().st_size > 2 * memory - (1 << 20)
     words = [sys.executable, "-c", _MEASURED, leaf, str(small), str(large), str(memory)]
     done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=900, cwd=ROOT)
-    assert int(done.stdout) < memory + (4 << 20)
+    assert memory // 4 < int(done.stdout) < memory + (4 << 20)

@@ -20,6 +20,7 @@ from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.places.operators import OPERATORS, Blocks
 from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, state_bytes
+from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
@@ -132,6 +133,7 @@ class StreamEngine:
             )  # fmt: skip
         finally:
             pager.close()
+            release_compiler_pages()
         return {"label": label, "steps": steps}
 
     def operator(self, name: str) -> NativeKernel | None:

@@ -11,6 +11,7 @@ from dromos.graph.summary import human_bytes
 from dromos.places.driver import PlacedExecution
 from dromos.places.exchange import CopyExchange
 from dromos.places.stream.budget import MemoryPlan
+from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.feed import PageFeed
 from dromos.plan import Constants, Path, Stats
 from dromos.program import GraphTypes, Program
@@ -28,6 +29,8 @@ class StreamExecution(PlacedExecution):
         self, program: Program, graph: StoredGraph, types: GraphTypes, part: Part, feed: PageFeed, memory: MemoryPlan
     ) -> None:
         self.feed, self.memory = feed, memory
+        self._compiled: set[Path] = set()
+        release_compiler_pages()
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
         if "pull" not in feed.directions and not (self.ir.edge_fields or self.ir.edge_params):
             self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")
@@ -45,6 +48,9 @@ class StreamExecution(PlacedExecution):
         """One superstep on ``path``; the stats tell what it read, and what the next one would."""
         before = self.feed.pager.bytes_read
         stats = super().step(path, horizon)
+        if path not in self._compiled:
+            self._compiled.add(path)
+            release_compiler_pages()
         self.stats = self._with_bytes(stats, self.feed.pager.bytes_read - before)
         return self.stats
 
@@ -61,6 +67,7 @@ class StreamExecution(PlacedExecution):
     def close(self) -> None:
         """End the threads that read, and close the file."""
         self.feed.pager.close()
+        release_compiler_pages()
 
     def __repr__(self) -> str:
         return f"<{self.ir.name} on {self.shape!r}: {self.memory}; {human_bytes(self.feed.pager.bytes_read)} read>"
