@@ -22,12 +22,14 @@ import numpy as np
 import dromos as dr
 from benchmarks.gpu.graphs import make
 from benchmarks.record import say
+from dromos.algorithms.costs import cost_of
 from dromos.engines.cuda.device_graph import forget
 from dromos.engines.cuda.engine import CudaEngine
 from dromos.engines.cuda.options import CudaOptions
-from dromos.places.hybrid import model, split_graph
+from dromos.places.hybrid import split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.rates import Rates, measured
+from dromos.plan.cost import SplitCost
 
 __all__ = ["KEY", "run"]
 
@@ -45,11 +47,11 @@ WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
     "sssp": (True, "distance", lambda graph, source, **how: dr.sssp(graph, source, **how)),
 }  # fmt: skip
 """Whether it takes weights, the field that is compared, and the call."""
-_MODELS = {
-    "bfs": model.WORKS["bfs"],
-    "pagerank, an iteration": model.Work(passes=1),
-    "components": model.WORKS["connected_components"],
-    "sssp": model.WORKS["sssp"],
+_MODELS: dict[str, SplitCost | None] = {
+    "bfs": cost_of("bfs").split,
+    "pagerank, an iteration": SplitCost(passes=1),
+    "components": cost_of("connected_components").split,
+    "sssp": cost_of("sssp").split,
 }
 FIGURES: dict[str, dict[str, float]] = {
     "bfs": {"totem_ms": 4.3, "must_ms": 4.3, "aim_ms": 2.0},
@@ -152,7 +154,9 @@ def _model(
     made = split_graph(graph, (share, 1 - share), split)  # type: ignore[arg-type]
     arcs = [part * graph.num_arcs for part in made.shares]
     vertices = np.diff(made.bounds).tolist()
-    ms = predicted_run(_MODELS[row], arcs, vertices, rates) * 1e3
+    work = _MODELS[row]
+    assert work is not None
+    ms = predicted_run(work, arcs, vertices, rates) * 1e3
     sizes = {
         "first_arcs": arcs[0],
         "first_vertices": vertices[0],

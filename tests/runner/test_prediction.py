@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dromos as dr
+from dromos.algorithms.costs import cost_of
 from dromos.cli import app
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import InvalidArgumentError
@@ -32,7 +33,7 @@ def by_place(rows: list[prediction.Prediction]) -> dict[str, prediction.Predicti
 
 def test_a_graph_in_memory_alone_cannot_be_streamed() -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
-    rows = prediction.predictions(graph, "pagerank")
+    rows = prediction.predictions(graph, cost_of("pagerank"))
     assert rows[0].place == "cpu, in memory"
     assert rows[0].seconds == pytest.approx(20 * (graph.num_arcs + graph.num_vertices) / 1e9)
     assert ".drm" in by_place(rows)["cpu, from disk"].note
@@ -44,13 +45,13 @@ def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     dr.write(graph, tmp_path / "g.drm")
     stored = dr.open(tmp_path / "g.drm")
     state = 40 * graph.num_vertices
-    plenty = by_place(prediction.predictions(stored, "bfs", 1 << 30))["cpu, from disk"]
-    little = by_place(prediction.predictions(stored, "bfs", state + 4096))["cpu, from disk"]
+    plenty = by_place(prediction.predictions(stored, cost_of("bfs"), 1 << 30))["cpu, from disk"]
+    little = by_place(prediction.predictions(stored, cost_of("bfs"), state + 4096))["cpu, from disk"]
     assert (plenty.moved, little.moved) == (0, 4 * graph.num_arcs - 4096)
     assert plenty.seconds is not None
     assert little.seconds is not None
     assert little.seconds - plenty.seconds == pytest.approx(0.5 * little.moved / 1e6, rel=0.1)
-    assert by_place(prediction.predictions(stored, "bfs", state - 1))["cpu, from disk"].seconds is None
+    assert by_place(prediction.predictions(stored, cost_of("bfs"), state - 1))["cpu, from disk"].seconds is None
 
 
 def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
@@ -59,20 +60,20 @@ def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     stored = dr.open(tmp_path / "g.drm")
     targets = stored.header.section("targets")
     assert targets is not None
-    row = by_place(prediction.predictions(stored, "bfs", 40 * graph.num_vertices))["cpu, from disk"]
+    row = by_place(prediction.predictions(stored, cost_of("bfs"), 40 * graph.num_vertices))["cpu, from disk"]
     assert row.moved == targets.nbytes < 2 * graph.num_arcs
 
 
 def test_the_graph_that_is_too_large_for_memory_is_not_predicted_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dromos.sizes.available_memory", lambda: 1000)
-    row = by_place(prediction.predictions(dr.generators.path(500), "bfs"))["cpu, in memory"]
+    row = by_place(prediction.predictions(dr.generators.path(500), cost_of("bfs")))["cpu, in memory"]
     assert row.seconds is None
     assert "larger than" in row.note
 
 
 def test_an_algorithm_without_a_model_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="pagerank"):
-        prediction.predictions(dr.generators.path(3), "triangles")
+        prediction.predictions(dr.generators.path(3), cost_of("triangles"))
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ class Named(VectorisedLeaf):
 
 def test_a_hybrid_stands_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = dr.generators.rmat(10, 8, seed=1, symmetrize=True)
-    assert by_place(prediction.predictions(graph, "pagerank"))["cpu+cuda"].note == "there is no GPU"
+    assert by_place(prediction.predictions(graph, cost_of("pagerank")))["cpu+cuda"].note == "there is no GPU"
     monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "")
     monkeypatch.setattr(prediction, "_on_gpu", lambda *_: iter(()))
     monkeypatch.setattr(prediction, "_leaves", lambda: [Named("cpu"), Named("cuda")])
@@ -114,11 +115,11 @@ def test_a_hybrid_stands_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> N
     for module in ("dromos.places.hybrid.model", "dromos.runner.prediction"):
         monkeypatch.setattr(f"{module}.measured", lambda leaf: quick if leaf.name == "cuda" else RATES)
     state, rows = 80 * graph.num_vertices, 4 * graph.num_arcs
-    half = by_place(prediction.predictions(graph, "pagerank", state + rows // 2))["cpu+cuda"]
-    most = by_place(prediction.predictions(graph, "pagerank", state + rows))["cpu+cuda"]
+    half = by_place(prediction.predictions(graph, cost_of("pagerank"), state + rows // 2))["cpu+cuda"]
+    most = by_place(prediction.predictions(graph, cost_of("pagerank"), state + rows))["cpu+cuda"]
     assert half.seconds is not None
     assert most.seconds is not None
     assert half.seconds > most.seconds  # the slower processor has to take more
     assert "share=0.5" in half.how
-    assert "fits the devices' memory" in by_place(prediction.predictions(graph, "bfs", state))["cpu+cuda"].note
-    assert "no program" in by_place(prediction.predictions(graph, "core_numbers"))["cpu+cuda"].note
+    assert "fits the devices' memory" in by_place(prediction.predictions(graph, cost_of("bfs"), state))["cpu+cuda"].note
+    assert "no program" in by_place(prediction.predictions(graph, cost_of("core_numbers")))["cpu+cuda"].note

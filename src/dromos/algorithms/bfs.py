@@ -10,7 +10,7 @@ is may differ between paths and runs, the levels never do. Self-loops and parall
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from dromos.algorithms.arguments import count_of, sources_of_arcs
 from dromos.algorithms.verifying import nowhere, require, tree_depth, with_arc
 from dromos.dtypes import Array
 from dromos.graph import Graph
+from dromos.plan.cost import Cost, SplitCost
 from dromos.runner import Options, Result, Session
 
 __all__ = ["BFS", "BFSResult", "bfs", "verify"]
+
+COST: Final = Cost(passes=0.5, split=SplitCost(passes=0.3, crossing=1, steps=10))
 
 
 class BFS(dr.Program):

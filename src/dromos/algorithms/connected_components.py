@@ -9,7 +9,7 @@ labels spread along edges and the least one stays; on a directed graph along bot
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
+from dromos.plan.cost import Cost, SplitCost
 from dromos.runner import Options, Result, Session, array_module, on_host
 
 __all__ = ["Components", "ComponentsResult", "component_sizes", "connected_components", "verify"]
+
+COST: Final = Cost(passes=1, split=SplitCost(passes=1, crossing=60, steps=2, arcs=0.1))
 
 
 class Components(dr.Program):

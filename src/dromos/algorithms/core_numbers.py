@@ -12,7 +12,7 @@ cores decomposition of networks", 2003.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -22,9 +22,12 @@ from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.graph.derived import derived
+from dromos.plan.cost import Cost
 from dromos.runner import Options, Result, Session
 
 __all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "peeled_graph", "verify"]
+
+COST: Final = Cost(passes=3)
 
 
 class Peel(dr.Program):

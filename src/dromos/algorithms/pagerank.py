@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -36,9 +36,12 @@ from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.plan.cost import Cost, SplitCost
 from dromos.runner import Options, Result, Session
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
+
+COST: Final = Cost(passes=20, split=SplitCost(passes=20, steps=20))
 
 METHODS = ("power", "delta")
 _ITERATIONS = 100

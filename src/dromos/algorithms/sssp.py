@@ -14,7 +14,7 @@ them is a negative cycle: Cherkassky and Goldberg, "Negative-cycle detection alg
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -27,9 +27,12 @@ from dromos.errors import NegativeCycleError
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
 from dromos.plan import Stats
+from dromos.plan.cost import Cost, SplitCost
 from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
+
+COST: Final = Cost(passes=3, split=SplitCost(passes=14, crossing=5, steps=14))
 
 
 @cache

@@ -25,23 +25,25 @@ def plan(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Predict what an algorithm takes in memory, from disk and on a GPU, without running it."""
+    from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
     from dromos.graph.summary import human_bytes
-    from dromos.runner.prediction import PASSES, chosen, predictions
+    from dromos.runner.prediction import chosen, predictions
 
     name = algorithm.replace("-", "_")
-    if name not in PASSES:  # before the graph is read
-        known = ", ".join(PASSES).replace("_", "-")
+    if name not in PREDICTABLE:  # before the graph is read
+        known = ", ".join(PREDICTABLE).replace("_", "-")
         raise InvalidArgumentError(f"{algorithm}: there is a model for {known}")
+    cost = cost_of(name)
     with work(f"reading {graph.name}") as progress:
         found = read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):
-        rows = predictions(found, name, None if memory is None else parse_size(memory))
+        rows = predictions(found, cost, None if memory is None else parse_size(memory))
     taken = chosen(found)
     if json:
-        print_json({"algorithm": name, "passes": PASSES[name], "auto": taken, "places": [asdict(row) for row in rows]})
+        print_json({"algorithm": name, "passes": cost.passes, "auto": taken, "places": [asdict(row) for row in rows]})
         return
-    title = f"{algorithm} on {graph.name}: the arcs are read {PASSES[name]:g} times, about"
+    title = f"{algorithm} on {graph.name}: the arcs are read {cost.passes:g} times, about"
     table = Table("place", "memory", "moved each time", "about", "", title=title, title_justify="left")
     for row in rows:
         about = "-" if row.seconds is None else f"{row.seconds:.3g} s"

@@ -21,21 +21,20 @@ import numpy as np
 from dromos import disk_cache, sizes
 from dromos.engines import Engine
 from dromos.engines.parts import Leaf
-from dromos.errors import DeviceError, InvalidArgumentError
+from dromos.errors import DeviceError
 from dromos.graph import Graph
 from dromos.graph.store.origin import origin_of
 from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.stripes import open_source
-from dromos.places.hybrid.model import WORKS, best_choice, predicted_run, sizes_of
+from dromos.places.hybrid.model import best_choice, predicted_run, sizes_of
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
 from dromos.places.hybrid.split import order_of
 from dromos.plan import Path
+from dromos.plan.cost import Cost, SplitCost
 from dromos.runner.devices import DEVICES, engine_for
 
-__all__ = ["PASSES", "Prediction", "chosen", "predictions"]
+__all__ = ["Prediction", "chosen", "predictions"]
 
-PASSES: Final = {"bfs": 0.5, "sssp": 3.0, "pagerank": 20.0, "connected_components": 1.0, "core_numbers": 3.0}
-"""How often an algorithm reads the arcs, about."""
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
 _READ_BYTES: Final = 64 << 20
 
@@ -56,14 +55,12 @@ class Prediction:
     note: str = ""
 
 
-def predictions(graph: Graph, algorithm: str, memory: int | None = None) -> list[Prediction]:
+def predictions(graph: Graph, cost: Cost, memory: int | None = None) -> list[Prediction]:
     """Every place, the quickest first; ``memory``: what a run may take, on the device or, for a stream, on the host."""
-    if algorithm not in PASSES:
-        raise InvalidArgumentError(f"algorithm={algorithm!r}: there is a model for {', '.join(PASSES)}")
     rows = [
-        *_on_host(graph, PASSES[algorithm], memory),
-        *_on_gpu(graph, PASSES[algorithm], memory),
-        _on_both(graph, algorithm, memory),
+        *_on_host(graph, cost.passes, memory),
+        *_on_gpu(graph, cost.passes, memory),
+        _on_both(graph, cost.split, memory),
     ]
     return sorted(rows, key=lambda row: (row.seconds is None, row.seconds or 0.0))
 
@@ -123,18 +120,18 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
     yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moved / rates.bytes))
 
 
-def _on_both(graph: Graph, algorithm: str, memory: int | None) -> Prediction:
+def _on_both(graph: Graph, work: SplitCost | None, memory: int | None) -> Prediction:
     """The CPU and the first GPU on one graph, with the share and the split that its model chooses."""
     from dromos.engines.cuda.availability import why_unavailable
 
     place, how, arcs = "cpu+cuda", 'device="cpu+cuda"', _arc_bytes(graph)
     state = (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
     reason = why_unavailable()
-    if not reason and algorithm not in WORKS:
+    if not reason and work is None:
         reason = "no program that can be split over processors"
-    if reason or not graph.num_arcs:
+    if reason or work is None or not graph.num_arcs:
         return Prediction(place, how, arcs + state, 0, None, reason or "there are no arcs to split")
-    leaves, work = _leaves(), WORKS[algorithm]
+    leaves = _leaves()
     room = None if memory is None else memory - state
     try:
         choice = best_choice(graph, leaves, memory=room)

@@ -22,34 +22,12 @@ from dromos.graph import Graph
 from dromos.identity_cache import IdentityCache
 from dromos.places.hybrid.rates import Rates, measured
 from dromos.places.hybrid.split import SPLITS, Split, order_of
+from dromos.plan.cost import MESSAGE_BYTES, SplitCost
 
-__all__ = ["WORKS", "Choice", "Work", "best_choice", "choose", "predicted", "predicted_run", "sizes_of"]
+__all__ = ["Choice", "best_choice", "choose", "predicted", "predicted_run", "sizes_of"]
 
 _SHARES: Final = (0.01, 0.02, 0.05, *(0.05 * i for i in range(2, 20)))
-_MESSAGE_BYTES: Final = 8
 _kept = IdentityCache()
-
-
-@dataclass(frozen=True)
-class Work:
-    """What an algorithm does on a split graph, counted on R-MAT graphs."""
-
-    passes: float
-    """Supersteps in which all vertices are active, or what amounts to them."""
-    crossing: float = _MESSAGE_BYTES
-    """Bytes that each vertex is told by in such a superstep."""
-    steps: float = 1.0
-    """Supersteps, each of which takes a while even if there is nothing to do."""
-    arcs: float = 1.0
-    """The part of the arcs that such a superstep looks at."""
-
-
-WORKS: Final = {
-    "bfs": Work(passes=0.3, crossing=1, steps=10),
-    "sssp": Work(passes=14, crossing=5, steps=14),
-    "pagerank": Work(passes=20, steps=20),
-    "connected_components": Work(passes=1, crossing=60, steps=2, arcs=0.1),
-}
 
 
 @dataclass(frozen=True)
@@ -62,7 +40,7 @@ class Choice:
 
 
 def predicted(
-    arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates], crossing: float = _MESSAGE_BYTES
+    arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates], crossing: float = MESSAGE_BYTES
 ) -> float:
     """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes that tell of a vertex.
 
@@ -74,11 +52,11 @@ def predicted(
     return _slowest(arcs, vertices, rates, crossing, long)
 
 
-def predicted_run(work: Work, arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates]) -> float:
+def predicted_run(work: SplitCost, arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates]) -> float:
     """Seconds of a whole run.
 
     >>> rates = [Rates(1e9, 1e9, 1e10, step=1e-3), Rates(9e9, 9e9, 1e10)]
-    >>> round(predicted_run(Work(passes=2, steps=10), [1e8, 9e8], [0, 0], rates), 3)
+    >>> round(predicted_run(SplitCost(passes=2, steps=10), [1e8, 9e8], [0, 0], rates), 3)
     0.21
     """
     looked_at = [count * work.arcs for count in arcs]
