@@ -159,9 +159,11 @@ _ALL = ("kron22", "urand22", "grid3000")
 _NEVER = 1 << 30
 """A row length that no row has."""
 _STEP_BY_STEP = {"fusion": "none"}
-_NO_BALANCE = {"block_row": _NEVER, "grid_row": _NEVER, "probes": _NEVER}
-_HUB_WORDS = 512
+_NO_BALANCE = {"defines": tuple(f"{name}={_NEVER}" for name in ("BLOCK_ROW", "GRID_ROW", "PROBES"))}
+_HUB_CACHE = {"defines": ("HUB_WORDS=512",)}
 """16,384 hubs in 2 KiB of shared memory a block."""
+_ONLINE, _BALLOT = {"defines": ("FILTER=1",)}, {"defines": ("FILTER=2",)}
+"""How a frontier is made, in ``claiming.cuh``: by appending what is found, or by the bits of all vertices."""
 
 TABLES: dict[str, Table] = {
     "enterprise": Table(
@@ -171,16 +173,16 @@ TABLES: dict[str, Table] = {
             Variant("+ scheduling: queues by warps", {**_STEP_BY_STEP, **_NO_BALANCE, "renumber": False}),
             Variant("+ balancing by degree", {**_STEP_BY_STEP, "renumber": False}),
             Variant("+ hubs first: ids by degree, in L2", _STEP_BY_STEP),
-            Variant("+ hub cache in shared memory", {**_STEP_BY_STEP, "hub_words": _HUB_WORDS}),
+            Variant("+ hub cache in shared memory", {**_STEP_BY_STEP, **_HUB_CACHE}),
             Variant("all levels in one kernel, hubs in L2 (the default)"),
-            Variant("all levels in one kernel, hub cache in shared memory", {"hub_words": _HUB_WORDS}),
+            Variant("all levels in one kernel, hub cache in shared memory", _HUB_CACHE),
         ),
     ),
     "simdx": Table(
         ((_BFS, _ALL),),
         (
-            Variant("filter: ballot only", {"filter": "ballot"}),
-            Variant("filter: online only", {"filter": "online"}),
+            Variant("filter: ballot only", _BALLOT),
+            Variant("filter: online only", _ONLINE),
             Variant("filter: just in time (the default)"),
             Variant("fusion: none", {"fusion": "none"}),
             Variant("fusion: selective", {"fusion": "selective"}),

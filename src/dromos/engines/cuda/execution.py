@@ -32,6 +32,8 @@ __all__ = ["CudaExecution"]
 _FINISHED = ("", "frontier empty", "converged")
 _PUSH, _PULL, _SWITCH = range(3)
 _FOREVER = 1 << 62
+_SWITCHING = Constants(beta=24.0)  # a pull here is quick as long as the frontier is a bitmap: it turns back late
+_WIDEST = 4.0  # times that a bucket may be as wide as the first one
 _FIRST_ROWS = 64  # rows that are read along with the record, since most runs have no more
 
 
@@ -70,7 +72,7 @@ class CudaExecution:
             self.ir,
             self.analysis,
             graph,
-            constants=Constants(alpha=options.alpha, beta=options.beta),
+            constants=_SWITCHING,
             ordered=is_ordered(self.typed, self.analysis),
             dominated=tuple(path for path in PATHS if path.direction == "push") if always else (),
             switches=self._claimed,
@@ -198,9 +200,8 @@ class CudaExecution:
         step = a["step"][0]
         step["nanoseconds"] = int(self.options.launch_ms * 1e6)
         step["selective"] = self.options.fusion == "selective"
-        step["alpha"], step["beta"] = self.options.alpha, self.options.beta
-        step["delta"] = self._delta * self.options.delta_scale
-        step["widest"] = step["delta"] * self.options.widest
+        step["alpha"], step["beta"] = _SWITCHING.alpha, _SWITCHING.beta
+        step["delta"], step["widest"] = self._delta, _WIDEST * self._delta
 
     def _fill_context(self, context: Any) -> None:
         import cupy

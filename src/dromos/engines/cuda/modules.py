@@ -94,7 +94,7 @@ def module_of(
     """
     import cupy
 
-    resident = _THREADS // block if kernel.pull and options.full_pull else 1
+    resident = _THREADS // block if kernel.pull else 1
     shape = (f"BLOCK={block}", f"RESIDENT={max(1, resident)}")
     order = (f"RENAMED={int(renamed)}", f"OVER_LINK={int(over_link)}")
     defines = (*kernel.defines, *types, *order, *shape, *options.defines)
