@@ -94,6 +94,7 @@ def test_a_graph_is_split_over_devices(call, words):
         (("pagerank", "g.drm", "--dtype", "halves"), "--dtype halves is neither float64 nor float32"),
         (("bfs", "g.drm", "--source", 0, "--depth-limit", -1), "--depth-limit -1"),
         (("run", "names.csv", "g.drm"), "FILE.py:CLASS"),
+        (("coloring", "g.drm", "--checkpoint", "saved"), "leave --checkpoint out"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", 2), "--share 2.0"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--split", "odd"), "--split odd"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,8 +25,13 @@ def test_a_fresh_process_answers_without_numba() -> None:
     code = """
 import sys
 import dromos as dr
+from dromos.runner import first_calls
+first_calls._ENOUGH = 600  # however slow the machine is
 g = dr.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], directed=False)
-answers = dr.bfs(g, 0), dr.pagerank(g), dr.connected_components(g), dr.core_numbers(g), dr.triangles(g)
+answers = [dr.bfs(g, 0), dr.pagerank(g), dr.connected_components(g), dr.core_numbers(g), dr.triangles(g)]
+answers += [dr.minimum_spanning_forest(g), dr.louvain(g), dr.bridges(g), dr.truss_numbers(g), dr.closeness(g)]
+answers += [dr.node_similarity(g), dr.random_walks(g), dr.edge_betweenness(g), dr.personalized_pagerank(g, [0])]
+dr.largest_component(g)
 print({answer.device for answer in answers}, "numba" in sys.modules, answers[0].level.tolist())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
@@ -43,6 +49,7 @@ def test_what_was_asked_for_is_done(cold: None, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_run_that_takes_long_begins_again_with_compiled_code(cold: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_calls, "_PATIENCE", 0.0)
+    monkeypatch.setattr(first_calls, "_COMPILING", 0.0)
     result = dr.bfs(dr.generators.path(300), 0)
     assert result.device == "cpu"
     assert np.array_equal(result.level, np.arange(300))
@@ -60,3 +67,34 @@ def test_after_enough_such_calls_code_is_compiled(cold: None, monkeypatch: pytes
 def test_large_graphs_are_compiled_for(cold: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_calls, "_SMALL_ARCS", 3)
     assert dr.bfs(dr.generators.path(3), 0).device == "cpu"  # four arcs
+
+
+def test_a_kernel_that_takes_long_begins_again_with_compiled_code(cold: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = dr.Graph.from_edges(np.arange(5000), (np.arange(5000) + 1) % 5000, directed=False)
+    assert dr.minimum_spanning_forest(ring).device == "numpy"
+    monkeypatch.setattr(first_calls, "_PATIENCE", 0.0)
+    monkeypatch.setattr(first_calls, "_COMPILING", 0.0)
+    result = dr.minimum_spanning_forest(ring)
+    assert (result.device, result.count) == ("cpu", 4999)
+
+
+def test_searches_that_take_long_count_nothing_twice(cold: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = dr.generators.path(70)
+    expected = dr.harmonic(path, sources=range(66), device="cpu").centrality
+    assert np.allclose(dr.harmonic(path, sources=range(66)).centrality, expected)
+    monkeypatch.setattr(first_calls, "_PATIENCE", 0.0)
+    monkeypatch.setattr(first_calls, "_COMPILING", 0.0)
+    result = dr.harmonic(path, sources=range(66))
+    assert result.device == "cpu"
+    assert np.allclose(result.centrality, expected)
+
+
+def test_how_long_a_program_is_waited_for(cold: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Longer where nothing was generated for it yet, since compiling takes longer than loading."""
+    monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(first_calls, "_PATIENCE", 0.0)
+    monkeypatch.setattr(first_calls, "_COMPILING", 600.0)
+    path = dr.generators.path(30)
+    assert dr.bfs(path, 0).device == "numpy"
+    (tmp_path / "BFS_claiming_0123456789abcdef.py").touch()
+    assert dr.bfs(path, 0).device == "cpu"

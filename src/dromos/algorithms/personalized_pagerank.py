@@ -29,7 +29,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["PersonalizedPageRankResult", "personalized_pagerank", "seeds_program", "verify"]
 
-_LANES = 8  # seeds that run together
+_LANES = (2, 8)  # seeds that run together: few, or many
 _CHECKED = 16
 
 
@@ -45,7 +45,7 @@ def seeds_program(lanes: int) -> type[dr.Program]:
         alpha = dr.param(float)
         tolerance = dr.param(float)
         seeds = dr.param(int, size=lanes)
-        strength = dr.vertex_param(np.float64)
+        share = dr.vertex_param(np.float64)
         rank = dr.field(np.float64, size=lanes)
         combine = dr.SUM
 
@@ -60,7 +60,7 @@ def seeds_program(lanes: int) -> type[dr.Program]:
             return {"rank": dr.where(self.seeds == v.id, 1 - self.alpha, 0.0)}
 
         def compute(self, u: Any, edge: Any, v: Any) -> Any:
-            return u.rank * dr.where(u.strength == 0, 0.0, edge.weight / u.strength)
+            return u.rank * (edge.weight * u.share)
 
         def update(self, v: Any, message: Any) -> Any:
             return {"rank": self.alpha * message + dr.where(self.seeds == v.id, 1 - self.alpha, 0.0)}
@@ -115,16 +115,18 @@ def personalized_pagerank(
     check_on_limit(on_limit)
     ids = vertex_ids(graph, sources, "sources")
     strength = on.out_degree.astype(np.float64) if on.weights is None else out_strength(on)
+    inverse = np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
     rank = np.empty((len(ids), graph.num_vertices))
     settled_all = True
-    for begin in range(0, len(ids), _LANES):
-        group = ids[begin : begin + _LANES]
-        lanes = np.concatenate([group, np.repeat(group[-1:], _LANES - len(group))])
+    width = _LANES[0] if len(ids) <= _LANES[0] else _LANES[1]
+    for begin in range(0, len(ids), width):
+        group = ids[begin : begin + width]
+        lanes = np.concatenate([group, np.repeat(group[-1:], width - len(group))])
         # scaling to a sum of 1 may enlarge a change by as much as what was lost
-        params = {"alpha": share, "tolerance": tolerance * (1 - share) / 2, "seeds": lanes, "strength": strength}
-        outcome = session.run(seeds_program(_LANES)(**params), on, max_iter=limit)
+        params = {"alpha": share, "tolerance": tolerance * (1 - share) / 2, "seeds": lanes, "share": inverse}
+        outcome = session.run(seeds_program(width)(**params), on, max_iter=limit)
         found = outcome.fields["rank"][:, : len(group)].T
-        rank[begin : begin + _LANES] = found / found.sum(axis=1, keepdims=True)
+        rank[begin : begin + width] = found / found.sum(axis=1, keepdims=True)
         settled_all &= outcome.finished == "converged"
     session.finished = "converged" if settled_all else ""
     promised = tolerance if settled_all else np.inf

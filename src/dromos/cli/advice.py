@@ -13,6 +13,9 @@ __all__ = ["in_options", "listen", "speak_as"]
 _KEYWORD: Final = re.compile(r"(?<![\w.])([a-z_]+)=('[^']*'|\"[^\"]*\"|[\w.+…-]*)")
 _BARE: Final = re.compile(r"(?<![\w.'\"-])[a-z]+(?:_[a-z]+)+(?![\w(='\"])")
 """A name that is no word of English, such as ``max_iter``."""
+_LEFT_OUT: Final = re.compile(r"(?<=\bleave )[a-z_, ]+?(?= out\b)")
+"""What somebody is told to leave out, such as ``checkpoint``, or ``slices, parts and memory``."""
+_WORD: Final = re.compile(r"[a-z_]+")
 _RENAMED: Final = {"format": "from_format", "weighted": "no_weights"}  # where a command has another name for it
 
 _options: dict[str, Any] = {}
@@ -27,6 +30,7 @@ def speak_as(command: Any) -> None:
 
 def in_options(text: str) -> str:
     """``text`` with keyword arguments written as options, where the command that runs has them."""
+    text = _LEFT_OUT.sub(lambda match: _WORD.sub(_named, match[0]), text)
     return _BARE.sub(_named, _KEYWORD.sub(_as_option, text))
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "GraphShape",
     "NativeKernel",
     "SwitchingExecution",
+    "Tell",
     "caps_for",
     "check_params",
     "graph_types",
@@ -37,6 +38,9 @@ __all__ = [
 
 NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
 """``kernel(graph, **options) -> fields``: what no program can say, or what a hand-written kernel says faster."""
+
+Tell: TypeAlias = Callable[[float], Any]
+"""Told from time to time which share of a kernel's work is done (0: unknown); it may end the run by raising."""
 
 
 class GraphShape(Protocol):

@@ -7,13 +7,17 @@ the whole of a small graph's work. The results are the same, to the order of par
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
+from dromos.graph.records import Edges
 
-__all__ = ["is_preferred", "row_flags", "rows"]
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["is_preferred", "kept_arcs", "row_flags", "rows"]
 
 _SMALL: Final = 1 << 19  # edges: sorted in a tenth of a second
 
@@ -86,3 +90,21 @@ def row_flags(offsets: Array, targets: Array) -> tuple[bool, bool, bool]:
     step = np.diff(targets.astype(np.int64))
     loops, parallel = bool((sources == targets).any()), bool((same_row & (step == 0)).any())
     return loops, parallel, not bool((same_row & (step < 0)).any())
+
+
+def kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
+    """The arcs from ``chosen`` vertices to those that have a new id (0 or more), by new ids.
+
+    >>> from dromos import Graph
+    >>> cycle = Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> kept_arcs(cycle, np.array([2, 0]), np.array([1, -1, 0])).dst.tolist()
+    [1]
+    """
+    begin = graph.offsets[chosen].astype(np.int64)
+    counts = graph.out_degree[chosen].astype(np.int64)
+    places = np.arange(int(counts.sum())) + np.repeat(begin - np.cumsum(counts) + counts, counts)
+    src = np.repeat(np.arange(len(chosen), dtype=graph.targets.dtype), counts)
+    dst = new_ids[graph.targets[places]]
+    keep = dst >= 0
+    weights = None if graph.weights is None else graph.weights[places[keep]]
+    return Edges(src[keep], dst[keep], weights)

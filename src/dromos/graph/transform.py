@@ -9,7 +9,7 @@ import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
-from dromos.graph import build
+from dromos.graph import build, build_small
 from dromos.graph.build import CsrArrays, MergeRule
 from dromos.graph.labels import Labels
 from dromos.graph.records import Edges, Flags
@@ -149,9 +149,25 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
 
 def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) -> Graph:
     """The rows of ``chosen``, renamed by ``new_ids``, without the arcs that lead to a vertex named -1."""
+    chosen = chosen.astype(np.int64, copy=False)
+    gather = build_small.kept_arcs if build_small.is_preferred(graph.num_arcs) else _kept_arcs
+    src, dst, kept = gather(graph, chosen, new_ids)
+    offsets, targets, values = build.build_csr(src, dst, kept, len(chosen))
+    known = graph.known_flags
+    flags = Flags(
+        directed=graph.directed,
+        symmetric=True if known.symmetric else None,
+        sorted=True,
+        parallel_edges=False if known.parallel_edges is False else None,
+        self_loops=False if known.self_loops is False else None,
+    )
+    return type(graph)._make(offsets, targets, values, labels=names, flags=flags)
+
+
+def _kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
+    """The arcs from ``chosen`` vertices to those that have a new id, by new ids."""
     from dromos.graph import transform_kernels as kernels
 
-    chosen = chosen.astype(np.int64, copy=False)
     team, ids = build.team_size(graph.num_arcs), graph.targets.dtype
     starts = np.zeros(len(chosen) + 1, dtype=OFFSET)
     if len(chosen) == graph.num_vertices:
@@ -170,16 +186,7 @@ def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) 
         kernels.gather_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, weights, weighted, chosen, new_ids,
         starts, src, dst, kept_weights, threads=team,
     )  # fmt: skip
-    offsets, targets, values = build.build_csr(src, dst, kept_weights if weighted else None, len(chosen))
-    known = graph.known_flags
-    flags = Flags(
-        directed=graph.directed,
-        symmetric=True if known.symmetric else None,
-        sorted=True,
-        parallel_edges=False if known.parallel_edges is False else None,
-        self_loops=False if known.self_loops is False else None,
-    )
-    return type(graph)._make(offsets, targets, values, labels=names, flags=flags)
+    return Edges(src, dst, kept_weights if weighted else None)
 
 
 def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = False) -> Relabelled:

@@ -40,7 +40,7 @@ def _reference(threads: int | None) -> Engine:
 
 
 def _numpy(threads: int | None) -> Engine:
-    from dromos.engines.vectorised.kernels import KERNELS
+    from dromos.engines.vectorised.natives import KERNELS
     from dromos.places import PlacedEngine
 
     return PlacedEngine(_numpy_leaf(threads), name="numpy", kernels=KERNELS)

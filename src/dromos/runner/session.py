@@ -90,6 +90,7 @@ class Session:
         self._rows: list[TraceRow | FusedRow] = []
         self.finished = ""
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
+        self._begin_of_thread = time.thread_time()
         self.check_file()
         graph.check_shared_rows()
 
@@ -124,7 +125,7 @@ class Session:
             return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
         if self._at_once and watch is None:
             try:
-                return self._run(program, on, max_iter, first_calls.limit(), None, keep_on_device)
+                return self._run(program, on, max_iter, first_calls.limit(program.ir().name), None, keep_on_device)
             except first_calls.TakesLong:
                 pass
         self._compile_from_now_on()
@@ -206,9 +207,24 @@ class Session:
         self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
         """What the engine's own kernel gives; None if it has none, or the caller wants a path, or checkpoints."""
-        steps = self.path != "auto" or self._checkpoint is not None  # a program can be told a path, and be saved
-        found = None if steps else self.engine.native(kernel)
-        return None if found is None else self._call(kernel, found, graph, keep_on_device, options)
+        if self.path != "auto" or self._checkpoint is not None:  # a program can be told a path, and be saved
+            return None
+        found = self.engine.native(kernel)
+        return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
+
+    def _call_or_compile(
+        self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Run a kernel; a first call that takes longer than compiling begins again with compiled code."""
+        if self._at_once and found is self.engine.native(kernel):
+            try:
+                return self._call(kernel, found, graph, keep_on_device, {**options, "tell": first_calls.tell(kernel)})
+            except first_calls.TakesLong:
+                self._compile_from_now_on()
+                compiled = self.engine.native(kernel)
+                assert compiled is not None, kernel
+                found = compiled
+        return self._call(kernel, found, graph, keep_on_device, options)
 
     def _call(
         self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
@@ -264,7 +280,7 @@ class Session:
         self.graph.require_in_memory()
         found = self.engine.native(kernel) or cpu_kernel(kernel, self.threads)
         assert found is not None, kernel
-        return self._call(kernel, found, graph, False, options)
+        return self._call_or_compile(kernel, found, graph, False, options)
 
     def refuse_path(self) -> None:
         """Refuse a fixed path and checkpoints, for an algorithm that is no program."""
@@ -292,7 +308,7 @@ class Session:
         """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
         if self._at_once:
-            first_calls.note(time.perf_counter() - self._begin)
+            first_calls.note(time.thread_time() - self._begin_of_thread)
         return kind(
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,

@@ -10,9 +10,10 @@ from functools import partial
 from importlib import import_module
 from typing import Final
 
+from dromos import disk_cache
 from dromos.engines import NativeKernel
 
-__all__ = ["CPU_KERNELS", "cpu_kernel"]
+__all__ = ["CPU_KERNELS", "cpu_kernel", "is_compiled"]
 
 _MODULES: Final = {"coloring": "greedy", "forest": "greedy", "matching": "greedy"}
 CPU_KERNELS: Final = (
@@ -34,3 +35,9 @@ def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:
         return None
     kernel: NativeKernel = getattr(import_module(f"dromos.engines.native.{_MODULES.get(name, name)}"), name)
     return partial(kernel, threads=threads)
+
+
+def is_compiled(name: str) -> bool:
+    """Whether code of the kernel called ``name`` is in the cache folder; of whichever version, so it is only likely."""
+    module = _MODULES.get(name, name)
+    return any((disk_cache.cache_folder() / "kernels").glob(f"{module}_kernels.*"))

@@ -8,40 +8,76 @@ graph of communities, some 80 for each vertex; one thread works.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array, read_only
+from dromos.dtypes import Array
+from dromos.engines.native.community_levels import Level, Steps
 from dromos.graph import Graph
 from dromos.parallel import run_team
 
 __all__ = ["communities"]
 
 
-class _Level(NamedTuple):
-    offsets: Array
-    targets: Array
-    weights: Array
-    strength: Array
+class _CompiledSteps:
+    """The steps as kernels."""
 
-    @classmethod
-    def of(cls, *arrays: Array) -> _Level:
-        """Of arrays that kernels only read, whoever made them: so they are compiled once for all levels."""
-        return cls(*map(read_only, arrays))
+    def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
+        """See :class:`Steps`."""
+        from dromos.engines.native import communities_kernels as kernels
 
-    @property
-    def size(self) -> int:
-        return len(self.strength)
+        n, ids = level.size, level.targets.dtype
+        empty = np.flatnonzero(size == 0)
+        free = np.zeros(n + 1, np.int64)
+        free[: len(empty)], free[n] = empty, len(empty)
+        waiting, stop = np.ones(n, np.uint8), np.zeros(1, np.int64)
+        run_team(
+            kernels.move, *level, scale, community, total, size, order, waiting, free, np.zeros(n), np.empty(n, ids),
+            np.empty(0, ids), stop, threads=1, stop=stop,
+        )  # fmt: skip
+        return community
+
+    def refine(self, level: Level, scale: float, community: Array, total: Array, order: Array) -> Array:
+        """See :class:`Steps`."""
+        from dromos.engines.native import communities_kernels as kernels
+
+        n, ids = level.size, level.targets.dtype
+        part, stop = np.empty(n, ids), np.zeros(1, np.int64)
+        run_team(
+            kernels.refine, *level, scale, community, total, order, part, np.empty(n), np.empty(n, np.int64),
+            np.empty(n), np.zeros(n), np.empty(n, ids), stop, threads=1, stop=stop,
+        )  # fmt: skip
+        return part
+
+    def aggregate(self, level: Level, group: Array, starts: Array, order: Array) -> tuple[Array, Array, Array]:
+        """See :class:`Steps`."""
+        from dromos.engines.native import communities_kernels as kernels
+
+        offsets, stop = np.empty(len(starts), np.int64), np.zeros(1, np.int64)
+        targets, weights = np.empty(len(level.targets), level.targets.dtype), np.empty(len(level.targets))
+        run_team(
+            kernels.aggregate, level.offsets, level.targets, level.weights, group, starts, order, offsets, targets,
+            weights, np.zeros(level.size), np.empty(level.size, group.dtype), stop, threads=1, stop=stop,
+        )  # fmt: skip
+        used = int(offsets[-1])
+        return offsets, targets[:used].copy(), weights[:used].copy()
 
 
 def communities(
-    graph: Graph, *, resolution: float, seed: int, refined: bool, rounds: int, threads: int | None = None
+    graph: Graph,
+    *,
+    resolution: float,
+    seed: int,
+    refined: bool,
+    rounds: int,
+    threads: int | None = None,
+    steps: Steps | None = None,
 ) -> Mapping[str, Any]:
     """The community of each vertex, ``0..count - 1``, and ``levels``: a hierarchy that ends with it.
 
     ``refined`` is Leiden's step between moving and aggregation. A round after the first starts from the communities
-    of the one before.
+    of the one before. ``steps`` are the compiled ones unless given.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -49,14 +85,15 @@ def communities(
     [0, 0, 0, 1, 1, 1]
     """
     weights = np.empty(0) if graph.weights is None else graph.weights.astype(np.float64)
-    bottom = _Level.of(graph.offsets, graph.targets, weights, _strength(graph))
+    steps = _CompiledSteps() if steps is None else steps
+    bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph))
     everything = float(bottom.strength.sum())
     community = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
     levels = [community]
     for number in range(rounds if everything > 0 else 0):
         random = np.random.default_rng([seed, number])
         before = levels
-        levels = _round(bottom, before[-1].copy(), resolution / everything, random, refined)
+        levels = _round(steps, bottom, before[-1].copy(), resolution / everything, random, refined)
         same = np.array_equal(levels[-1], before[-1])
         if number and not refined:  # such a round has one level; those of the first, cut to fit, lie below it
             levels = _within(before, levels[-1])
@@ -86,60 +123,35 @@ def _strength(graph: Graph) -> Array:
     return total
 
 
-def _round(level: _Level, community: Array, scale: float, random: np.random.Generator, refined: bool) -> list[Array]:
+def _round(
+    steps: Steps, level: Level, community: Array, scale: float, random: np.random.Generator, refined: bool
+) -> list[Array]:
     """From the bottom up until a level stays as it is; for each level the vertex of it that a bottom vertex is in."""
     place = np.arange(level.size, dtype=community.dtype)
     levels: list[Array] = []
     while True:
-        community = _moved(level, community, scale, random)
-        count = int(community.max()) + 1
-        if count == level.size:
+        n, ids = level.size, level.targets.dtype
+        total = np.bincount(community, weights=level.strength, minlength=n)
+        size = np.bincount(community, minlength=n)
+        moved = steps.move(level, scale, community, total, size, random.permutation(n).astype(ids))
+        community, count = _numbered(moved)
+        if count == n:
             last = community[place]
             return levels if levels and np.array_equal(levels[-1], last) else [*levels, last]
         part, parts = community, count
         if refined:
-            part, parts = _numbered(_refined(level, community, scale, random))
-            if parts == level.size:  # nothing hangs together well: go on with the pieces of what was moved
+            total = np.bincount(community, weights=level.strength, minlength=n)
+            part, parts = _numbered(steps.refine(level, scale, community, total, random.permutation(n).astype(ids)))
+            if parts == n:  # nothing hangs together well: go on with the pieces of what was moved
                 part, parts = _numbered(_pieces(level, community))
-                if parts == level.size:
+                if parts == n:
                     return [*levels, place]
-        level, community = _aggregated(level, part, parts), _first_of(community, part, parts)
+        level, community = _aggregated(steps, level, part, parts), _first_of(community, part, parts)
         place = part[place]
         levels.append(place)
 
 
-def _moved(level: _Level, community: Array, scale: float, random: np.random.Generator) -> Array:
-    from dromos.engines.native import communities_kernels as kernels
-
-    n, ids = level.size, level.targets.dtype
-    total = np.bincount(community, weights=level.strength, minlength=n)
-    size = np.bincount(community, minlength=n)
-    empty = np.flatnonzero(size == 0)
-    free = np.zeros(n + 1, np.int64)
-    free[: len(empty)], free[n] = empty, len(empty)
-    queue, waiting, stop = random.permutation(n).astype(ids), np.ones(n, np.uint8), np.zeros(1, np.int64)
-    run_team(
-        kernels.move, *level, scale, community, total, size, queue, waiting, free, np.zeros(n), np.empty(n, ids),
-        np.empty(0, ids), stop, threads=1, stop=stop,
-    )  # fmt: skip
-    return _numbered(community)[0]
-
-
-def _refined(level: _Level, community: Array, scale: float, random: np.random.Generator) -> Array:
-    from dromos.engines.native import communities_kernels as kernels
-
-    n, ids = level.size, level.targets.dtype
-    total = np.bincount(community, weights=level.strength, minlength=n)
-    part, stop = np.empty(n, ids), np.zeros(1, np.int64)
-    order = random.permutation(n).astype(ids)
-    run_team(
-        kernels.refine, *level, scale, community, total, order, part, np.empty(n), np.empty(n, np.int64), np.empty(n),
-        np.zeros(n), np.empty(n, ids), stop, threads=1, stop=stop,
-    )  # fmt: skip
-    return part
-
-
-def _pieces(level: _Level, community: Array) -> Array:
+def _pieces(level: Level, community: Array) -> Array:
     """The connected pieces of all communities."""
     import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components
@@ -154,20 +166,11 @@ def _pieces(level: _Level, community: Array) -> Array:
     return piece
 
 
-def _aggregated(level: _Level, part: Array, parts: int) -> _Level:
-    from dromos.engines.native import communities_kernels as kernels
-
+def _aggregated(steps: Steps, level: Level, part: Array, parts: int) -> Level:
     order = np.argsort(part, kind="stable").astype(part.dtype)
     starts = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=parts))])
-    offsets, stop = np.empty(parts + 1, np.int64), np.zeros(1, np.int64)
-    targets, weights = np.empty(len(level.targets), level.targets.dtype), np.empty(len(level.targets))
-    run_team(
-        kernels.aggregate, level.offsets, level.targets, level.weights, part, starts, order, offsets, targets, weights,
-        np.zeros(level.size), np.empty(level.size, part.dtype), stop, threads=1, stop=stop,
-    )  # fmt: skip
-    used = int(offsets[-1])
     strength = np.bincount(part, weights=level.strength, minlength=parts)
-    return _Level.of(offsets, targets[:used].copy(), weights[:used].copy(), strength)
+    return Level.of(*steps.aggregate(level, part, starts, order), strength)
 
 
 def _numbered(group: Array) -> tuple[Array, int]:

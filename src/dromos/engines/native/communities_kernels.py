@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.native.community_levels import LEAST_GAIN
 from dromos.intrinsics import load_relaxed
 from dromos.jit import inline, lean_kernel
 
-_LEAST = 1e-10  # a gain that counts, relative to the strength of the vertex; rounding must not move it for ever
 _PATIENCE = 1023  # vertices between two looks at the stop flag
 
 
@@ -59,7 +59,7 @@ def move(
         old, k = np.int64(community[v]), strength[v]
         found = _gather(v, offsets, targets, weights, community, nowhere, sums, seen)
         total[old] -= k
-        least = _LEAST * k
+        least = LEAST_GAIN * k
         best, gain = old, sums[old] - scale * k * total[old]
         for i in range(found):
             c = np.int64(seen[i])
@@ -117,7 +117,7 @@ def refine(
         if size[v] != 1 or refined[v] != v or outside[v] < scale * k * (around - k):
             continue
         found = _gather(v, offsets, targets, weights, refined, community, sums, seen)
-        best, gain, joined = v, _LEAST * k, 0.0
+        best, gain, joined = v, LEAST_GAIN * k, 0.0
         for j in range(found):
             r = np.int64(seen[j])
             gained = sums[r] - scale * k * part[r]

@@ -10,6 +10,9 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel
+from dromos.engines.native.plain_biconnected import biconnected
+from dromos.engines.native.plain_communities import communities
+from dromos.engines.native.plain_greedy import coloring, forest, matching
 
 __all__ = ["KERNELS", "cdlp", "triangles"]
 
@@ -51,4 +54,12 @@ def cdlp(graph: GraphLike, *, max_iter: int, directed: bool) -> Mapping[str, Arr
     return {"label": np.array(label, dtype), "previous": np.array(previous, dtype)}
 
 
-KERNELS: Final[Mapping[str, NativeKernel]] = {"triangles": triangles, "cdlp": cdlp}
+KERNELS: Final[Mapping[str, NativeKernel]] = {
+    "biconnected": biconnected,
+    "cdlp": cdlp,
+    "coloring": coloring,
+    "communities": communities,
+    "forest": forest,
+    "matching": matching,
+    "triangles": triangles,
+}

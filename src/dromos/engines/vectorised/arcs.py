@@ -10,7 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph.slices import GraphSlice
 
-__all__ = ["BLOCK", "Arcs", "arcs_of"]
+__all__ = ["BLOCK", "Arcs", "arcs_of", "places_of"]
 
 BLOCK = 1 << 17
 """Arcs that are looked at together: temporary arrays grow with this, not with the graph."""
@@ -53,4 +53,19 @@ def arcs_of(piece: GraphSlice, rows: Array | None, block: int | None = None) -> 
         if not everyone:
             places = np.repeat(begin[first:last] - ends[first:last], counts)
             places += np.arange(low, high)
-        yield Arcs(owners, piece.targets[places], places)
+        # indices of any other type are converted by NumPy at every look-up
+        yield Arcs(owners, piece.targets[places].astype(np.intp, copy=False), places)
+
+
+def places_of(offsets: Array, rows: Array) -> Array:
+    """The places of the arcs of ``rows``, row by row.
+
+    >>> places_of(np.array([0, 2, 3, 6]), np.array([2, 0])).tolist()
+    [3, 4, 5, 0, 1]
+    """
+    begin = offsets[rows].astype(np.int64)
+    counts = offsets[rows + 1].astype(np.int64) - begin
+    ends = np.cumsum(counts)
+    places = np.arange(int(ends[-1]) if len(ends) else 0)
+    places += np.repeat(begin - ends + counts, counts)
+    return places

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import GraphLike, NativeKernel
+from dromos.engines import GraphLike, Tell
+from dromos.graph.records import Edges
 
-__all__ = ["KERNELS", "cdlp", "triangles"]
+__all__ = ["cdlp", "triangles", "triangles_by_edge"]
 
 _AT_ONCE: Final = 1 << 20  # paths of two edges that are looked at together
 
@@ -24,42 +25,75 @@ def _begins(values: Array) -> Array:
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])) if len(values) else np.zeros(0, np.int64)
 
 
-def triangles(graph: GraphLike) -> Mapping[str, Any]:
+def triangles(graph: GraphLike, *, tell: Tell | None = None) -> Mapping[str, Any]:
     """Triangles through each vertex of a simple undirected graph, and in all of it.
-
-    Every edge leads to the end with the higher degree, so that no vertex has many out-edges; a triangle is then a path
-    of two edges whose ends are joined by a third.
 
     >>> import dromos as dr
     >>> triangles(dr.generators.complete(4))["triangles"].tolist()
     [3, 3, 3, 3]
     """
     n = graph.num_vertices
-    rank = np.empty(n, np.int64)
-    rank[np.lexsort((np.arange(n), np.diff(graph.offsets)))] = np.arange(n)
-    a, b = rank[_sources(graph)], rank[np.asarray(graph.targets)]
-    keys = np.sort(a[a < b] * n + b[a < b])  # each edge once
-    low, high = np.divmod(keys, max(n, 1))
-    first = np.searchsorted(low, np.arange(n + 1))
-    lengths = np.diff(first)[high]  # of the rows that paths go on with
-    ends = np.concatenate([[0], np.cumsum(lengths)])
+    src, dst = _sources(graph), np.asarray(graph.targets)
+    once = src < dst
+    oriented = _Oriented(n, src[once], dst[once], np.diff(graph.offsets))
     count = np.zeros(n, np.int64)
-    begin = 0
-    while begin < len(keys):
-        stop = max(begin + 1, int(np.searchsorted(ends, ends[begin] + _AT_ONCE, side="right")) - 1)
-        edges = np.repeat(np.arange(begin, stop), lengths[begin:stop])
-        third = high[first[high[edges]] + np.arange(ends[begin], ends[stop]) - ends[edges]]
-        wanted = low[edges] * n + third
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        closed = keys[place] == wanted
-        for corners in (low[edges], high[edges], third):
-            count += np.bincount(corners[closed], minlength=n)
-        begin = stop
-    found = count[rank]
+    for ab, bc, _ in oriented.pieces(tell):
+        for corners in (oriented.low[ab], oriented.high[ab], oriented.high[bc]):
+            count += np.bincount(corners, minlength=n)
+    found = count[oriented.rank]
     return {"triangles": found, "total": int(found.sum()) // 3}
 
 
-def cdlp(graph: GraphLike, *, max_iter: int, directed: bool) -> Mapping[str, Array]:
+def triangles_by_edge(graph: GraphLike, edges: Edges, tell: Tell | None = None) -> Iterator[tuple[Array, Array, Array]]:
+    """The three edges of every triangle of a simple undirected graph, as numbers of ``edges``, in pieces.
+
+    >>> import dromos as dr
+    >>> one = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
+    >>> [sorted(map(int, np.concatenate(piece))) for piece in triangles_by_edge(one, one.edges())]
+    [[0, 1, 2]]
+    """
+    oriented = _Oriented(graph.num_vertices, edges.src, edges.dst, np.diff(graph.offsets))
+    for piece in oriented.pieces(tell):
+        ab, bc, ac = (oriented.edge[places] for places in piece)
+        yield ab, bc, ac
+
+
+class _Oriented:
+    """Each edge once, from its end of lower degree to the other, so that no vertex has many out-edges.
+
+    Vertices are named by ``rank``. A triangle is then a path of two edges whose ends are joined by a third.
+    """
+
+    def __init__(self, n: int, src: Array, dst: Array, degree: Array) -> None:
+        self.rank, self._n = np.empty(n, np.int64), n
+        self.rank[np.lexsort((np.arange(n), degree))] = np.arange(n)
+        a, b = self.rank[src], self.rank[dst]
+        keys = np.minimum(a, b) * n + np.maximum(a, b)
+        self.edge = np.argsort(keys, kind="stable")
+        self._keys = keys[self.edge]
+        self.low, self.high = np.divmod(self._keys, max(n, 1))
+
+    def pieces(self, tell: Tell | None) -> Iterator[tuple[Array, Array, Array]]:
+        """The places of the three edges of every triangle: low to middle, middle to high, low to high."""
+        keys, low, high, n = self._keys, self.low, self.high, self._n
+        first = np.searchsorted(low, np.arange(n + 1))
+        lengths = np.diff(first)[high]  # of the rows that paths go on with
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        begin = 0
+        while begin < len(keys):
+            stop = max(begin + 1, int(np.searchsorted(ends, ends[begin] + _AT_ONCE, side="right")) - 1)
+            edges = np.repeat(np.arange(begin, stop), lengths[begin:stop])
+            onward = first[high[edges]] + np.arange(ends[begin], ends[stop]) - ends[edges]
+            wanted = low[edges] * n + high[onward]
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            closed = keys[place] == wanted
+            yield edges[closed], onward[closed], place[closed]
+            if tell is not None:
+                tell(float(ends[stop] / max(ends[-1], 1)))
+            begin = stop
+
+
+def cdlp(graph: GraphLike, *, max_iter: int, directed: bool, tell: Tell | None = None) -> Mapping[str, Array]:
     """Labels after ``max_iter`` rounds, in each of which a vertex takes the most frequent label around it, of those as
     frequent the least.
 
@@ -73,7 +107,9 @@ def cdlp(graph: GraphLike, *, max_iter: int, directed: bool) -> Mapping[str, Arr
         back = graph.transpose
         rows, near = np.concatenate([rows, _sources(back)]), np.concatenate([near, np.asarray(back.targets)])
     label = previous = np.arange(n)
-    for _ in range(max_iter):
+    for done in range(max_iter):
+        if tell is not None and done:
+            tell(done / max_iter)
         previous = label
         pairs = np.sort(rows * n + previous[near])
         first = _begins(pairs)
@@ -89,6 +125,3 @@ def cdlp(graph: GraphLike, *, max_iter: int, directed: bool) -> Mapping[str, Arr
         label[row[best]] = name[best]
     dtype = graph.targets.dtype
     return {"label": label.astype(dtype), "previous": previous.astype(dtype)}
-
-
-KERNELS: Final[Mapping[str, NativeKernel]] = {"triangles": triangles, "cdlp": cdlp}

@@ -22,6 +22,7 @@ from dromos.program.expr import TRUE
 __all__ = ["VectorisedLeaf", "VectorisedPart"]
 
 _EVERY = slice(None)
+_WORTH_COPYING = 4  # a column is copied where one in so many of its entries is looked up
 
 
 class VectorisedLeaf:
@@ -308,5 +309,9 @@ def _moved(places: Any, base: int) -> Any:
 
 
 def _component(values: Array, at: Any, index: int) -> Array:
-    found: Array = values[at] if values.ndim == 1 else values[at, index]
+    if values.ndim > 1:
+        values = values[:, index]
+    by_index = isinstance(at, slice) or (not values.flags.c_contiguous and _WORTH_COPYING * len(at) < len(values))
+    # ``take`` is faster, and copies a column that is part of a matrix
+    found: Array = values[at] if by_index else values.take(at)
     return found

@@ -1,0 +1,79 @@
+"""Biconnected components in plain Python: the same search as in :mod:`dromos.engines.native.biconnected_kernels`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dromos.engines import Tell
+from dromos.graph import Graph
+
+__all__ = ["biconnected"]
+
+_PATIENCE = 1023  # vertices between two calls of ``tell``
+
+
+def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
+    """For one arc of each edge of an undirected graph its ``component`` (-1 for the other), and whether it is a
+    ``bridge``; for each vertex whether it is a ``cut``.
+
+    >>> import dromos as dr
+    >>> found = biconnected(dr.generators.path(3))
+    >>> found["component"].tolist(), found["cut"].tolist()
+    ([1, -1, 0, -1], [False, True, False])
+    """
+    n = graph.num_vertices
+    offsets, targets = graph.offsets.tolist(), graph.targets.tolist()
+    number, low, parent, entry = [0] * n, [0] * n, [-1] * n, [0] * n
+    cursor, skipped = offsets[:n], [False] * n
+    component, bridge, cut = [-1] * graph.num_arcs, np.zeros(graph.num_arcs, bool), np.zeros(n, bool)
+    stack: list[int] = []  # arcs of components that are not complete
+    visited = found = 0
+    for start in range(n):
+        if number[start]:
+            continue
+        visited += 1
+        number[start] = low[start] = visited
+        path, at_start = [start], 0
+        while path:
+            v = path[-1]
+            arc = cursor[v]
+            if arc < offsets[v + 1]:
+                cursor[v] = arc + 1
+                u = targets[arc]
+                if u == v:
+                    continue
+                if u == parent[v] and not skipped[v]:  # the tree edge itself; a parallel one leads back up
+                    skipped[v] = True
+                elif not number[u]:
+                    visited += 1
+                    if tell is not None and visited & _PATIENCE == 0:
+                        tell(visited / n)
+                    number[u] = low[u] = visited
+                    parent[u], entry[u] = v, len(stack)
+                    stack.append(arc)
+                    path.append(u)
+                elif number[u] < number[v]:
+                    low[v] = min(low[v], number[u])
+                    stack.append(arc)
+                continue
+            path.pop()
+            above = parent[v]
+            if above < 0:
+                break
+            low[above] = min(low[above], low[v])
+            if low[v] >= number[above]:
+                if len(stack) - entry[v] == 1:
+                    bridge[stack[-1]] = True
+                for held in stack[entry[v] :]:
+                    component[held] = found
+                del stack[entry[v] :]
+                found += 1
+                if above == start:
+                    at_start += 1
+                else:
+                    cut[above] = True
+        cut[start] = at_start > 1
+    return {"component": np.array(component, np.int64), "bridge": bridge, "cut": cut, "count": found}

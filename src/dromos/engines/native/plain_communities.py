@@ -1,0 +1,183 @@
+"""The three steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.communities_kernels`.
+
+The same moves in the same order, and sums in the same order, so that the communities are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import Tell
+from dromos.engines.native import communities as driver
+from dromos.engines.native.community_levels import LEAST_GAIN, Level
+from dromos.graph import Graph
+
+__all__ = ["PlainSteps", "communities"]
+
+_PATIENCE = 1023  # vertices between two calls of ``tell``
+
+
+class _Rows(NamedTuple):
+    """Arcs as lists; those of vertex ``v`` are from ``begin[v]`` up to ``end[v]``."""
+
+    begin: list[int]
+    end: list[int]
+    targets: list[int]
+    weights: list[float]
+
+    @classmethod
+    def of(cls, arcs: _Arcs, size: int) -> _Rows:
+        ends = np.cumsum(np.bincount(arcs.sources, minlength=size)).tolist()
+        return cls([0, *ends[:-1]], ends, arcs.targets.tolist(), arcs.weights.tolist())
+
+
+class _Arcs(NamedTuple):
+    """Arcs as columns, in the order of their sources."""
+
+    sources: Array
+    targets: Array
+    weights: Array
+
+    def where(self, keep: Array) -> _Arcs:
+        return self if keep.all() else _Arcs(self.sources[keep], self.targets[keep], self.weights[keep])
+
+
+class PlainSteps:
+    """See :class:`dromos.engines.native.community_levels.Steps`."""
+
+    def __init__(self, tell: Tell | None = None) -> None:
+        self._tell = tell
+        self._level: Level | None = None
+
+    def _prepare(self, level: Level) -> None:
+        """Make lists of a level's arcs: all of them, and those of weight above zero, which count."""
+        if self._level is level:
+            return
+        sources = np.repeat(np.arange(level.size), np.diff(level.offsets))
+        weights = level.weights if len(level.weights) else np.ones(len(sources))
+        others = _Arcs(sources, level.targets, weights).where(sources != level.targets)
+        self._level, self._arcs = level, others.where(others.weights > 0)
+        self._counted = self._all = _Rows.of(others, level.size)
+        if self._arcs is not others:
+            self._counted = _Rows.of(self._arcs, level.size)
+
+    def _look(self, step: int) -> None:
+        if self._tell is not None and step & _PATIENCE == _PATIENCE:
+            self._tell(0.0)
+
+    def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
+        """Move vertices to the community around them that gains most, until no move gains."""
+        self._prepare(level)
+        begin, end, targets, weights = self._counted
+        near = self._all
+        strength, group, totals, sizes = level.strength.tolist(), community.tolist(), total.tolist(), size.tolist()
+        free = np.flatnonzero(size == 0).tolist()
+        may_move = (np.diff(level.offsets) > 0) | (size[community] > 1)  # the others are alone and stay so
+        queue, waiting, step = order[may_move[order]].tolist(), [True] * level.size, 0
+        for v in queue:  # it grows
+            self._look(step)
+            step += 1
+            waiting[v] = False
+            old, k = group[v], strength[v]
+            first, last = begin[v], end[v]
+            sums: dict[int, float] = {}
+            for u, weight in zip(targets[first:last], weights[first:last], strict=True):
+                c = group[u]
+                sums[c] = sums.get(c, 0.0) + weight
+            totals[old] -= k
+            least, share = LEAST_GAIN * k, scale * k
+            best, gain = old, sums.get(old, 0.0) - share * totals[old]
+            for c, weight in sums.items():
+                gained = weight - share * totals[c]
+                if gained > gain + least:
+                    best, gain = c, gained
+            if gain < -least and sizes[old] > 1:  # better alone
+                best = free.pop()
+            totals[best] += k
+            if best == old:
+                continue
+            group[v] = best
+            sizes[best] += 1
+            sizes[old] -= 1
+            if sizes[old] == 0:
+                totals[old] = 0.0  # without what rounding left
+                free.append(old)
+            for u in near.targets[near.begin[v] : near.end[v]]:
+                if not waiting[u] and group[u] != best:
+                    waiting[u] = True
+                    queue.append(u)
+        return np.array(group, community.dtype)
+
+    def refine(self, level: Level, scale: float, community: Array, total: Array, order: Array) -> Array:
+        """Merge vertices within their communities, from single ones on, into well-connected parts."""
+        self._prepare(level)
+        n = level.size
+        begin, end, targets, weights = self._counted
+        inner = self._arcs.where(community[self._arcs.sources] == community[self._arcs.targets])
+        inside = np.bincount(inner.sources, weights=inner.weights, minlength=n)
+        # a vertex whose edges are too few, and that nobody has joined, stays alone; one that was joined stays too
+        may_move = (inside > 0) & (inside >= scale * level.strength * (total[community] - level.strength))
+        group, totals, strength, outside = community.tolist(), total.tolist(), level.strength.tolist(), inside.tolist()
+        refined, part, size = list(range(n)), strength.copy(), [1] * n
+        for step, v in enumerate(order[may_move[order]].tolist()):
+            self._look(step)
+            if size[v] != 1:
+                continue
+            k, here, around = strength[v], group[v], totals[group[v]]
+            first, last = begin[v], end[v]
+            sums: dict[int, float] = {}
+            for u, weight in zip(targets[first:last], weights[first:last], strict=True):
+                if group[u] == here:
+                    sums[refined[u]] = sums.get(refined[u], 0.0) + weight
+            best, gain, joined = v, LEAST_GAIN * k, 0.0
+            for r, weight in sums.items():
+                gained = weight - scale * k * part[r]
+                if gained > gain and outside[r] >= scale * part[r] * (around - part[r]):
+                    best, gain, joined = r, gained, weight
+            if best != v:
+                refined[v] = best
+                part[best] += k
+                size[best] += 1
+                size[v] = 0
+                outside[best] += outside[v] - 2 * joined
+        return np.array(refined, community.dtype)
+
+    def aggregate(self, level: Level, group: Array, starts: Array, order: Array) -> tuple[Array, Array, Array]:
+        """Offsets, targets and weights of the graph of groups, neighbours in the order in which they are come across.
+
+        By whole arrays: ``bincount`` adds up in the order of the arcs too.
+        """
+        self._prepare(level)
+        parts = len(starts) - 1
+        place = np.empty(level.size, np.int64)
+        place[order] = np.arange(level.size)
+        arcs = self._arcs
+        by_member = np.argsort(place[arcs.sources], kind="stable")
+        a, b = group[arcs.sources][by_member].astype(np.int64), group[arcs.targets][by_member]
+        outer = a != b
+        keys, first, which = np.unique((a * parts + b)[outer], return_index=True, return_inverse=True)
+        sums = np.bincount(which, weights=arcs.weights[by_member][outer], minlength=len(keys))
+        by_first = np.argsort(first, kind="stable")
+        source, target = np.divmod(keys[by_first], max(parts, 1))
+        offsets = np.zeros(parts + 1, np.int64)
+        np.cumsum(np.bincount(source, minlength=parts), out=offsets[1:])
+        return offsets, target.astype(level.targets.dtype), sums[by_first]
+
+
+def communities(
+    graph: Graph, *, resolution: float, seed: int, refined: bool, rounds: int, tell: Tell | None = None
+) -> Mapping[str, Any]:
+    """As :func:`dromos.engines.native.communities.communities`, without a compiler.
+
+    >>> import dromos as dr
+    >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
+    >>> communities(two, resolution=1.0, seed=0, refined=True, rounds=1)["community"].tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    return driver.communities(
+        graph, resolution=resolution, seed=seed, refined=refined, rounds=rounds, steps=PlainSteps(tell)
+    )

@@ -1,0 +1,84 @@
+"""Spanning forests, matchings and colours in plain Python; :mod:`dromos.engines.native.greedy` has the compiled ones.
+
+One choice after the other in the same order, so the answers are the same. On lists, which Python reads several times
+faster than arrays: 100,000 edges take a tenth of a second, where compiling would take three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import Tell
+from dromos.graph import Graph
+
+__all__ = ["coloring", "forest", "matching"]
+
+_PATIENCE = 4095  # choices between two calls of ``tell``
+
+
+def forest(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
+    """Which edges (of ``graph.edges()``) are in a spanning forest of least weight; of equal ones the first.
+
+    >>> import dromos as dr
+    >>> forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))["taken"].tolist()
+    [False, True, True]
+    """
+    edges = graph.edges()
+    count = len(edges.src)
+    order = np.arange(count) if edges.weight is None else np.argsort(edges.weight, kind="stable")
+    root, chosen = list(range(graph.num_vertices)), []
+    for place, (u, v) in enumerate(zip(edges.src[order].tolist(), edges.dst[order].tolist(), strict=True)):
+        if tell is not None and place & _PATIENCE == _PATIENCE:
+            tell(place / count)
+        while root[u] != u:
+            root[u] = u = root[root[u]]
+        while root[v] != v:
+            root[v] = v = root[root[v]]
+        if u != v:
+            root[max(u, v)] = min(u, v)
+            chosen.append(place)
+    taken = np.zeros(count, bool)
+    taken[order[chosen]] = True
+    return {"taken": taken}
+
+
+def matching(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
+    """The mate of each vertex, -1 without one, by taking the edges of ``graph.edges()`` in ``order``.
+
+    >>> import dromos as dr
+    >>> matching(dr.generators.path(4), order=np.array([1, 0, 2]))["mate"].tolist()
+    [-1, 2, 1, -1]
+    """
+    edges = graph.edges()
+    mate = [-1] * graph.num_vertices
+    for place, (u, v) in enumerate(zip(edges.src[order].tolist(), edges.dst[order].tolist(), strict=True)):
+        if tell is not None and place & _PATIENCE == _PATIENCE:
+            tell(place / len(order))
+        if u != v and mate[u] < 0 and mate[v] < 0:
+            mate[u], mate[v] = v, u
+    return {"mate": np.array(mate, graph.targets.dtype)}
+
+
+def coloring(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
+    """The colour of each vertex of a symmetric graph, the least that is free when its turn comes in ``order``.
+
+    >>> import dromos as dr
+    >>> coloring(dr.generators.path(4), order=np.arange(4))["color"].tolist()
+    [0, 1, 0, 1]
+    """
+    targets, bounds = graph.targets.tolist(), list(pairwise(graph.offsets.tolist()))
+    color = [-1] * graph.num_vertices
+    for place, v in enumerate(order.tolist()):
+        if tell is not None and place & _PATIENCE == _PATIENCE:
+            tell(place / len(order))
+        begin, end = bounds[v]
+        around = {color[u] for u in targets[begin:end]}
+        free = 0
+        while free in around:
+            free += 1
+        color[v] = free
+    return {"color": np.array(color, np.int32)}

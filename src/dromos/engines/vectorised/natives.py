@@ -1,0 +1,47 @@
+"""The native kernels that need no compiler, by name; each module is imported when its kernel is first asked for.
+
+Where choices depend on those before them, plain Python makes them on lists; the others work on whole arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Final
+
+from dromos.engines import NativeKernel
+
+__all__ = ["KERNELS"]
+
+_PLACES: Final = {
+    "biconnected": "native.plain_biconnected",
+    "cdlp": "vectorised.kernels",
+    "coloring": "native.plain_greedy",
+    "communities": "native.plain_communities",
+    "edge_betweenness": "vectorised.edge_betweenness",
+    "forest": "native.plain_greedy",
+    "joint": "vectorised.joint",
+    "matching": "native.plain_greedy",
+    "similarity": "vectorised.similarity",
+    "triangles": "vectorised.kernels",
+    "trusses": "vectorised.trusses",
+    "walks": "vectorised.walks",
+}
+
+
+class _Kernels(Mapping[str, NativeKernel]):
+    """Finds a kernel in its module."""
+
+    def __getitem__(self, name: str) -> NativeKernel:
+        kernel: NativeKernel = getattr(import_module(f"dromos.engines.{_PLACES[name]}"), name)
+        return kernel
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+KERNELS: Final[Mapping[str, NativeKernel]] = _Kernels()
+"""Each takes ``tell`` beside the options of the compiled kernel of its name; see :data:`dromos.engines.Tell`."""

@@ -1,0 +1,43 @@
+"""Similar vertices by common neighbours, one source after the other on whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import Tell
+from dromos.engines.vectorised.arcs import places_of
+from dromos.graph import Graph
+
+__all__ = ["similarity"]
+
+
+def similarity(graph: Graph, *, sources: Array, metric: str, k: int, tell: Tell | None = None) -> Mapping[str, Array]:
+    """For each source a row of the ``k`` vertices most similar to it, -1 where there are fewer, and their scores.
+
+    The graph has no parallel edges.
+
+    >>> import dromos as dr
+    >>> similarity(dr.generators.path(4), sources=np.arange(2), metric="jaccard", k=1)["best"].tolist()
+    [[2], [3]]
+    """
+    back = graph if graph.symmetric else graph.transpose
+    degree = np.diff(graph.offsets).astype(np.float64)
+    best, score = np.full((len(sources), k), -1, graph.targets.dtype), np.zeros((len(sources), k))
+    for row, u in enumerate(sources.tolist()):
+        near = graph.targets[graph.offsets[u] : graph.offsets[u + 1]]
+        common = np.bincount(back.targets[places_of(back.offsets, near)], minlength=graph.num_vertices)
+        common[u] = 0
+        others = np.flatnonzero(common)
+        shared, a, b = common[others].astype(np.float64), degree[u], degree[others]
+        if metric == "jaccard":
+            value = shared / (a + b - shared)
+        else:
+            value = shared / (np.minimum(a, b) if metric == "overlap" else np.sqrt(a * b))
+        first = np.lexsort((others, -value))[:k]
+        best[row, : len(first)], score[row, : len(first)] = others[first], value[first]
+        if tell is not None:
+            tell((row + 1) / len(sources))
+    return {"best": best, "score": score}

@@ -1,0 +1,109 @@
+"""Random walks on whole arrays: all walks take a step at once. The draws are those of the compiled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import Tell
+from dromos.graph import Graph
+
+__all__ = ["walks"]
+
+_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS: Final = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
+_UNIT: Final = 2.0**-53
+
+
+def walks(
+    graph: Graph, *, starts: Array, length: int, p: float, q: float, seed: int, tell: Tell | None = None
+) -> Mapping[str, Array]:
+    """One row per start: the vertices of a walk of ``length`` steps from it, -1 where it ended before.
+
+    Unless ``p`` and ``q`` are 1, the rows of the graph are sorted.
+
+    >>> import dromos as dr
+    >>> walks(dr.Graph.from_edges([0, 1], [1, 2]), starts=np.arange(2), length=2, p=1, q=1, seed=0)["walk"].tolist()
+    [[0, 1, 2], [1, 2, -1]]
+    """
+    found = np.full((len(starts), length + 1), -1, graph.targets.dtype)
+    drawing = _Drawing(graph, p, q)
+    first = _mixed(np.array([seed], np.uint64) + _STEP)
+    at, before = starts.astype(np.int64), np.full(len(starts), -1, np.int64)
+    number, random = np.arange(len(starts)), _mixed(first ^ np.arange(len(starts), dtype=np.uint64))
+    found[:, 0] = at
+    for step in range(1, length + 1):
+        on = drawing.leaves[at]
+        at, before, number, random = at[on], before[on], number[on], random[on]
+        at, before = drawing.step(at, before, random), at
+        found[number, step] = at
+        if tell is not None:
+            tell(step / length)
+    return {"walk": found}
+
+
+def _mixed(x: Array) -> Array:
+    for shift, factor in _FACTORS:
+        x = (x ^ (x >> shift)) * factor
+    found: Array = x ^ (x >> np.uint64(31))
+    return found
+
+
+def _unit(x: Array) -> Array:
+    """Numbers in 0..1, without 1."""
+    found: Array = (_mixed(x) >> np.uint64(11)).astype(np.float64) * _UNIT
+    return found
+
+
+class _Drawing:
+    """Draws arcs in proportion to their weights, and vertices by the bias of node2vec."""
+
+    def __init__(self, graph: Graph, p: float, q: float) -> None:
+        self._offsets, self._targets, self._n = graph.offsets.astype(np.int64), graph.targets, graph.num_vertices
+        self._sums = None if graph.weights is None else np.cumsum(graph.weights, dtype=np.float64)
+        self._back, self._away, self._top = 1.0 / p, 1.0 / q, max(1.0 / p, 1.0, 1.0 / q)
+        self._plain = p == 1.0 and q == 1.0
+        begin, end = self._offsets[:-1], self._offsets[1:]
+        self.leaves: Array = begin < end
+        if self._sums is not None:
+            self._whole = np.concatenate([[0.0], self._sums])
+            self.leaves = self._whole[end] > self._whole[begin]
+        if not self._plain:
+            self._keys = np.repeat(np.arange(self._n), np.diff(self._offsets)) * self._n + self._targets
+
+    def step(self, at: Array, before: Array, random: Array) -> Array:
+        """The next vertex of each walk; ``random`` is moved on."""
+        found = np.empty(len(at), np.int64)
+        open_walks = np.arange(len(at))
+        while len(open_walks):
+            random[open_walks] += _STEP
+            v, previous = at[open_walks], before[open_walks]
+            u = self._targets[self._arcs(v, _unit(random[open_walks]))].astype(np.int64)
+            found[open_walks] = u
+            if self._plain:
+                break
+            biased = previous >= 0
+            open_walks, u, previous = open_walks[biased], u[biased], previous[biased]
+            bias = np.where(u == previous, self._back, np.where(self._joined(previous, u), 1.0, self._away))
+            random[open_walks] += _STEP
+            open_walks = open_walks[_unit(random[open_walks]) * self._top >= bias]
+        return found
+
+    def _arcs(self, v: Array, chance: Array) -> Array:
+        begin, end = self._offsets[v], self._offsets[v + 1]
+        place: Array = begin + (chance * (end - begin)).astype(np.int64)
+        if self._sums is not None:
+            before = self._whole[begin]
+            wanted = before + chance * (self._sums[end - 1] - before)
+            place = np.clip(np.searchsorted(self._sums, wanted, side="right"), begin, end - 1)
+        return place
+
+    def _joined(self, u: Array, v: Array) -> Array:
+        """Whether an arc leads from ``u`` to ``v``."""
+        wanted = u * self._n + v
+        place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        found: Array = self._keys[place] == wanted
+        return found

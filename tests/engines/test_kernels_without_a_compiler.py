@@ -1,0 +1,170 @@
+"""Native kernels that need no compiler mean what the compiled ones do: the same answer for the same graph and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.algorithms.arguments import simple
+from dromos.engines.native import CPU_KERNELS, cpu_kernel, plain
+from dromos.engines.vectorised.natives import KERNELS
+from tests.algorithms.support import examples, graphs
+
+
+def _both(name: str, graph: dr.Graph, **options: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    compiled = cpu_kernel(name, 1)
+    assert compiled is not None
+    told: list[float] = []
+    found = KERNELS[name](graph, **options, tell=told.append)
+    assert all(0 <= share <= 1 for share in told)
+    return compiled(graph, **options), found
+
+
+def _same(name: str, graph: dr.Graph, **options: Any) -> None:
+    """Every field is equal, with its type."""
+    expected, found = _both(name, graph, **options)
+    assert set(found) == set(expected)
+    for field, values in expected.items():
+        others = found[field]
+        if isinstance(values, np.ndarray):
+            assert (others.dtype, others.shape) == (values.dtype, values.shape)
+            assert np.array_equal(others, values)
+        elif isinstance(values, list):
+            assert len(others) == len(values)
+            assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(values, others, strict=True))
+        else:
+            assert others == values
+
+
+def test_every_one_has_a_compiled_twin() -> None:
+    assert set(KERNELS) <= set(CPU_KERNELS)
+    assert set(plain.KERNELS) <= set(KERNELS)
+
+
+@examples(40)
+@given(graph=graphs(low=0, high=12, directed=False), seed=st.integers(0, 3))
+def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
+    order = np.random.default_rng(seed)
+    _same("forest", graph)
+    _same("matching", graph, order=order.permutation(len(graph.edges().src)))
+    _same("coloring", graph, order=order.permutation(graph.num_vertices))
+
+
+@examples(40)
+@given(graph=graphs(low=0, high=12, directed=False))
+def test_edges_that_hold_a_graph_together(graph: dr.Graph) -> None:
+    _same("biconnected", graph)
+    _same("trusses", simple(graph))
+
+
+@examples(40)
+@given(
+    graph=graphs(low=1, high=14, directed=False, weights=(0.0, 0.1, 0.2, 1.5)),
+    seed=st.integers(0, 3),
+    refined=st.booleans(),
+)
+def test_communities(graph: dr.Graph, seed: int, refined: bool) -> None:
+    _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3)
+    _same("communities", graph.with_weights(None), resolution=0.7, seed=seed, refined=refined, rounds=3)
+
+
+def test_communities_of_a_larger_graph() -> None:
+    graph = dr.generators.rmat(9, 8, seed=3)
+    for refined in (False, True):
+        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=3)
+
+
+@examples(40)
+@given(
+    graph=graphs(low=1, high=9, weights=(0.0, 0.5, 1.0, 3.0)),
+    bias=st.sampled_from(((1.0, 1.0), (0.5, 2.0), (4.0, 0.25))),
+    seed=st.integers(0, 3),
+)
+def test_walks(graph: dr.Graph, bias: tuple[float, float], seed: int) -> None:
+    starts = np.repeat(np.arange(graph.num_vertices), 2)
+    for on in (graph, graph.with_weights(None)):
+        _same("walks", on, starts=starts, length=6, p=bias[0], q=bias[1], seed=seed)
+
+
+@examples(40)
+@given(graph=graphs(low=1, high=9), metric=st.sampled_from(("jaccard", "overlap", "cosine")), k=st.integers(1, 4))
+def test_similar_vertices(graph: dr.Graph, metric: str, k: int) -> None:
+    edges = graph.edges()
+    once = dr.Graph.from_edges(
+        edges.src, edges.dst, num_vertices=graph.num_vertices, directed=graph.directed, dedupe=True
+    )
+    _same("similarity", once, sources=np.arange(graph.num_vertices)[::-1], metric=metric, k=k)
+
+
+@examples(40)
+@given(graph=graphs(low=1, high=9))
+def test_edge_betweenness(graph: dr.Graph) -> None:
+    expected, found = _both("edge_betweenness", simple(graph), sources=np.arange(graph.num_vertices))
+    assert np.allclose(found["through"], expected["through"], rtol=1e-12)  # sums in another order
+
+
+@examples(40)
+@given(graph=graphs(low=1, high=12), limit=st.sampled_from((None, 0, 2)), many=st.booleans())
+def test_joint_searches(graph: dr.Graph, limit: int | None, many: bool) -> None:
+    ids = np.arange(graph.num_vertices)
+    groups = [np.resize(ids, 70), ids[:1]] if many else [ids[::2]]
+
+    def searched(kernel: Callable[..., Any], **options: Any) -> list[tuple[Any, ...]]:
+        kept: list[tuple[Any, ...]] = []
+
+        def keep(found: Any) -> None:
+            words = found.seen.copy()
+            numbers = (found.group, found.levels, found.joint)
+            rows = (found.sources, found.reached, found.far, found.depth, found.distance.copy(), words)
+            kept.append((*numbers, *(array.tolist() for array in rows), found.near.round(12).tolist()))
+
+        kernel(graph, groups=groups, consume=keep, limit=limit, distance=np.int16, want_seen=True, **options)
+        return sorted(kept)
+
+    compiled = cpu_kernel("joint", 1)
+    assert compiled is not None
+    assert searched(KERNELS["joint"]) == searched(compiled)
+
+
+def test_searches_end_before_anything_is_consumed() -> None:
+    """Who begins again with other code must not count a group twice."""
+    path, groups = dr.generators.path(40), [np.arange(4), np.arange(4, 8)]
+
+    class EnoughError(Exception):
+        pass
+
+    for patience in range(45):
+        calls, consumed = [0], []
+
+        def tell(done: float, calls: list[int] = calls, patience: int = patience) -> None:
+            calls[0] += 1
+            if calls[0] > patience:
+                raise EnoughError
+
+        try:
+            KERNELS["joint"](path, groups=groups, consume=consumed.append, tell=tell)
+        except EnoughError:
+            assert not consumed
+        else:
+            assert len(consumed) == 2
+
+
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"joint"}))
+def test_empty_graphs(name: str) -> None:
+    graph = dr.Graph.from_edges([], [], num_vertices=0, directed=False)
+    options: dict[str, Any] = {
+        "cdlp": {"max_iter": 2, "directed": False},
+        "coloring": {"order": np.arange(0)},
+        "communities": {"resolution": 1.0, "seed": 0, "refined": True, "rounds": 2},
+        "edge_betweenness": {"sources": np.arange(0)},
+        "matching": {"order": np.arange(0)},
+        "similarity": {"sources": np.arange(0), "metric": "jaccard", "k": 1},
+        "walks": {"starts": np.arange(0), "length": 2, "p": 1.0, "q": 1.0, "seed": 0},
+    }
+    assert KERNELS[name](graph, **options.get(name, {}))
