@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
-from dromos.places.ordered import ORDERED, Ordered, can_order
+from dromos.places.ordered import ORDERED, Ordered, OrderedPart, OrderedRun, can_order
 from dromos.places.saving import restore_parts, save_parts
 from dromos.plan import PATHS, Caps, Path, Stats, require_legal
 from dromos.plan.path import Direction
@@ -43,8 +43,12 @@ class PlacedExecution:
         feeds: Sequence[Feed],
         exchange: Exchange,
         names: Sequence[str] = (),
+        ordered: Callable[[Sequence[OrderedPart], Sequence[Feed], Exchange], OrderedRun] = Ordered,
     ) -> None:
-        """``names``: what the parts are called in the trace, which then tells the time of each."""
+        """``names``: what the parts are called in the trace, which then tells the time of each.
+
+        ``ordered``: what runs parts in the order of a field, where they can.
+        """
         self.program, self.shape = program, shape
         self.parts, self.feeds, self.exchange, self.names = parts, feeds, exchange, names
         self.typed = program.typed(types)
@@ -52,7 +56,8 @@ class PlacedExecution:
         self.analysis = analyse(self.typed)
         directions = [d for d in ("push", "pull") if all(d in feed.directions for feed in feeds)]
         offered = tuple(path for path in PATHS if path.sync == "sync" and path.direction in directions)
-        self._ordered: Ordered | None = None
+        self._ordered: OrderedRun | None = None
+        self._make_ordered = ordered
         orders = can_order(parts, feeds)
         if orders:
             offered += (ORDERED,)
@@ -161,7 +166,7 @@ class PlacedExecution:
         """Supersteps on the ordered path until the frontier is empty, or as many as the horizon allows."""
         if self._ordered is None:
             assert can_order(self.parts, self.feeds)
-            self._ordered = Ordered(self.parts, self.feeds, self.exchange)
+            self._ordered = self._make_ordered(self.parts, self.feeds, self.exchange)
         messages = sent = 0
         while True:
             total = self._ordered.step(self.typed)
@@ -171,6 +176,7 @@ class PlacedExecution:
                 horizon -= 1
             if not total.frontier or horizon == 0:
                 break
+        self._ordered.store()
         total = replace(total, messages=messages, sent=sent, seconds=clock.seconds())
         self.stats = self._statistics(total, "" if total.frontier else "frontier empty")
         return self.stats

@@ -14,7 +14,7 @@ from dromos.places.feed import Feed
 from dromos.plan import Path
 from dromos.program import TypedProgram
 
-__all__ = ["ORDERED", "Ordered", "can_order"]
+__all__ = ["ORDERED", "Ordered", "OrderedPart", "OrderedRun", "can_order", "rising_limit"]
 
 ORDERED = Path("async", "push", "dd")
 
@@ -34,6 +34,26 @@ def can_order(parts: Sequence[Part], feeds: Sequence[Feed]) -> TypeGuard[Sequenc
     return in_one_slice and all(getattr(part, "ordered", False) for part in parts)
 
 
+def rising_limit(limit: float, least: float, width: float) -> float:
+    """The limit of the next superstep, where no active value lies below ``least``.
+
+    >>> rising_limit(2.0, 1.0, 0.5), rising_limit(2.0, 2.0, 0.5)
+    (2.0, 2.5)
+    """
+    # a great number plus the width may be that number: the limit has to rise all the same
+    return limit if least < limit else max(least + width, math.nextafter(least, math.inf))
+
+
+class OrderedRun(Protocol):
+    """The ordered path of one run."""
+
+    def step(self, typed: TypedProgram) -> Partial:
+        """One superstep; there is no frontier left where it reports none, and its size may be an estimate."""
+
+    def store(self) -> None:
+        """Leave the parts as after any superstep, since somebody may look at them."""
+
+
 class Ordered:
     """The limit of a run; :meth:`step` is what ``PlacedExecution`` does in a superstep on the ordered path."""
 
@@ -47,9 +67,7 @@ class Ordered:
 
     def step(self, typed: TypedProgram) -> Partial:
         """Pass on what lies below the limit, exchange what others are to know, and look where the next limit lies."""
-        if self._least >= self._limit:
-            # a great number plus the width may be that number: the limit has to rise all the same
-            self._limit = max(self._least + self._width, math.nextafter(self._least, math.inf))
+        self._limit = rising_limit(self._limit, self._least, self._width)
         before = self._exchange.sent_bytes
         for part, piece in zip(self._parts, self._pieces, strict=True):
             part.relax(piece, self._limit)
@@ -61,3 +79,6 @@ class Ordered:
         for part in self._parts:
             part.finish(total.reductions)
         return total
+
+    def store(self) -> None:
+        """Called before somebody looks at the parts; they are as they should be."""

@@ -15,7 +15,7 @@ from dromos.engines import GraphShape
 from dromos.engines.board import Board
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.general_part import CpuPart
-from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
+from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, Launcher, edge_arrays, slice_arrays
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.parts import Messages, Partial
@@ -44,6 +44,7 @@ class OrderedPart(CpuPart):
         self._module: Any = None
         self._in_order = False
         self._near_size = self._far_size = self._gone = self._relaxed = 0
+        self._sorted_gone: Array | None = None  # of this superstep, when the first outbox was asked for
         self._limit = -np.inf
         self.least = np.inf
         """The least value of an active vertex of the part."""
@@ -63,6 +64,15 @@ class OrderedPart(CpuPart):
         mean = float(sample.mean()) if sample.size else 1.0
         return _WIDTH * (mean or 1.0) / degree**2
 
+    @property
+    def launcher(self) -> Launcher:
+        """What runs the part's kernels."""
+        return self._launcher
+
+    def take_frontier(self, active: Array) -> None:
+        """The own vertices of ``active``, ascending, are the frontier from now on."""
+        self._frontier = active.astype(self.types.id, copy=False)
+
     # ---- in order --------------------------------------------------------------------------------------------------
 
     def relax(self, piece: GraphSlice | None, limit: float) -> None:
@@ -75,7 +85,7 @@ class OrderedPart(CpuPart):
             counters = self._sizes()
             run.run(
                 self._module.raise_limit, self._fields(), np.float64(limit), self._marks, self._near, self._far,
-                counters, work=0,
+                counters, self.no_least(), work=0,
             )  # fmt: skip
             self._take_sizes(counters)
         if not self._near_size:
@@ -87,9 +97,10 @@ class OrderedPart(CpuPart):
         counters, report = self._sizes(), run.report()
         counters[QUEUE * LINE] = 0
         run.run(
-            self._module.relax, slice_arrays(piece), self.first, self.last, self._fields(), edge_arrays(self, piece),
-            run.context(), np.float64(limit), self._marks, self._near, self._later, self._far, self._gone_to,
-            self._near_size, (run.buffer(), run.buffer(), run.buffer()), counters, run.memory(), report,
+            self._module.relax, slice_arrays(piece), self.first, self.last, False, self._fields(),
+            edge_arrays(self, piece), run.context(), np.float64(limit), self._marks, self._near, self._later,
+            self._far, self._gone_to, self._near_size, (run.buffer(), run.buffer(), run.buffer()), counters,
+            run.memory(), self.no_least(), report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
         self._take_sizes(counters)
@@ -149,29 +160,30 @@ class OrderedPart(CpuPart):
         """See :class:`dromos.engines.parts.Part`."""
         if not self._in_order:
             return super().settle()
-        least, report = np.full(1, self._most(), self._values.dtype), np.zeros(2, np.int64)
+        least, report = self.no_least(), np.zeros(2, np.int64)
         self._launcher.run(
             self._module.survey, self._fields(), read_only(self.shape.offsets), self._marks, self._near,
             self._near_size, self._far, self._far_size, least, report, work=0,
         )  # fmt: skip
         self.least = float(least[0]) if report[0] else np.inf
-        relaxed, self._relaxed = self._relaxed, 0
+        relaxed, self._relaxed, self._sorted_gone = self._relaxed, 0, None
         return Partial(int(report[0]), int(report[1]), 0, relaxed)
 
-    def _most(self) -> Any:
+    def no_least(self) -> Array:
+        """A line for each thread with the greatest value that the field can have."""
         dtype = self._values.dtype
-        return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+        return np.full(self._launcher.threads * LINE, np.inf if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
 
     def outbox(self, first: int, last: int) -> Messages:
         """See :class:`dromos.engines.parts.Part`; in order, the values that were lowered here."""
         if not self._in_order:
             return super().outbox(first, last)
-        gone = self._gone_to[: self._gone]
-        ids = np.sort(gone[(gone >= first) & (gone < last)])
-        self._marks[ids] = 0
-        rest = gone[(gone < first) | (gone >= last)]
-        self._gone = len(rest)
-        self._gone_to[: self._gone] = rest
+        if self._sorted_gone is None:
+            self._sorted_gone = np.sort(self._gone_to[: self._gone])
+            self._marks[self._sorted_gone] = 0
+            self._gone = 0
+        begin, end = np.searchsorted(self._sorted_gone, np.array((first, last), self.types.id))
+        ids = self._sorted_gone[begin:end]
         return Messages.packed(first, last, ids, (self._values[ids],))
 
     def inbox(self, messages: Messages) -> None:

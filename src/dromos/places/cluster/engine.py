@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,18 @@ import numpy as np
 from dromos._version import __version__
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.direction import along, refuse_direction
-from dromos.engines.parts import Leaf
+from dromos.engines.parts import Leaf, Part
 from dromos.errors import InvalidArgumentError
 from dromos.graph.slices import equal_edge_bounds
 from dromos.graph.store.stored import StoredGraph
 from dromos.places.cluster.exchange import MpiExchange
 from dromos.places.cluster.graph import RankFeed, RankGraph
+from dromos.places.cluster.host_memory import HostMemory, host_memory
 from dromos.places.cluster.stored import StoredFeed
 from dromos.places.cluster.world import world
 from dromos.places.driver import PlacedExecution
 from dromos.places.feed import Feed, MemoryFeed
+from dromos.places.ordered import Ordered
 from dromos.program import Program
 from dromos.program.expr import reads
 
@@ -63,7 +66,18 @@ class ClusterEngine:
         first, last = bounds[rank], bounds[rank + 1]
         part = self.leaf.part(program, graph, types, first, last)
         feed = self._feed(program, graph, first, last)
-        return PlacedExecution(program, graph, types, [part], [feed], MpiExchange(self.comm, bounds, types.id))
+        host = host_memory(self.comm)
+        exchange = MpiExchange(self.comm, bounds, program.typed(types), types.id, host)
+        return PlacedExecution(
+            program, graph, types, [part], [feed], exchange, ordered=self._ordered_run(part, feed, bounds, host)
+        )
+
+    def _ordered_run(self, part: Part, feed: Feed, bounds: Sequence[int], host: HostMemory | None) -> Any:
+        if host is None or not getattr(part, "ordered", False):
+            return Ordered
+        from dromos.places.cluster.shared_ordered import SharedOrdered
+
+        return lambda parts, feeds, exchange: SharedOrdered(parts[0], feeds[0], exchange, self.comm, bounds, host)
 
     def _feed(self, program: Program, graph: GraphLike | RankGraph, first: int, last: int) -> Feed:
         if isinstance(graph, RankGraph):
@@ -81,6 +95,7 @@ class ClusterEngine:
         """Refuse, on every rank, to run where ranks differ in version, program, parameters or graph."""
         told = {
             "the version of Dromos": __version__,
+            "the device": self.leaf.name,
             "the program": f"{type(program).__qualname__} {program.ir()}",
             "the parameters of the program": _digest(program.params.items()),
             "the number of vertices": graph.num_vertices,

@@ -10,7 +10,9 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.array_part import ArrayPart
+from dromos.engines.board import Board, PostingPart, can_post
 from dromos.engines.parts import Copies, Part, Partial, Phase, merge_partials
+from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.program import TypedProgram
 
@@ -26,22 +28,31 @@ class MpiExchange:
     """One part per rank; ``bounds[r]..bounds[r + 1]`` are the vertices of rank ``r``.
 
     Every rank calls the same methods in the same order. What a rank decides from is the same everywhere: the partial
-    results of all ranks, merged in the order of the ranks.
+    results of all ranks, merged in the order of the ranks. ``host``: where all ranks run on one machine, the memory
+    that they share.
     """
 
-    def __init__(self, comm: Any, bounds: Sequence[int], ids: np.dtype[Any]) -> None:
-        self._comm, self._bounds, self._ids = comm, list(bounds), ids
+    def __init__(
+        self, comm: Any, bounds: Sequence[int], typed: TypedProgram, ids: np.dtype[Any], host: HostMemory | None = None
+    ) -> None:
+        self._comm, self._bounds, self._typed, self._ids, self._host = comm, list(bounds), typed, ids, host
+        self._board: Board | None = None
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
         # on a tiny graph one rank may own all vertices: nobody else has any that would need to know of them
         self._alone = any(last - first == self._bounds[-1] for first, last in pairwise(self._bounds))
         self.sent_bytes = 0
-        """Bytes that this rank has sent to others so far."""
+        """Bytes that this rank has sent to others so far; what it wrote once, for all to read, is counted once."""
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """See :class:`dromos.places.exchange.Exchange`."""
         (part,) = parts
+        # one board for all costs nothing; copies of all of it are worth it where all of it changes
+        on_board = isinstance(part, ArrayPart) and (self._host is not None or part.always)
+        if phase == "pull" and on_board and not self._alone and can_post(parts):
+            self._post(parts[0])
+            return
         own = None if self._alone else part.copies(phase)
         if own is None:
             return
@@ -103,6 +114,20 @@ class MpiExchange:
         sizes = [count * width for count in counts]
         self._comm.Allgatherv(own.reshape(-1).view(np.uint8), [whole.reshape(-1).view(np.uint8), sizes])
         return whole
+
+    def _post(self, part: PostingPart) -> None:
+        """Messages that depend on their source alone: each is made by its owner, and read by all from one board."""
+        if self._board is None:
+            rows = [(self._bounds[-1], dtype) for dtype in self._typed.accumulators]
+            here = [part.board_rows(*row) for row in rows] if self._host is None else self._host.arrays(rows)
+            self._board = Board(here)
+        part.post_offers(self._board)
+        if self._host is None:
+            self._swap_rows(self._board.arrays)
+        else:
+            self.sent_bytes += (part.last - part.first) * sum(array.itemsize for array in self._board.arrays)
+            # nobody writes to it again before all have read it: the partial results are told in between
+            self._comm.Barrier()
 
     def _swap_rows(self, arrays: Sequence[Array]) -> None:
         """All rows of every rank, straight into the fields: where all vertices are always active, all ranks do so."""

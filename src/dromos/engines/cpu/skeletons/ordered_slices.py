@@ -4,6 +4,9 @@ Values below ``limit`` are *near*: the part's own vertices pass them on until no
 anybody. What is not near waits in ``far``. Values of other parts' vertices are copies: who lowers one puts the vertex
 into ``away``, and the owner is told the lowest value when all near vertices are done.
 
+*Shared*: all parts have the field and the marks in one memory, so a value is lowered where it is and nobody tells it.
+``away`` then holds who was marked for another part, ``v`` as far and ``-1 - v`` as near, and the owner is told that.
+
 Shared memory. The field is read by all and lowered by an atomic minimum. ``marks[v]``: in no list (0), in ``far`` or
 ``away`` (1), in a list of near vertices (2). A value is lowered before its mark is swapped, and read after its mark was
 swapped back, both with acquire and release: whoever swaps later sees what the other wrote, so no value is missed. A
@@ -30,6 +33,7 @@ from dromos.engines.cpu.skeletons.common import (
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.hooks import PRIORITY, compute_from, weight_at
 from dromos.intrinsics import (
+    atomic_add,
     atomic_min,
     atomic_swap_acq_rel,
     compare_and_swap,
@@ -38,7 +42,7 @@ from dromos.intrinsics import (
     store,
     store_relaxed,
 )  # fmt: skip
-from dromos.jit import LINE, barrier, lean_kernel
+from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -49,12 +53,13 @@ NOWHERE, FAR, NEAR = np.uint8(0), np.uint8(1), np.uint8(2)
 
 @lean_kernel
 def relax(
-    thread, threads, piece, first, last, S, E, K, limit, marks, near, following, far, away, size, buffers, counters,
-    memory, report,
+    thread, threads, piece, first, last, shared, S, E, K, limit, marks, near, following, far, away, size, buffers,
+    counters, memory, least, report,
 ):  # fmt: skip
     """Pass on the values of ``near[:size]`` and of all that become near by it; the rest goes to ``far`` or ``away``.
 
-    After ``TURNS`` some may be left in ``near``, for the next call.
+    After ``TURNS`` some may be left in ``near``, for the next call. ``least`` has a line for each thread: the least
+    value of those that were marked as far.
     """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
@@ -63,6 +68,7 @@ def relax(
     base = thread * BLOCK
     looked = number = 0
     held_far = held_away = 0
+    lowest = load(least, thread * LINE)
     while size > 0 and number < 3 * TURNS:
         held = 0
         while True:
@@ -87,7 +93,15 @@ def relax(
                                 if atomic_swap_acq_rel(marks, v, NEAR) != NEAR:
                                     held = append(following, counters, QUEUE, buffers[0], base, held, v)
                             elif compare_and_swap(marks, v, NOWHERE, FAR):
+                                lowest = min(lowest, new)
                                 held_far = append(far, counters, THIRD, buffers[1], base, held_far, v)
+                        elif shared:
+                            if new < limit:
+                                if atomic_swap_acq_rel(marks, v, NEAR) != NEAR:
+                                    held_away = append(away, counters, TOUCHED, buffers[2], base, held_away, -1 - v)
+                            elif compare_and_swap(marks, v, NOWHERE, FAR):
+                                lowest = min(lowest, new)
+                                held_away = append(away, counters, TOUCHED, buffers[2], base, held_away, v)
                         elif atomic_swap_acq_rel(marks, v, FAR) != FAR:
                             held_away = append(away, counters, TOUCHED, buffers[2], base, held_away, v)
         flush(following, counters, QUEUE, buffers[0], base, held)
@@ -104,7 +118,66 @@ def relax(
         store_relaxed(counters, QUEUE * LINE, size)
     flush(far, counters, THIRD, buffers[1], base, held_far)
     flush(away, counters, TOUCHED, buffers[2], base, held_away)
+    store(least, thread * LINE, lowest)
     report[thread * LINE + RELAXED] = looked
+
+
+@inline
+def owner_of(bounds, v):
+    """The part of ``v``: the last one that does not begin behind it."""
+    low, high = np.int64(0), np.int64(bounds.size - 1)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if load(bounds, middle) <= v:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@lean_kernel
+def post(thread, threads, away, size, bounds, mail, cursors, places, report):
+    """Tell the owners who was marked; shared values only, for one thread.
+
+    ``mail`` has two places for each vertex, those of its owner, and ``cursors`` a line for each part: how many it was
+    told. Reports how many of them are near.
+    """
+    parts = bounds.size - 1
+    near = np.int64(0)
+    for part in range(parts):
+        store(places, part, np.int64(0))
+    for index in range(size):
+        entry = np.int64(load(away, index))
+        near += entry < 0
+        part = owner_of(bounds, entry if entry >= 0 else -1 - entry)
+        store(places, part, load(places, part) + 1)
+    for part in range(parts):
+        count = load(places, part)
+        if count:
+            store(places, part, 2 * load(bounds, part) + atomic_add(cursors, part * LINE, count))
+    for index in range(size):
+        entry = np.int64(load(away, index))
+        part = owner_of(bounds, entry if entry >= 0 else -1 - entry)
+        place = load(places, part)
+        store(mail, place, entry)
+        store(places, part, place + 1)
+    report[0] = near
+
+
+@lean_kernel
+def collect(thread, threads, mail, begin, end, near, far, counters):
+    """Own vertices that other parts have marked; for one thread."""
+    size, waiting = load_relaxed(counters, QUEUE * LINE), load_relaxed(counters, THIRD * LINE)
+    for index in range(begin, end):
+        entry = np.int64(load(mail, index))
+        if entry < 0:
+            store(near, size, -1 - entry)
+            size += 1
+        else:
+            store(far, waiting, entry)
+            waiting += 1
+    store_relaxed(counters, QUEUE * LINE, size)
+    store_relaxed(counters, THIRD * LINE, waiting)
 
 
 @lean_kernel
@@ -132,22 +205,29 @@ def receive_values(thread, threads, ids, given, S, limit, marks, near, far, coun
 
 
 @lean_kernel
-def raise_limit(thread, threads, S, limit, marks, near, far, counters):
-    """Vertices of ``far`` with a value below a new limit are near; old entries are dropped; for one thread."""
+def raise_limit(thread, threads, S, limit, marks, near, far, counters, least):
+    """Vertices of ``far`` with a value below a new limit are near; old entries are dropped; for one thread.
+
+    ``least[0]`` is lowered to the least value that stays far.
+    """
     values = S[PRIORITY]
     size, waiting = load_relaxed(counters, QUEUE * LINE), load_relaxed(counters, THIRD * LINE)
     kept = np.int64(0)
+    lowest = load(least, 0)
     for index in range(waiting):
         v = np.int64(load(far, index))
-        if load(marks, v) != FAR:
+        if load_relaxed(marks, v) != FAR:
             continue
-        if load(values, v) < limit:
-            store(marks, v, NEAR)
-            store(near, size, v)
-            size += 1
+        value = load_relaxed(values, v)
+        if value < limit:
+            if atomic_swap_acq_rel(marks, v, NEAR) != NEAR:  # shared: another part may mark it, and tell
+                store(near, size, v)
+                size += 1
         else:
             store(far, kept, v)
             kept += 1
+            lowest = min(lowest, value)
+    store(least, 0, lowest)
     store_relaxed(counters, QUEUE * LINE, size)
     store_relaxed(counters, THIRD * LINE, kept)
 

@@ -1,0 +1,129 @@
+"""Delta-stepping on a part that shares the values of all vertices with the other parts, each a process of its own.
+
+A part lowers values of any vertex where they are, so values are not sent, and a vertex that many parts lower is told to
+its owner once. Between two steps of the driver the part is as after any superstep: its own rows and its frontier are
+those of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.cpu.emit import kernel_module
+from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
+from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.cpu.ordered_part import THIRD, OrderedPart
+from dromos.graph.slices import GraphSlice
+
+__all__ = ["SharedOrder"]
+
+
+class SharedOrder:
+    """The run of one part in order. ``bounds`` tells the vertices of all parts; this one is number ``own``.
+
+    ``allocate`` takes numbers of rows with their types, and gives arrays that all parts share. All of them have to be
+    made, and know it, before the first :meth:`advance`. What they are told in a superstep they :meth:`collect` when all
+    have advanced; the next one then uses the other half of the mail, so nobody has to wait for that.
+    """
+
+    def __init__(
+        self,
+        part: OrderedPart,
+        piece: GraphSlice | None,
+        bounds: Sequence[int],
+        own: int,
+        allocate: Callable[[Sequence[tuple[int, Any]]], Sequence[Array]],
+    ) -> None:
+        n, ids = part.shape.num_vertices, part.types.id
+        assert part.analysis.priority is not None
+        self._part, self._piece, self._own = part, piece, own
+        self._bounds = np.asarray(bounds, np.int64)
+        self._name = part.analysis.priority[0]
+        self._module = kernel_module(part.typed, part.analysis, "ordered_slices")
+        mail, cursors = (2 * n, ids), ((len(bounds) - 1) * LINE, np.int64)
+        self.values, self._marks, *halves = allocate(
+            [(n, part.state[self._name].dtype), (n, np.uint8), mail, mail, cursors, cursors]
+        )
+        self._mail, self._cursors = halves[:2], halves[2:]
+        self._half = 0
+        rows = slice(part.first, part.last)
+        self.values[rows], self._marks[rows] = part.state[self._name][rows], 0
+        for counts in self._cursors:
+            counts[own * LINE] = 0
+        self._fields = tuple(self.values if name == self._name else array for name, array in part.state.items())
+        self._near, self._following, self._far = (reused_empty(part.last - part.first, ids) for _ in range(3))
+        self._away = reused_empty(2 * n, ids)
+        self._places = np.empty(len(bounds) - 1, np.int64)
+        active = part.frontier
+        assert active is not None
+        self._far[: len(active)] = active
+        self._marks[active] = 1
+        self._sizes = np.zeros(8 * LINE, np.int64)  # counters of a team: QUEUE near, THIRD far, TOUCHED away
+        self._sizes[THIRD * LINE] = len(active)
+        self._limit = -np.inf
+        self._least = part.no_least()
+
+    def advance(self, limit: float) -> tuple[int, float, int, int]:
+        """Pass on what lies below ``limit`` and tell others who was marked.
+
+        How many vertices are near now, here or told to others, a value that no far vertex lies below as far as the part
+        knows, the arcs that were looked at, and the bytes that were told.
+        """
+        part, run, sizes = self._part, self._part.launcher, self._sizes
+        if limit > self._limit:
+            self._limit, self._least = limit, part.no_least()
+            run.run(
+                self._module.raise_limit, self._fields, np.float64(limit), self._marks, self._near, self._far, sizes,
+                self._least, work=0,
+            )  # fmt: skip
+        looked = told = told_near = 0
+        near = int(sizes[QUEUE * LINE])
+        if near and self._piece is None:
+            self._marks[self._near[:near]] = 0
+            sizes[QUEUE * LINE] = 0
+        elif near and self._piece is not None:
+            report = run.report()
+            sizes[QUEUE * LINE] = sizes[0] = 0
+            run.run(
+                self._module.relax, slice_arrays(self._piece), part.first, part.last, True, self._fields,
+                edge_arrays(part, self._piece), run.context(), np.float64(limit), self._marks, self._near,
+                self._following, self._far, self._away, near, (run.buffer(), run.buffer(), run.buffer()), sizes,
+                run.memory(), self._least, report,
+                counters=sizes, work=self._piece.num_arcs,
+            )  # fmt: skip
+            looked = int(report.reshape(-1, LINE)[:, 0].sum())
+            told = int(sizes[TOUCHED * LINE])
+        if told:
+            report = np.zeros(1, np.int64)
+            run.run(
+                self._module.post, self._away, told, self._bounds, self._mail[self._half], self._cursors[self._half],
+                self._places, report, work=0,
+            )  # fmt: skip
+            told_near = int(report[0])
+            sizes[TOUCHED * LINE] = 0
+        least = self._least[::LINE].min()
+        least = np.inf if least == part.no_least()[0] else float(least)
+        return int(sizes[QUEUE * LINE]) + told_near, least, looked, told * self._away.itemsize
+
+    def collect(self) -> None:
+        """Take in what all parts have told this one."""
+        cursors, begin = self._cursors[self._half], 2 * self._part.first
+        count = int(cursors[self._own * LINE])
+        if count:
+            self._part.launcher.run(
+                self._module.collect, self._mail[self._half], begin, begin + count, self._near, self._far, self._sizes,
+                work=0,
+            )  # fmt: skip
+            cursors[self._own * LINE] = 0
+        self._half = 1 - self._half
+
+    def store(self) -> None:
+        """Leave the part as after any superstep."""
+        rows = slice(self._part.first, self._part.last)
+        self._part.state[self._name][rows] = self.values[rows]
+        near, far = self._near[: self._sizes[QUEUE * LINE]], self._far[: self._sizes[THIRD * LINE]]
+        self._part.take_frontier(np.sort(np.concatenate((near, far[self._marks[far] == 1]))))

@@ -1,0 +1,51 @@
+"""Delta-stepping over ranks of one machine: values lie in shared memory, and a superstep costs one small exchange."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dromos.engines.cpu.ordered_part import OrderedPart
+from dromos.engines.cpu.shared_order import SharedOrder
+from dromos.engines.parts import Partial
+from dromos.places.cluster.host_memory import HostMemory
+from dromos.places.exchange import Exchange
+from dromos.places.feed import Feed
+from dromos.places.ordered import rising_limit
+from dromos.program import TypedProgram
+
+__all__ = ["SharedOrdered"]
+
+
+class SharedOrdered:
+    """See :class:`dromos.places.ordered.OrderedRun`; every rank makes one and calls it in the same order."""
+
+    def __init__(
+        self, part: OrderedPart, feed: Feed, exchange: Exchange, comm: Any, bounds: Sequence[int], host: HostMemory
+    ) -> None:
+        self._comm, self._part, self._exchange = comm, part, exchange
+        piece = next(iter(feed.fetch(feed.holding(None, "push"), "push")), None)
+        self._run = SharedOrder(part, piece, bounds, comm.Get_rank(), host.arrays)
+        self._own, self._all = np.zeros(4), np.zeros((comm.Get_size(), 4))
+        self._limit = self._least = -math.inf
+        self._width = exchange.largest([part.step_width(piece)])  # also: all ranks have put their values there
+
+    def step(self, typed: TypedProgram) -> Partial:
+        """See :class:`dromos.places.ordered.OrderedRun`."""
+        self._limit = rising_limit(self._limit, self._least, self._width)
+        self._own[:] = self._run.advance(self._limit)
+        self._comm.Allgather(self._own, self._all)
+        self._run.collect()
+        near, _, looked, told = (int(total) for total in np.where(self._all < np.inf, self._all, 0).sum(axis=0))
+        far = float(self._all[:, 1].min())
+        self._least = -math.inf if near else far
+        self._part.finish(())
+        return Partial(near + (far < math.inf), 0, 0, looked, sent=told)
+
+    def store(self) -> None:
+        """See :class:`dromos.places.ordered.OrderedRun`."""
+        self._run.store()
+        self._comm.Barrier()  # before others lower values again
