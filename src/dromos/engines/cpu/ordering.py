@@ -18,7 +18,6 @@ __all__ = ["Ordering"]
 
 _ENTRIES, _FILTER, _BINS, _BELOW = constants("ordered", "ENTRIES", "FILTER", "BINS", "BELOW")
 _MOST_BINS = 1 << 14
-_SAMPLE = 1 << 16
 # The pools: blocks for so many entries per vertex, shared out to the threads with room to spare, since one may be ahead
 # of the others; and some blocks for each bin that is only begun.
 _ENTRIES_A_VERTEX, _SPARE_BLOCKS = 8, 64
@@ -87,13 +86,9 @@ class Ordering:
         square of the average degree comes near the best width on skewed, uniform and lattice graphs.
         """
         graph = self._run.graph
-        weights = graph.weights
-        step = max(1, graph.num_arcs // _SAMPLE)
-        sample = np.ones(1) if weights is None or graph.num_arcs == 0 else np.abs(weights[::step].astype(np.float64))
+        mean, most = self._run.topology.weight_sizes
         degree = max(graph.num_arcs / max(graph.num_vertices, 1), 1.0)
-        finite = sample[np.isfinite(sample)]
-        width = 16 * float(finite.mean() if finite.size else 1.0) / degree**2
-        most = float(finite.max(initial=1.0))
+        width = 16 * mean / degree**2
         if self._values.dtype.kind == "f":
             width = width if width > 0 else 1.0
             scale: np.generic = np.float64(1.0 / width)

@@ -17,6 +17,7 @@ __all__ = ["HUB_LENGTH", "NO_VALUES", "PIECE_LENGTH", "Hubs", "Topology", "topol
 HUB_LENGTH, PIECE_LENGTH = constants("common", "HUB", "PIECE")
 NO_VALUES: Final = np.empty(0, dtype=np.int64)
 NO_VALUES.flags.writeable = False
+_SAMPLE: Final = 1 << 16
 _NO_BITS: Final = np.empty(0, dtype=np.uint64)
 
 Arrays = tuple[Array, Array, Array]
@@ -42,6 +43,7 @@ class Topology:
         self._in_hubs: Hubs | None = None
         self._reachable: Array | None = None
         self._in_arcs: Array | None = None
+        self._weight_sizes: tuple[float, float] | None = None
 
     def in_rows(self, graph: GraphLike) -> Arrays:
         """The same of the transpose, which is made if there is none yet."""
@@ -77,6 +79,16 @@ class Topology:
             return self.in_rows(graph), self.reachable(graph)
         offsets, targets, weights = self.rows
         return (offsets[:0], targets[:0], weights[:0]), _NO_BITS
+
+    @property
+    def weight_sizes(self) -> tuple[float, float]:
+        """How large the weights of some arcs are: on average, and the greatest; those that are finite."""
+        if self._weight_sizes is None:
+            weights = self.rows[2]
+            sample = np.abs(weights[:: max(1, len(weights) // _SAMPLE)].astype(np.float64))
+            finite = sample[np.isfinite(sample)]
+            self._weight_sizes = float(finite.mean()) if finite.size else 1.0, float(finite.max(initial=1.0))
+        return self._weight_sizes
 
     @property
     def hubs(self) -> Hubs:
