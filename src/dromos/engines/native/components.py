@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines.cpu.memory import reused_empty
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -30,7 +31,7 @@ def components(graph: Graph, *, threads: int | None = None) -> Mapping[str, Arra
     from dromos.engines.native import components_kernels as kernels
     from dromos.jit import LINE, team_memory
 
-    label = np.empty(graph.num_vertices, dtype=graph.targets.dtype)
+    label = reused_empty(graph.num_vertices, graph.targets.dtype)
     if graph.num_vertices:
         team = 1 if graph.num_arcs < _SMALL else num_threads(threads)
         cursors, stop = np.zeros(kernels.PHASES * LINE, dtype=np.int64), np.zeros(1, dtype=np.int64)

@@ -23,7 +23,8 @@ from dromos.intrinsics import (
 )
 from dromos.jit import LINE, barrier, inline, lean_kernel, publish, total
 
-CHUNK = 16384
+CHUNK = 2048  # vertices that a thread takes at a time, or eight times as many arcs
+LEAST_SHARE = 16384  # and where it links the first arcs of rows
 ROWS = 16  # long ones, that a thread takes at a time
 SAMPLES = 1024
 AHEAD = 24  # rows to ask for before they are needed
@@ -98,7 +99,7 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
         store(label, v, v)
     barrier(memory, thread, threads, 1)
     # rows cost the same here, and where two threads meet chains arise: large shares
-    share = max(np.int64(CHUNK), n // (8 * threads))
+    share = max(np.int64(LEAST_SHARE), n // (8 * threads))
     while True:
         first = atomic_add(cursors, 0, share)
         if first >= n or load_relaxed(stop, 0):
@@ -141,7 +142,7 @@ def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, m
     rows = offsets.size - 1
     n = label.size
     shift = np.int64(load(offsets, 0))
-    share = max(np.int64(CHUNK), rows // (8 * threads))
+    share = max(np.int64(LEAST_SHARE), rows // (8 * threads))
     while True:
         first = atomic_add(cursors, 0, share)
         if first >= rows or load_relaxed(stop, 0):
@@ -192,10 +193,10 @@ def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, gi
     shift = np.int64(load(offsets, 0))
     arcs = np.int64(load(offsets, rows)) - shift
     while True:
-        begin = atomic_add(cursor, 0, CHUNK)
+        begin = atomic_add(cursor, 0, 8 * CHUNK)
         if begin >= arcs or load_relaxed(stop, 0):
             return
-        end = min(begin + CHUNK, arcs)
+        end = min(begin + 8 * CHUNK, arcs)
         low, high = np.int64(0), rows - 1  # the row of the first arc: the last one that begins at it or before
         while low < high:
             middle = (low + high + 1) // 2
