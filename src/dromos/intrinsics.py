@@ -35,6 +35,7 @@ __all__ = [
     "load_unordered",
     "nanoseconds",
     "prefetch",
+    "prefetch_to_write",
     "sched_yield",
     "spin_hint",
     "store",
@@ -337,22 +338,29 @@ def nanoseconds(typingctx):
     return types.int64(), generate
 
 
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Ask for the cache line of ``array[index]``; the index may lie outside."""
-    if not _is_column(array):
-        return None
+def _prefetch(is_written):
+    """Ask for the cache line of ``array[index]``, to read it or to write to it; the index may lie outside."""
 
-    def generate(context, builder, sig, args):
-        address = ir.IntType(8).as_pointer()
-        word = ir.IntType(32)
-        function_type = ir.FunctionType(ir.VoidType(), [address, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        pointer = builder.bitcast(_pointer(context, builder, sig, args), address)
-        builder.call(function, [pointer, word(0), word(3), word(1)])
-        return context.get_dummy_value()
+    def typing(typingctx, array, index):
+        if not _is_column(array):
+            return None
 
-    return types.void(array, types.intp), generate
+        def generate(context, builder, sig, args):
+            address = ir.IntType(8).as_pointer()
+            word = ir.IntType(32)
+            function_type = ir.FunctionType(ir.VoidType(), [address, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+            pointer = builder.bitcast(_pointer(context, builder, sig, args), address)
+            builder.call(function, [pointer, word(is_written), word(3), word(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), generate
+
+    return intrinsic(typing)
+
+
+prefetch = _prefetch(0)
+prefetch_to_write = _prefetch(1)
 
 
 @intrinsic

@@ -83,7 +83,7 @@ def inline(function: F) -> F:
 # published values may be read until the next barrier but one, because the lines alternate.
 
 LINE = 16  # words of 8 bytes: two cache lines, since neighbours are fetched in pairs
-_SPINS = 2000  # then give the core away: there may be fewer cores than threads
+_SPINS = 200  # some microseconds; then give the core away: a thread that is waited for may be on the same one
 
 
 def team_memory(threads: int) -> Any:

@@ -35,6 +35,7 @@ def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> 
     parts = [
         render(typed, prelude=_PRELUDE, shared=shared).rstrip(), _constants(typed, analysis), *_weights(printer),
         *printer.hooks(), *_reducing(printer), *_old_values(printer), *_ordering(printer), _claiming(printer),
+        *_before_claims(printer),
     ]  # fmt: skip
     return "\n\n".join(parts)
 
@@ -153,6 +154,22 @@ def _claiming(printer: NumbaPrinter) -> str:
             "return True",
         ],
     )  # fmt: skip
+
+
+def _before_claims(printer: NumbaPrinter) -> list[str]:
+    """Who wants a message while nobody writes, and a request for the lines that a claim writes to."""
+    search = printer.analysis.search
+    if search is not None:
+        unreached = printer.literal(search.unreached, printer.typed.dtype(search.field))
+        wants, written = f"S[{printer.slot(search.field)}][np.uintp(v)] == {unreached}", [search.field]
+    else:
+        wants = f"wants({', '.join(printer.look_up(a.leaf) for a in printer.by_name['wants'].arguments)})"
+        written = [name for name in printer.ir.written if printer.ir.field(name).size is None]
+    lines = [f"prefetch_to_write(S[{printer.slot(name)}], v)" for name in written]
+    return [
+        printer.define("wants_settled", VERTEX, "", printer.give(wants)),
+        printer.define("prefetch_claim", ("S", "v"), "", [*lines, "return"]),
+    ]
 
 
 def _claiming_levels(printer: NumbaPrinter, search: LevelSearch) -> str:

@@ -34,7 +34,8 @@ class Claims:
         self._run = run
         self._module = kernel_module(run.typed, run.analysis, "claiming")
         words = (run.graph.num_vertices + 63) // 64
-        self._bits = tuple(reused_empty(words, np.uint64) for _ in range(2))
+        # the frontier, the next one, and what each thread marks of one by itself
+        self._bits = tuple(reused_empty(size, np.uint64) for size in (words, words, run.threads * words))
         self._wanting = reused_empty(words, np.uint64)
         self._private: Array | None = None
         self._hubs = run.topology.hubs.vertices.size > 0

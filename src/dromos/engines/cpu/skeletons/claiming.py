@@ -9,9 +9,10 @@ comes from one message, and the old state that went into it is the one that the 
 before winning. Every message of a superstep is an equally right answer. The other fields of ``v`` are read by others
 only behind a barrier, so the swap may be relaxed. ``private`` has a part for each thread, to which it alone appends, a
 vertex at most once in all parts together, since it is in one frontier only; a window of it is the thread's share of the
-frontier, read by all after a barrier. *Pull*: a vertex belongs to the thread that took its word of the bitmaps; of
-others' only ``front`` is read. Sources are in the frontier, and a vertex in the frontier wants no message, so nobody
-writes what a source is read for. Every decision is taken from published values, so all threads pass the same barriers.
+frontier, read by all after a barrier. So it is with a thread's own bitmap, its part of ``marks``. *Pull*: a vertex
+belongs to the thread that took its word of the bitmaps; of others' only ``front`` is read. Sources are in the frontier,
+and a vertex in the frontier wants no message, so nobody writes what a source is read for. Every decision is taken from
+published values, so all threads pass the same barriers.
 """
 
 # mypy: ignore-errors
@@ -71,7 +72,7 @@ def traverse(
     room = n + SLACK
     base = thread * room
     can_pull = in_graph[0].size > 1
-    front, back = bits[0], bits[1]
+    front, back, marks = bits
     first = size * thread // threads
     low, high = np.int64(0), size * (thread + 1) // threads - first
     for i in range(high):
@@ -178,8 +179,9 @@ def traverse(
                 store_relaxed(counters, other * LINE, np.int64(0))
             if not in_bits:
                 number = to_bits(
-                    S, here, n, private, base, low, high, reachable, front, wanting, memory, thread, threads, number
-                )
+                    S, here, n, private, base, low, high, total_size, reachable, front, marks, wanting, memory,
+                    thread, threads, number,
+                )  # fmt: skip
                 in_bits = True
                 low = high
             found, looked, arcs = pull_words(S, in_E, here, graph, in_graph, front, back, wanting, counters, which)

@@ -9,7 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.engines.cpu.skeletons.common import HUB, HUB_COUNT, first_arc, reserve, take_piece, take_work
-from dromos.engines.cpu.skeletons.hooks import claim_store, compute_at, wants_at, weight_at
+from dromos.engines.cpu.skeletons.hooks import (
+    claim_store,
+    compute_at,
+    prefetch_claim,
+    wants_at,
+    wants_settled,
+    weight_at,
+)
 from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store, trailing_zeros
 from dromos.jit import LINE, barrier, inline, published
 
@@ -53,6 +60,9 @@ def push_row(S, E, K, u, begin, end, targets, weights, private, tail, contested)
             for arc in range(begin, stop):
                 store(private, kept, arc - begin)
                 kept += np.int64(wants_at(S, K, np.int64(load(targets, arc))))
+            if contested:  # lines come from other cores: all at once, and not each when its swap waits for it
+                for position in range(tail, kept):
+                    prefetch_claim(S, np.int64(load(targets, begin + np.int64(load(private, position)))))
             for position in range(tail, kept):
                 arc = begin + np.int64(load(private, position))
                 v = np.int64(load(targets, arc))
@@ -137,21 +147,68 @@ def push_window(S, E, K, graph, private, first, last, base, tail):
 
 
 @inline
-def to_bits(S, K, n, private, base, low, high, reachable, front, wanting, memory, thread, threads, number):
-    """The queue as the bitmap ``front``, and in ``wanting`` who still wants a message; the last barrier's number."""
+def wanting_word(S, K, first, count):
+    """Who of the vertices ``first .. first + count``, 64 at most, still wants a message."""
+    low = high = np.uint32(0)
+    if count == 64:  # halves of 32 bits fill vectors of 32-bit fields
+        for b in range(32):
+            low |= np.uint32(wants_settled(S, K, first + b)) << np.uint32(b)
+        for b in range(32):
+            high |= np.uint32(wants_settled(S, K, first + 32 + b)) << np.uint32(b)
+        return np.uint64(low) | (np.uint64(high) << np.uint64(32))
+    bits = np.uint64(0)
+    for b in range(count):
+        bits |= np.uint64(wants_settled(S, K, first + b)) << np.uint64(b)
+    return bits
+
+
+@inline
+def to_bits(
+    S, K, n, private, base, low, high, size, reachable, front, marks, wanting, memory, thread, threads, number
+):  # fmt: skip
+    """The queue as the bitmap ``front``, and in ``wanting`` who still wants a message; the last barrier's number.
+
+    A frontier with more vertices than there are words is marked by each thread in a bitmap of its own: atomics on words
+    that all threads write to would take longer than the level itself.
+    """
     words = (n + 63) >> 6
-    for w in range(words * thread // threads, words * (thread + 1) // threads):
-        bits = np.uint64(0)
-        for b in range(min(64, n - (w << 6))):
-            bits |= np.uint64(wants_at(S, K, (w << 6) + b)) << np.uint64(b)
-        store(wanting, w, bits & load(reachable, w))
-        store(front, w, np.uint64(0))
+    first, last = words * thread // threads, words * (thread + 1) // threads
+    apart = threads == 1 or size > words
+    mine = thread * words
+    for w in range(first, last):
+        store(wanting, w, wanting_word(S, K, w << 6, min(np.int64(64), n - (w << 6))) & load(reachable, w))
+    if apart:
+        for w in range(mine, mine + words):
+            store(marks, w, np.uint64(0))
+        for position in range(low, high):
+            v = np.int64(load(private, base + position))
+            word = mine + (v >> 6)
+            store(marks, word, load(marks, word) | (BIT << np.uint64(v & 63)))
+    else:
+        for w in range(first, last):
+            store(front, w, np.uint64(0))
     barrier(memory, thread, threads, number + 1)
-    for position in range(low, high):
-        v = np.int64(load(private, base + position))
-        atomic_or(front, v >> 6, BIT << np.uint64(v & 63))
+    if apart:
+        for w in range(first, last):
+            store(front, w, load(marks, w))
+        for other in range(1, threads):
+            for w in range(first, last):
+                store(front, w, load(front, w) | load(marks, other * words + w))
+    else:
+        for position in range(low, high):
+            v = np.int64(load(private, base + position))
+            atomic_or(front, v >> 6, BIT << np.uint64(v & 63))
     barrier(memory, thread, threads, number + 2)
     return number + 2
+
+
+@inline
+def prefetch_rows(wanting, w, in_offsets, sources):
+    """Ask for the rows of all vertices of a word that want a message."""
+    rest = load(wanting, w)
+    while rest != np.uint64(0):
+        prefetch(sources, first_arc(in_offsets, (w << 6) + np.int64(trailing_zeros(rest))))
+        rest &= rest - BIT
 
 
 @inline
@@ -168,14 +225,13 @@ def pull_words(S, E, K, graph, in_graph, front, following, wanting, counters, wh
         first = take_work(counters, which, WORDS)
         if first >= words:
             break
-        for w in range(first, min(first + WORDS, words)):
+        last = min(first + WORDS, words)
+        prefetch_rows(wanting, first, in_offsets, sources)
+        for w in range(first, last):
+            if w + 1 < last:  # they come while this word's rows are looked through
+                prefetch_rows(wanting, w + 1, in_offsets, sources)
             open_bits = load(wanting, w)
             claimed = np.uint64(0)
-            rest = open_bits
-            while rest != np.uint64(0):
-                v = (w << 6) + np.int64(trailing_zeros(rest))
-                rest &= rest - BIT
-                prefetch(sources, first_arc(in_offsets, v))
             rest = open_bits
             while rest != np.uint64(0):
                 b = trailing_zeros(rest)

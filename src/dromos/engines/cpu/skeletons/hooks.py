@@ -108,6 +108,14 @@ def changes(S, K, v, message):
     """Whether a message would change the state of ``v``, which other threads may be writing."""
 
 
+def wants_settled(S, K, v):
+    """As ``wants_at``, while nobody writes ``v``."""
+
+
+def prefetch_claim(S, v):
+    """Ask for what :func:`claim_store` writes, as the only one who has it."""
+
+
 def claim_store(S, K, v, message, contested):
     """Give ``v`` its one message unless it has one; whether it was this one. ``contested``: others may try too."""
 

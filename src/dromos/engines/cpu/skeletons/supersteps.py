@@ -104,12 +104,17 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
     if not ALWAYS_ACTIVE and member.size > 0:  # a loop of its own has no branch in it
         for v in range(first, last):
             store(member, v, stamp if start_at(S, K, v) else np.uint8(0))
-    for v in range(first, last):
-        if not ALWAYS_ACTIVE and start_at(S, K, v):
-            held = append(queue, counters, QUEUE, buffer, base, held, v)
-            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-            if in_offsets.size:
-                inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+    for block in range(first, first if ALWAYS_ACTIVE else last, FOLD):
+        stop = min(block + FOLD, last)
+        some = False
+        for v in range(block, stop):  # few may start: look without a branch
+            some |= start_at(S, K, v)
+        for v in range(block, stop if some else block):
+            if start_at(S, K, v):
+                held = append(queue, counters, QUEUE, buffer, base, held, v)
+                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                if in_offsets.size:
+                    inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     if HAS_EDGE_FIELDS:
         barrier(memory, thread, threads, 1)  # an arc looks at both of its ends
         for v in range(first, last):
