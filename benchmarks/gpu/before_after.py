@@ -3,7 +3,7 @@
 Each argument is a folder with the files of a commit (``git archive``); AFTER is this one unless given. A version runs
 in a process of its own, on graphs that are made on the device alike, and is timed by the same code, that of its own
 ``benchmarks/gpu/timing.py``. Only one of them works at a time; they take turns by round, and who begins alternates.
-All is done twice, in new processes: where arrays lie on the device depends on who came first, and shows in the times.
+All is done several times, in new processes: where arrays happen to lie on the device shows in the times.
 A row's times are the best of all rounds for each of four sources, of those the median; ``ratio`` is after over before.
 ``device`` is the time between CUDA events around the run, ``call`` the host's clock around the public function, result
 on the host. The table is printed in Markdown.
@@ -73,33 +73,37 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("after", type=Path, nargs="?", default=Path(__file__).parents[2])
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="apart by commas")
     parser.add_argument("--seconds", type=float, default=15.0, help="for the rounds on one graph")
+    parser.add_argument("--works", default="", help="by the beginnings of their names, apart by commas")
+    parser.add_argument("--starts", type=int, default=2, help="how often both are started anew")
     args = parser.parse_args(arguments)
+    works = [work for work in WORKS if work.startswith(tuple(args.works.split(",")))]
     folders = {"before": args.before.resolve(), "after": args.after.resolve()}
     print("| graph | work | " + " | ".join(f"{c} before ms | {c} after ms | ratio" for c in _CLOCKS) + " |")
     print("| --- | --- |" + " ---: |" * 3 * len(_CLOCKS))
     for graph in args.graphs.split(","):
         times: Times = {}
-        for names in (list(folders), list(reversed(folders))):
-            _take_turns([(name, folders[name]) for name in names], graph, args.seconds / 2, times)
-        for work in WORKS:
+        for start in range(args.starts):
+            names = reversed(folders) if start % 2 else folders
+            _take_turns([(name, folders[name]) for name in names], graph, works, args.seconds / args.starts, times)
+        for work in works:
             print(_row(graph, work, times), flush=True)
     return 0
 
 
-def _take_turns(folders: list[tuple[str, Path]], graph: str, seconds: float, times: Times) -> None:
-    """Rounds of all works on one graph by both versions, started in this order; the best times go into ``times``."""
+def _take_turns(folders: list[tuple[str, Path]], graph: str, works: list[str], seconds: float, times: Times) -> None:
+    """Rounds of works on one graph by both versions, started in this order; the best times go into ``times``."""
     versions: list[Version] = []
     try:
         for name, folder in folders:
             versions.append(Version(name, folder))
-            versions[-1].ask(graph=graph)  # both at once: this is not timed
+            versions[-1].ask(graph=graph, works=works)  # both at once: this is not timed
         for version in versions:
             version.answer()
         begin = time.perf_counter()
         for number in range(_ROUNDS):
             if number > 2 and time.perf_counter() - begin > seconds:
                 break
-            for work in WORKS:
+            for work in works:
                 for version in versions if number % 2 else reversed(versions):
                     version.ask(work=work)
                     for clock, by_source in zip(_CLOCKS, version.answer(), strict=True):
@@ -135,14 +139,14 @@ class _Worker:
         self._works = {work.name: work for work in OWN}
         self._case: Any = None
 
-    def graph(self, name: str) -> None:
-        """Make a graph, and run everything on it twice: kernels are compiled, and copies made."""
+    def graph(self, graph: str, works: list[str]) -> None:
+        """Make a graph, and run the works on it twice: kernels are compiled, and copies made."""
         from benchmarks.gpu.resident import resident
 
         if self._case is not None:
             self._case.release()
-        self._case = resident(name, _SOURCES)
-        for work in WORKS:
+        self._case = resident(graph, _SOURCES)
+        for work in works:
             for _ in range(2):
                 self.times(work)
 
@@ -170,7 +174,7 @@ def _answer_all() -> None:
     worker = _Worker()
     for line in sys.stdin:
         question = json.loads(line)
-        answer = worker.graph(question["graph"]) if "graph" in question else worker.times(question["work"])
+        answer = worker.graph(**question) if "graph" in question else worker.times(question["work"])
         print(json.dumps(answer), file=answers, flush=True)
 
 
