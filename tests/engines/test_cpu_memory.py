@@ -12,8 +12,12 @@ import pytest
 
 import dromos as dr
 import dromos.program as pr
+from dromos.algorithms.bfs import BFS
+from dromos.algorithms.sssp import sssp_program
 from dromos.engines.cpu import CpuEngine, memory, topology
 from dromos.graph import Graph, generators
+from dromos.plan import Path
+from dromos.runner.loop import iterate
 from tests.program.running import run
 
 
@@ -196,3 +200,22 @@ def _bfs() -> pr.Program:
     from dromos.algorithms.bfs import BFS
 
     return BFS(source=0)
+
+
+@pytest.mark.parametrize(
+    ("program", "path"),
+    [(BFS(source=0), None), (sssp_program(np.dtype(np.int64))(source=0), "async-push-dd"), (Mass(), "sync-pull-td")],
+    ids=["claiming", "ordered", "offering"],
+)
+def test_a_run_that_is_over_needs_no_garbage_collector(program, path):  # type: ignore[no-untyped-def]
+    """Otherwise the next run finds none of its memory, and all pages of new memory have to be cleared."""
+    graph = generators.with_random_weights(generators.path(50), 1, 9, seed=1)
+    gc.disable()
+    try:
+        execution = CpuEngine(threads=1).prepare(program, graph)
+        iterate(execution, None if path is None else Path.parse(path), max_iter=3)
+        gone = weakref.ref(execution)
+        del execution
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Claims:
     """
 
     def __init__(self, run: CpuExecution) -> None:
-        self._run = run
+        self._run = proxy(run)  # which holds this: its memory is to be free as soon as nobody uses it
         self._module = kernel_module(run.typed, run.analysis, "claiming")
         words = (run.graph.num_vertices + 63) // 64
         # the frontier, the next one, and what each thread marks of one by itself

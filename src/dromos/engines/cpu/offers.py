@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Offers:
     """The message of each vertex, for this superstep and for the next."""
 
     def __init__(self, run: CpuExecution) -> None:
-        self._run = run
+        self._run = proxy(run)  # which holds this: its memory is to be free as soon as nobody uses it
         self._module = kernel_module(run.typed, run.analysis, "offering")
         self._hubs = run.topology.in_hubs(run.graph)
         self._parts = self._messages(int(self._hubs.pieces[-1]))

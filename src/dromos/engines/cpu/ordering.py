@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Ordering:
     """Delta-stepping on the program's priority field."""
 
     def __init__(self, run: CpuExecution) -> None:
-        self._run = run
+        self._run = proxy(run)  # which holds this: its memory is to be free as soon as nobody uses it
         self._module = kernel_module(run.typed, run.analysis, "ordered")
         assert run.analysis.priority is not None
         self._values = run.state[run.analysis.priority[0]]
