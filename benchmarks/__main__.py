@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=int, default=20, help="2^scale vertices (a grid as large), where it applies")
     parser.add_argument("--budget", type=float, help="seconds for a peer in a row of algorithms")
     parser.add_argument("--limit", type=float, help="seconds after which a cell of algorithms, or a run of paths, ends")
+    parser.add_argument("--threads", type=_numbers, default=(), metavar="1,16", help="of threads: only these numbers")
     for option, what in (("graphs", "graphs"), ("rows", "algorithms or programs"), ("peers", "peers")):
         text = f"only these {what}, by the beginnings of their names, apart by commas; other rows are kept"
         parser.add_argument(f"--{option}", type=_names, default=(), metavar="A,B", help=text)
@@ -68,11 +69,15 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, _names(text)))
+
+
 def _options(module: ModuleType, args: argparse.Namespace, ledger: record.Ledger) -> dict[str, Any]:
     """What of the command line the benchmark takes; its own defaults where nothing was said."""
     given = {
         "scale": args.scale, "quick": args.quick, "budget": args.budget, "limit": args.limit, "graphs": args.graphs,
-        "rows": args.rows, "against": args.peers, "done": ledger.done if args.resume else (),
+        "rows": args.rows, "threads": args.threads, "against": args.peers, "done": ledger.done if args.resume else (),
     }  # fmt: skip
     known = inspect.signature(module.run).parameters
     return {name: value for name, value in given.items() if name in known and value is not None}
