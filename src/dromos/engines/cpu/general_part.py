@@ -40,6 +40,8 @@ class CpuPart(CompiledPart):
     """See :class:`dromos.engines.parts.Part`."""
 
     skeleton = "slices"
+    slices_stay = True
+    """Whether slices stay in memory from superstep to superstep, so that what is made of them may be kept."""
 
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
@@ -130,7 +132,7 @@ class CpuPart(CompiledPart):
             elif self._offered_at != self.superstep:
                 self._offered_at = self.superstep
                 self._make_offers(0, self.shape.num_vertices, offers)
-            tiles = tiles_of(self.shape, piece, run.threads)
+            tiles = tiles_of(self.shape, piece, run.threads) if self.slices_stay else None
         if tiles is None:
             run.run(
                 self._kernels.pull_slice, arrays, fields, edges, context, values, got, as_bytes(self.member), offers,

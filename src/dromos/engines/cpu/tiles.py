@@ -51,7 +51,7 @@ def tiles_of(shape: GraphShape, piece: GraphSlice, threads: int) -> Tiles | None
     if arcs < LEAST_ARCS:
         return None
     # vertices behind the last one with out-arcs are nobody's source
-    tiles = -(-int(np.searchsorted(shape.offsets, shape.num_arcs)) // SPAN)
+    tiles = -(-int(np.searchsorted(shape.offsets, shape.offsets.dtype.type(shape.num_arcs))) // SPAN)
     if tiles < 2 or rows * tiles * LEAST_SEGMENT > arcs:
         return None
     known, key = _kept.of(shape), (piece.start, int(piece.offsets[0]), arcs)

@@ -9,6 +9,7 @@ from typing import Any
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cpu.claiming_part import ClaimingPart
+from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
@@ -96,6 +97,8 @@ class StreamEngine:
 
         planned = plan(claims=self.leaf.name == "cpu" and is_claimed(typed, analyse(typed)))
         part = self.leaf.part(program, stored, types, 0, stored.num_vertices)
+        if isinstance(part, CpuPart):
+            part.slices_stay = False
         if not isinstance(part, ClaimingPart):  # a claimed program may start from a vertex that is not claimed
             planned = plan(claims=False)
         offsets: dict[Direction, Array] = {

@@ -107,29 +107,33 @@ class Pager:
         """Choose which of the pages that came in stay."""
         fresh = np.concatenate([np.arange(first, last) for first, last in served] or [np.empty(0, dtype=np.int64)])
         room = max(0, self.room.cache - self.cached_bytes) // rows.page_bytes
-        order = np.argsort(-kept.uses[fresh].astype(np.int64), kind="stable")
-        staying, others = fresh[order[:room]], fresh[order[room:]]
+        if len(fresh) > room:
+            fresh = fresh[np.argsort(~kept.uses[fresh], kind="stable")]  # the most used first
+        staying, others = fresh[:room], fresh[room:]
         kept.cached[staying] = True
-        if len(others):
-            old = np.flatnonzero(kept.cached)
-            needed = wanted[old] & (old >= window.last)  # this superstep still counts on them
-            old = old[~needed]
-            old = old[np.argsort(kept.uses[old], kind="stable")][: len(others)]
-            swapped = kept.uses[others[: len(old)]] > kept.uses[old]
-            out, others_in = old[swapped], others[: len(old)][swapped]
-            kept.cached[out], kept.cached[others_in] = False, True
-            self._drop(rows, out)
-            self._drop(rows, others[~np.isin(others, others_in)])
-        self.cached_bytes = sum(int(np.count_nonzero(k.cached)) * r.page_bytes for r, k in self._kept.values())
+        self.cached_bytes += len(staying) * rows.page_bytes
+        if not len(others):
+            return
+        # only who was used less often gives way, and nobody whom this superstep still counts on
+        loose = kept.cached & (kept.uses < kept.uses[others[0]])
+        loose[window.last :] &= ~wanted[window.last :]
+        old = np.flatnonzero(loose)
+        old = old[np.argsort(kept.uses[old], kind="stable")][: len(others)]
+        swapped = kept.uses[others[: len(old)]] > kept.uses[old]
+        out, others_in = old[swapped], others[: len(old)][swapped]
+        kept.cached[out], kept.cached[others_in] = False, True
+        self._drop(rows, out)
+        self._drop(rows, np.concatenate([others[: len(old)][~swapped], others[len(old) :]]))
 
     def _drop(self, rows: PagedRows, pages: Array) -> None:
         if not len(pages):
             return
-        mask = np.zeros(rows.num_pages, dtype=bool)
-        mask[pages] = True
         rows.resident[pages] = False
-        for run in runs(mask):
-            rows.drop(run)
+        first = int(pages.min())
+        mask = np.zeros(int(pages.max()) + 1 - first, dtype=bool)
+        mask[pages - first] = True
+        for begin, end in runs(mask):
+            rows.drop(Request(first + begin, first + end))
 
 
 def _pages(asked: list[Request]) -> int:
