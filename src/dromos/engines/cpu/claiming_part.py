@@ -35,7 +35,8 @@ from dromos.program.expr import reads
 
 __all__ = ["ClaimingPart"]
 
-CLAIMED, OUT_DEGREES, OPEN_STARTS = constants("claiming_slices", "CLAIMED", "OUT_DEGREES", "OPEN_STARTS")
+CLAIMED, OPEN_STARTS = constants("claiming_slices", "CLAIMED", "OPEN_STARTS")
+(OUT_DEGREES,) = constants("common", "OUT_DEGREES")
 
 
 class ClaimingPart(CompiledPart):

@@ -21,7 +21,8 @@ __all__ = ["Claims"]
 
 (_SLACK,) = constants("claiming_rows", "SLACK")
 _PUSH, _PULL, _SWITCH = constants("claiming", "PUSH", "PULL", "SWITCH")
-_LEVELS, _WANTS_PULL, _PULLING, _UNTOUCHED = range(4, 8)
+_LEVELS, _WANTS_PULL, _PULLING, _UNTOUCHED = constants("claiming", "LEVELS", "WANTS_PULL", "PULLING", "UNTOUCHED")
+(_MESSAGES,) = constants("common", "MESSAGES")
 _MOST_LEVELS = 1 << 16  # levels of one call that are told apart
 
 
@@ -71,7 +72,7 @@ class Claims:
             run.frontier.advance(size, stamped=False)
             run.superstep += levels
             report, size, more = self._traverse(_SWITCH, None if horizon is None else horizon - levels)
-            report.reshape(run.threads, -1)[:, 0] += first.reshape(run.threads, -1)[:, 0]
+            report.reshape(run.threads, -1)[:, _MESSAGES] += first.reshape(run.threads, -1)[:, _MESSAGES]
             run.superstep -= levels
             levels += more
             self.levels = None if told is None or self.levels is None else told.then(self.levels)

@@ -423,4 +423,4 @@ class CpuExecution:
 
 
 (_FOLD,) = constants("common", "FOLD")
-_MESSAGES, _OUT, _IN = constants("supersteps", "MESSAGES", "OUT_DEGREES", "IN_DEGREES")
+_MESSAGES, _OUT, _IN = constants("common", "MESSAGES", "OUT_DEGREES", "IN_DEGREES")

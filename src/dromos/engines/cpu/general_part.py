@@ -33,7 +33,7 @@ from dromos.program.forms import is_offered
 
 __all__ = ["CpuPart"]
 
-(SUMMED,), (MESSAGES,) = constants("slices", "SUMMED"), constants("supersteps", "MESSAGES")
+(SUMMED,), (MESSAGES,) = constants("slices", "SUMMED"), constants("common", "MESSAGES")
 
 
 class CpuPart(CompiledPart):

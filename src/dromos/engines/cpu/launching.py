@@ -35,7 +35,7 @@ __all__ = [
 
 LINE: Final = 16  # dromos.jit.LINE, which would import Numba here; a test holds it to that
 BLOCK, QUEUE, TOUCHED, STOP = constants("common", "BLOCK", "QUEUE", "TOUCHED", "STOP")
-(OVERFLOWS,) = constants("supersteps", "OVERFLOWS")
+(OVERFLOWS,) = constants("common", "OVERFLOWS")
 _WORTH_A_TEAM: Final = 1 << 13  # arcs, or vertices, from which waking the other threads is repaid
 
 

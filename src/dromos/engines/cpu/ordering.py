@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Ordering"]
 
 _ENTRIES, _FILTER, _BINS, _BELOW = constants("ordered", "ENTRIES", "FILTER", "BINS", "BELOW")
+_ROUNDS, _POOL_FULL = constants("ordered", "ROUNDS", "POOL_FULL")
 _MOST_BINS = 1 << 14
 # The pools: blocks for so many entries per vertex, shared out to the threads with room to spare, since one may be ahead
 # of the others; and some blocks for each bin that is only begun.
@@ -47,8 +48,8 @@ class Ordering:
         while True:
             report, size = self._round(horizon, before)
             rows = report.reshape(self._run.threads, -1)
-            if not rows[:, 5].any():
-                return report, size, int(rows[0, 4])
+            if not rows[:, _POOL_FULL].any():
+                return report, size, int(rows[0, _ROUNDS])
             # A pool was too small and entries were dropped: again with more room, from every vertex that was improved.
             self._entries_a_vertex *= 2
             front = self._run.frontier

@@ -12,6 +12,7 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
+from dromos.engines.cuda.records import number_of
 from dromos.program import Program, TypedProgram
 
 __all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params", "state_bytes"]
@@ -19,8 +20,9 @@ __all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "address
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
 _MOST_BLOCKS = 1 << 13
-LEVEL_COUNTERS = 4096
-"""Frontiers that a stretch of thin ones holds, as in ``kernels/stretch.cuh``."""
+LEVEL_COUNTERS = number_of("stretch", "LEVELS")
+"""Frontiers that a stretch of thin ones holds."""
+_BUCKETS_BYTES = 3 * (8 + 4)  # of ``kernels/ordered.cuh``: a priority and a size for each of three passes
 
 
 _FIXED = 16 << 20  # the trace, partial sums and what the allocator rounds up
@@ -139,6 +141,7 @@ class Buffers:
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
         self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
         self.level_counters = cupy.empty(LEVEL_COUNTERS, cupy.uint64)
+        self.buckets = cupy.empty(_BUCKETS_BYTES, cupy.uint8)
 
     def fill(self, work: Any) -> None:
         """Write the addresses into a kernel's arguments."""
@@ -150,6 +153,7 @@ class Buffers:
         base = int(self.report.data.ptr)
         work["control"], work["rows"], work["partial"] = base, base + self._head, int(self.partial.data.ptr)
         work["level_counters"], work["max_rows"] = int(self.level_counters.data.ptr), MAX_ROWS
+        work["buckets"] = int(self.buckets.data.ptr)
 
     def read(self, rows: int) -> tuple[Any, Array]:
         """The control record, and the first ``rows`` rows of the trace: one copy to the host."""

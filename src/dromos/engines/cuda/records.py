@@ -15,7 +15,7 @@ import numpy as np
 
 from dromos.engines.cuda.compiler import FOLDER
 
-__all__ = ["record_of"]
+__all__ = ["number_of", "record_of"]
 
 _NUMBERS: Final = {"i64": "i8", "u64": "u8", "unsigned": "u4", "int": "i4", "double": "f8"}
 _STRUCTURE: Final = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
@@ -50,6 +50,18 @@ def record_of(
             shape = tuple(int(one) if one.isdigit() else (sizes or {})[one] for one in lengths)
             members.append((name, dtype, shape))
     return np.dtype(members, align=True)
+
+
+@lru_cache(maxsize=64)
+def number_of(file: str, name: str) -> int:
+    """The whole number that ``kernels/<file>.cuh`` defines under that name.
+
+    >>> number_of("native_components", "SAMPLES")
+    512
+    """
+    found = re.search(rf"^#define {name} (\d+)\b", (FOLDER / f"{file}.cuh").read_text(), re.MULTILINE)
+    assert found is not None, f"{file}.cuh defines no number {name}"
+    return int(found[1])
 
 
 @lru_cache(maxsize=16)

@@ -23,7 +23,11 @@ from dromos.engines.cpu.skeletons.common import (
     FIRST,
     HUB,
     HUB_COUNT,
+    IN_DEGREES,
+    MESSAGES,
     ONE,
+    OUT_DEGREES,
+    OVERFLOWS,
     QUEUE,
     ROWS,
     append,
@@ -57,7 +61,6 @@ from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
-MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 NO = np.uint8(0)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.common import HUB, HUB_COUNT, first_arc, reserve, take_piece, take_work
+from dromos.engines.cpu.skeletons.common import HUB, HUB_COUNT, QUEUE, first_arc, reserve, take_piece, take_work
 from dromos.engines.cpu.skeletons.hooks import (
     claim_store,
     compute_at,
@@ -160,6 +160,21 @@ def wanting_word(S, K, first, count):
     for b in range(count):
         bits |= np.uint64(wants_settled(S, K, first + b)) << np.uint64(b)
     return bits
+
+
+@inline
+def list_frontier(graph, private, first, last, following, counters):
+    """The frontier of all threads as one; a vertex stands in one window only, that of who claimed it. Its degrees."""
+    offsets, targets, weights, in_offsets = graph
+    out = inn = np.int64(0)
+    at = reserve(counters, QUEUE, last - first)
+    for position in range(first, last):
+        v = np.int64(load(private, position))
+        store(following, at + position - first, v)
+        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+        if in_offsets.size:
+            inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+    return out, inn
 
 
 @inline

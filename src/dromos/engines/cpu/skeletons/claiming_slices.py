@@ -22,6 +22,8 @@ from dromos.engines.cpu.skeletons.common import (
     FIRST,
     HUB,
     HUB_COUNT,
+    OUT_DEGREES,
+    OVERFLOWS,
     QUEUE,
     TOUCHED,
     append,
@@ -56,8 +58,7 @@ from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
-# What a thread reports, in int64 words of its own line.
-CLAIMED, OUT_DEGREES, OPEN_STARTS, OVERFLOWS = range(4)
+CLAIMED, OPEN_STARTS = 0, 2  # words of a thread's report
 SHORT = 12  # a row up to this length is looked at arc by arc
 LONG = 256  # where rows are longer on average, a thread takes one word at a time in a pull
 WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull

@@ -30,6 +30,9 @@ ONE = np.uint8(1)
 FIRST, SECOND, THIRD, HUBS, HUB_COUNT, QUEUE, TOUCHED, STOP = range(8)
 NO_MORE = np.int64(1) << np.int64(62)
 
+# What a thread reports, in int64 words of its own line; a skeleton may add words of its own.
+MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
+
 
 @inline
 def first_arc(offsets, v):

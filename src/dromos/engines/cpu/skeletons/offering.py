@@ -25,6 +25,10 @@ from dromos.engines.cpu.skeletons.common import (
     FOLD,
     HUB,
     HUBS,
+    IN_DEGREES,
+    MESSAGES,
+    OUT_DEGREES,
+    OVERFLOWS,
     PIECE,
     QUEUE,
     append,
@@ -58,7 +62,6 @@ from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
 
-MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 LARGE, SMALL = 1024, 64  # vertices that a thread takes at a time: first many, towards the end few
 
 

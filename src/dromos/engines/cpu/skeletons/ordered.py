@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.common import ONE, QUEUE, STOP, first_arc, reserve
+from dromos.engines.cpu.skeletons.common import IN_DEGREES, MESSAGES, ONE, OUT_DEGREES, QUEUE, STOP, first_arc, reserve
 from dromos.engines.cpu.skeletons.hooks import PRIORITY, bucket, compute_from, weight_at
 from dromos.intrinsics import atomic_add, atomic_min, atomic_swap, load, load_relaxed, prefetch, store, store_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
@@ -38,6 +38,7 @@ LONG = 8  # arcs; a longer row is filtered first
 FILTER = 256  # arcs filtered at once
 NONE = np.int64(1) << np.int64(62)  # later than every bin
 STOPPED = -NONE  # before every bin
+ROUNDS, POOL_FULL = 4, 5  # words of a thread's report
 BELOW = 0  # counter: a value was put into a bin after its own
 # Words of a thread's bookkeeping. For each bin, and for what is beyond them, three follow: count, tail, first block.
 FREE, USED, FULL, BEYOND, BINS = 0, 1, 2, 3, 16
@@ -283,8 +284,8 @@ def settle_in_order(
         at = reserve(counters, QUEUE, kept)
         for i in range(kept):
             store(following, at + i, load(window, here + i))
-    report[thread * LINE] = looked
-    report[thread * LINE + 1] = out
-    report[thread * LINE + 2] = inn
-    report[thread * LINE + 4] = rounds
-    report[thread * LINE + 5] = load(books, book + FULL)
+    report[thread * LINE + MESSAGES] = looked
+    report[thread * LINE + OUT_DEGREES] = out
+    report[thread * LINE + IN_DEGREES] = inn
+    report[thread * LINE + ROUNDS] = rounds
+    report[thread * LINE + POOL_FULL] = load(books, book + FULL)

@@ -17,7 +17,9 @@ from dromos.engines.cpu.skeletons.common import (
     FIRST,
     HUB,
     HUB_COUNT,
+    MESSAGES,
     ONE,
+    OVERFLOWS,
     QUEUE,
     ROWS,
     SECOND,
@@ -64,7 +66,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_one,
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.offers import gather_offers
-from dromos.engines.cpu.skeletons.supersteps import MESSAGES, OVERFLOWS, gather
+from dromos.engines.cpu.skeletons.supersteps import gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel
 

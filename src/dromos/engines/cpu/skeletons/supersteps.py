@@ -23,6 +23,10 @@ from dromos.engines.cpu.skeletons.common import (
     FOLD,
     HUB,
     HUB_COUNT,
+    IN_DEGREES,
+    MESSAGES,
+    OUT_DEGREES,
+    OVERFLOWS,
     QUEUE,
     ROWS,
     SECOND,
@@ -71,9 +75,6 @@ from dromos.intrinsics import atomic_swap, load, load_relaxed, store, store_rela
 from dromos.jit import LINE, barrier, inline, lean_kernel
 
 # ---- everything above is replaced by a program's own hooks
-
-# What a thread reports, in int64 words of its own line.
-MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
 @inline

@@ -175,7 +175,7 @@ DEVICE void queue_to_bits(const Arguments& a, Frame& f) {
 }
 
 DEVICE void bits_to_queue(const Arguments& a, Frame& f) {
-    enqueue_bits(f.member, a.G.n, f.queue, &f.slot(a)->touched);  // a counter of no other use here
+    enqueue_bits(f.member, a.G.n, f.queue, &f.slot(a)->listed);
     f.barrier(a);
 }
 
@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     Stretch::copy_to_queue(a, f);
     if (thread_in_grid() == 0) a.W.control->untouched = untouched;
     if (f.size && !in_queue) {
-        if (thread_in_grid() == 0) f.slot(a)->touched = 0;
+        if (thread_in_grid() == 0) f.slot(a)->listed = 0;
         f.barrier(a);
         bits_to_queue(a, f);
     }

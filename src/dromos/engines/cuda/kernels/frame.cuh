@@ -29,6 +29,8 @@ struct Graph {
 
 struct Slot {
     unsigned size, touched, big, huge, overflowed, stop;
+    unsigned open;         // whether someone who starts can still be claimed
+    unsigned listed;       // vertices of a bitmap that were written to a queue
     u64 out, in, messages;
 };
 
@@ -58,6 +60,7 @@ struct Work {
     Control* control;
     Reduced* partial;      // two for each block
     u64* level_counters;   // of a stretch
+    void* buckets;         // of an order: three least priorities, three sizes
     Row* rows;
     i64 max_rows;
 };

@@ -62,7 +62,7 @@ DEVICE Bits merged(Bits a, unsigned width) {
 // ---- counting ------------------------------------------------------------------------------------------------------
 
 // Lane l counts searches l, l + 32, l + 64, ...
-struct Tally {
+struct JointTally {
     unsigned searches[2 * WORDS];
     unsigned size;
     u64 out, closed;
@@ -79,7 +79,7 @@ DEVICE unsigned transposed(unsigned word) {
     return word;
 }
 
-DEVICE void count_lanes(Tally& t, const Bits& fresh) {
+DEVICE void count_lanes(JointTally& t, const Bits& fresh) {
     const unsigned first = FULL / ((1u << PARTS) - 1);  // the lanes of part 0
 #pragma unroll
     for (int w = 0; w < PART_WORDS; ++w) {
@@ -94,7 +94,7 @@ DEVICE void count_lanes(Tally& t, const Bits& fresh) {
 }
 
 // The same where all lanes hold parts of one vertex.
-DEVICE void count_one(Tally& t, const Bits& fresh) {
+DEVICE void count_one(JointTally& t, const Bits& fresh) {
 #pragma unroll
     for (int w = 0; w < PART_WORDS; ++w) {
         if (!__any_sync(FULL, fresh.word[w] != 0)) continue;

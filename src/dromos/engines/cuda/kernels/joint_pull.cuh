@@ -25,7 +25,7 @@ DEVICE Bits gather(const Joint& j, const Bits* front, const Bits& missing, i64 a
 
 // Rows of a class by so many lanes a part each. A warp loads what 32 lanes can hold of rows, then walks them in turns.
 template <unsigned wanted>
-DEVICE void pull_class(const Joint& j, Tally& t, const Bits* front, Bits* next, const Bits& live, i64 begin, i64 end, unsigned level) {
+DEVICE void pull_class(const Joint& j, JointTally& t, const Bits* front, Bits* next, const Bits& live, i64 begin, i64 end, unsigned level) {
     constexpr unsigned each = wanted * PARTS < 32 ? wanted : 32 / PARTS;  // lanes along the arcs
     constexpr unsigned width = each * PARTS, rows = 32 / width;           // lanes of a row, rows at once
     const i64 first_item = begin * PARTS, last_item = end * PARTS;
@@ -61,7 +61,7 @@ DEVICE void pull_class(const Joint& j, Tally& t, const Bits* front, Bits* next, 
     }
 }
 
-DEVICE void pull_by_warps(const Joint& j, Tally& t, const Bits* front, Bits* next, const Bits& live, i64 begin, i64 end, unsigned level) {
+DEVICE void pull_by_warps(const Joint& j, JointTally& t, const Bits* front, Bits* next, const Bits& live, i64 begin, i64 end, unsigned level) {
     const unsigned part = lane() % PARTS, each = 32 / PARTS;
     for (i64 v = begin + warp_in_grid(); v < end; v += warps_in_grid()) {
         const Bits seen = j.seen[v * PARTS + part], missing = without(live, seen);
@@ -85,7 +85,7 @@ DEVICE void pull_by_warps(const Joint& j, Tally& t, const Bits* front, Bits* nex
     }
 }
 
-DEVICE void pull_by_blocks(const Joint& j, Tally& t, const Bits* front, Bits* next, const Bits& live, i64 end, unsigned level) {
+DEVICE void pull_by_blocks(const Joint& j, JointTally& t, const Bits* front, Bits* next, const Bits& live, i64 end, unsigned level) {
     __shared__ u64 gathered[WORDS];
     const unsigned part = lane() % PARTS, each = BLOCK / PARTS;
     volatile u64* mine = gathered + part * PART_WORDS;
@@ -122,7 +122,7 @@ DEVICE void pull_by_blocks(const Joint& j, Tally& t, const Bits* front, Bits* ne
     }
 }
 
-DEVICE void pull_level(const Joint& j, Tally& t, const Bits* front, Bits* next, const Bits& live, unsigned level) {
+DEVICE void pull_level(const Joint& j, JointTally& t, const Bits* front, Bits* next, const Bits& live, unsigned level) {
     const i64* ends = j.classes;
     pull_by_blocks(j, t, front, next, live, ends[0], level);
     pull_by_warps(j, t, front, next, live, ends[0], ends[1], level);

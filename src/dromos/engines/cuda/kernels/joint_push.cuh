@@ -2,7 +2,7 @@
 #pragma once
 #include "joint_records.cuh"
 
-DEVICE void push_level(const Joint& j, unsigned* arrivals, unsigned& met, Slot* slot, unsigned size, const vid* queue,
+DEVICE void push_level(const Joint& j, unsigned* arrivals, unsigned& met, JointSlot* slot, unsigned size, const vid* queue,
                        vid* following, const Bits* front, Bits* next, vid* held) {
     Held found = Held::make(held, following, &slot->listed);
     const auto nothing_more = [](vid) {};
@@ -36,7 +36,7 @@ DEVICE void push_level(const Joint& j, unsigned* arrivals, unsigned& met, Slot* 
     found.flush(nothing_more);
 }
 
-DEVICE void settle_pushed(const Joint& j, Tally& t, unsigned listed, const vid* queue, unsigned size, const vid* following,
+DEVICE void settle_pushed(const Joint& j, JointTally& t, unsigned listed, const vid* queue, unsigned size, const vid* following,
                           Bits* front, const Bits* next, const Bits& live, unsigned level) {
     for (i64 i = thread_in_grid(); i < (i64)size * PARTS; i += threads_in_grid())
         front[(i64)queue[i / PARTS] * PARTS + i % PARTS] = none();

@@ -2,14 +2,14 @@
 #pragma once
 #include "joint_bits.cuh"
 
-struct Slot {
+struct JointSlot {
     unsigned size, listed, queued, big, huge, stop;
     u64 out, closed;
 };
 
 struct Control {
     unsigned arrivals, unused;
-    Slot slots[3];
+    JointSlot slots[3];
     unsigned counts[3][SEARCHES];  // up to here cleared before every launch
     unsigned size, flipped, level, finished, pulled, in_queue;
     u64 out, open, joint;
@@ -48,7 +48,7 @@ DEVICE void note_distances(const Joint& j, const Bits& fresh, vid v, unsigned le
 }
 
 // Make what is fresh at a vertex known; lanes that hold no part of one say so. All lanes call it.
-DEVICE void settle(const Joint& j, Tally& t, bool valid, vid v, const Bits& seen, const Bits& fresh, const Bits& live,
+DEVICE void settle(const Joint& j, JointTally& t, bool valid, vid v, const Bits& seen, const Bits& fresh, const Bits& live,
                    unsigned level) {
     const bool mine = valid && any(fresh);
     const unsigned votes = __ballot_sync(FULL, mine) >> (lane() / PARTS * PARTS);
@@ -66,7 +66,7 @@ DEVICE void settle(const Joint& j, Tally& t, bool valid, vid v, const Bits& seen
     }
 }
 
-DEVICE void flush_counters(const Tally& t, Slot* slot, unsigned* counts) {
+DEVICE void flush_counters(const JointTally& t, JointSlot* slot, unsigned* counts) {
     __shared__ unsigned block[SEARCHES];
     for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) block[s] = 0;
     __syncthreads();

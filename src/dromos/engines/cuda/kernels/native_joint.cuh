@@ -61,14 +61,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joi
     if (threadIdx.x < WORDS) alive[threadIdx.x] = c->live[threadIdx.x];
     __syncthreads();
     for (;;) {
-        Slot* slot = c->slots + done % 3;
+        JointSlot* slot = c->slots + done % 3;
         unsigned* counts = c->counts[done % 3];
         Bits *front = j.table[flipped], *next = j.table[flipped ^ 1];
         vid *queue = j.queue[flipped], *following = j.queue[flipped ^ 1];
         Bits live;
 #pragma unroll
         for (int w = 0; w < PART_WORDS; ++w) live.word[w] = alive[lane() % PARTS * PART_WORDS + w];
-        Tally t = {};
+        JointTally t = {};
         ++level;
         // A pull looks at all vertices. A push after a pull does too, to make its queue.
         if (out * PUSH_COST > (open + (u64)j.n) / (in_queue ? 1 : 2)) {
@@ -89,12 +89,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joi
         if (blockIdx.x == 0) {
             for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) c->counts[(done + 1) % 3][s] = 0;
             if (threadIdx.x == 0) {
-                c->slots[(done + 1) % 3] = Slot{};
+                c->slots[(done + 1) % 3] = JointSlot{};
                 if (now_ns() - begun > (u64)j.nanoseconds) slot->stop = 1;
             }
         }
         grid_barrier(&c->arrivals, met);
-        const Slot now = *slot;
+        const JointSlot now = *slot;
         for (int s = threadIdx.x; s < SEARCHES; s += BLOCK) {
             const unsigned fresh = counts[s], votes = __ballot_sync(FULL, fresh != 0);
             if (lane() == 0) ((unsigned*)alive)[s / 32] = votes;

@@ -105,7 +105,7 @@ DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* 
 // Find the next bucket with someone in it: one pass, or a second one where the first says how far there is to go.
 DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pass, vid* held) {
     f.aim(a);  // not to the log of a stretch
-    Priority* least = (Priority*)a.W.partial;  // three of each, by the number of the pass: filled, read, cleared
+    Priority* least = (Priority*)a.W.buckets;  // three of each, by the number of the pass: filled, read, cleared
     unsigned* sizes = (unsigned*)(least + 3);
     for (;; ++pass) {
         const unsigned now = pass % 3, next = (pass + 1) % 3;
@@ -140,8 +140,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     f.begin(a);
     move_bits(f.member, a.W.far, a.G.n);  // all that waits is far at first
     if (thread_in_grid() == 0) {
-        *(Priority*)a.W.partial = greatest_priority();
-        *(unsigned*)((Priority*)a.W.partial + 3) = 0;
+        *(Priority*)a.W.buckets = greatest_priority();
+        *(unsigned*)((Priority*)a.W.buckets + 3) = 0;
     }
     f.barrier(a);
     Order order = {lowest_priority(), lowest_priority(), a.step.delta, false};
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         f.member[word] |= a.W.far[word];
         a.W.far[word] = 0;
     }
-    unsigned* size = &f.slot(a)->touched;
+    unsigned* size = &f.slot(a)->listed;
     f.barrier(a);
     enqueue_bits(f.member, a.G.n, f.queue, size);
     f.barrier(a);

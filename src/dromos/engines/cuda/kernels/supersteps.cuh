@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) initialise(const Arguments a
             t.fits &= init_store(a.S, a.S, f.K, v);
             R = reduce_fold(R, a.S, a.S, f.K, v);
             starts = start_at(a.S, f.K, v);
-            if (starts && is_open(a.S, f.K, v)) slot->big = 1;  // a counter of no other use here
+            if (starts && is_open(a.S, f.K, v)) slot->open = 1;
             if (HAS_EDGE_FIELDS) {
                 for (eid arc = __ldg(a.G.offsets + v); arc < __ldg(a.G.offsets + v + 1); ++arc)
                     t.fits &= edge_init_store(a.E, a.S, a.E, f.K, v, __ldg(a.G.targets + arc), arc, weight_at(a.G.weights, arc));
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) initialise(const Arguments a
         if (thread_in_grid() == 0) a.W.control->reduced = R;
     }
     if (thread_in_grid() == 0) {
-        a.W.control->open = slot->big;
+        a.W.control->open = slot->open;
         a.W.control->untouched = (double)a.K.num_arcs;
     }
     f.advance(a, false);

@@ -18,13 +18,14 @@ from dromos.engines.cuda.native.launching import (
     slices,
     text_of,
 )
+from dromos.engines.cuda.records import number_of
 
 __all__ = ["cdlp", "sources"]
 
 _NAME: Final = "native_cdlp"
 _LANES: Final = ((1, 8, "relabel_8"), (9, 32, "relabel_32"))
 _WARP: Final = (33, 512)
-_WARP_SLOTS: Final = 1024  # as in the kernel
+_WARP_SLOTS: Final = number_of(_NAME, "WARP_SLOTS")
 _MIDDLE: Final = 4096
 _MOST: Final = 1 << 22
 _ITEMS_AT_ONCE: Final = 1 << 14

@@ -12,6 +12,7 @@ from dromos.engines.cuda.compiler import load
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.device_slices import device_slice, offsets_dtype
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, launch, module_of, slices, text_of
+from dromos.engines.cuda.records import number_of
 from dromos.engines.cuda.transfers import to_device, to_host
 from dromos.engines.native.forest import UNKNOWN, Forest
 from dromos.graph.slices import GraphSlice
@@ -20,7 +21,7 @@ __all__ = ["components", "link_rows", "sources"]
 
 _NAME: Final = "native_components"
 _THREADS: Final = 256
-_SAMPLES: Final = 512  # as in the kernel
+_SAMPLES: Final = number_of(_NAME, "SAMPLES")
 _LAUNCH_ARCS: Final = 1 << 32
 
 

@@ -148,8 +148,8 @@ class Search:
 
 def control_type(width: int) -> np.dtype[Any]:
     """The structure ``Control`` of the kernel for ``width`` words per vertex."""
-    slot = record_of("joint_records", "Slot")
-    return record_of("joint_records", "Control", {"Slot": slot}, {"SEARCHES": 64 * width, "WORDS": width})
+    slot = record_of("joint_records", "JointSlot")
+    return record_of("joint_records", "Control", {"JointSlot": slot}, {"SEARCHES": 64 * width, "WORDS": width})
 
 
 argument_type: Final = record_of("joint_records", "Joint")
