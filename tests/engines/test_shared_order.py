@@ -16,7 +16,7 @@ from dromos.engines import graph_types
 from dromos.engines.cpu.ordered_part import OrderedPart
 from dromos.engines.cpu.shared_order import SharedOrder
 from dromos.graph.slices import GraphSlice, equal_edge_bounds
-from dromos.places.ordered import rising_limit
+from dromos.places.ordered import RisingLimit
 from tests.program.running import run
 from tests.sizes import examples
 
@@ -43,14 +43,14 @@ def settle(program: dr.Program, graph: dr.Graph, parts: int, *, together: bool) 
         )
         runs.append(SharedOrder(part, piece if end > begin else None, bounds, number, allocate))
         owners.append(part)
-    limit = least = -math.inf
+    limit, least = RisingLimit(0.5, graph.num_arcs), -math.inf
     with ThreadPoolExecutor(parts) as pool:
         while True:
-            limit = rising_limit(limit, least, 0.5)
             advance = pool.map if together else map
-            told = list(advance(SharedOrder.advance, runs, [limit] * parts))
+            told = list(advance(SharedOrder.advance, runs, [limit.over(least)] * parts))
             for one in runs:
                 one.collect()
+            limit.looked_at(sum(looked for _, _, looked, _ in told))
             least = -math.inf if any(near for near, *_ in told) else min(far for _, far, *_ in told)
             if least == math.inf:
                 break

@@ -47,7 +47,7 @@ def search(engine: ClusterEngine, graph: RankGraph, root: int) -> tuple[Array, A
     assert graph.weights is not None
     execution = engine.prepare(sssp_program(np.dtype(np.float64))(source=root), graph)
     iterate(execution)
-    distance = execution.result()["distance"]
+    distance = execution.whole_field("distance")
     parent = np.empty(graph.last - graph.first, graph.targets.dtype)
     run_team(
         kernels.shortest_parents, root, graph.first, graph.offsets[graph.first : graph.last + 1], graph.targets,

@@ -96,6 +96,11 @@ class PlacedExecution:
         edges = {spec.name: self.exchange.gather(self.parts, spec.name, edges=True) for spec in self.ir.edge_fields}
         return {**{spec.name: self.exchange.gather(self.parts, spec.name) for spec in self.ir.fields}, **edges}
 
+    def whole_field(self, name: str) -> Array:
+        """A field of the whole graph, to be read only; without a copy where all parts read it in one memory."""
+        shared = None if self._ordered is None else self._ordered.shared(name)
+        return self.exchange.gather(self.parts, name) if shared is None else shared
+
     @property
     def why_not_saved(self) -> str:
         """See :class:`dromos.engines.saving.ResumableExecution`."""

@@ -50,10 +50,10 @@ class OrderedPart(CpuPart):
         """The least value of an active vertex of the part."""
 
     def step_width(self, piece: GraphSlice | None) -> float:
-        """How far a limit is raised; it matters for time alone.
+        """By what a limit is raised, more or less; it matters for time alone.
 
         The bins of one machine are the average weight times 16 over the square of the average degree. A limit costs all
-        parts an exchange, so here they are wider.
+        parts an exchange, so here they are wider where there is little to do.
         """
         degree = max(self.shape.num_arcs / max(self.shape.num_vertices, 1), 1.0)
         weights = None if piece is None else piece.weights

@@ -42,19 +42,19 @@ class SharedOrder:
         assert part.analysis.priority is not None
         self._part, self._piece, self._own = part, piece, own
         self._bounds = np.asarray(bounds, np.int64)
-        self._name = part.analysis.priority[0]
+        self.name = part.analysis.priority[0]
         self._module = kernel_module(part.typed, part.analysis, "ordered_slices")
         mail, cursors = (2 * n, ids), ((len(bounds) - 1) * LINE, np.int64)
         self.values, self._marks, *halves = allocate(
-            [(n, part.state[self._name].dtype), (n, np.uint8), mail, mail, cursors, cursors]
+            [(n, part.state[self.name].dtype), (n, np.uint8), mail, mail, cursors, cursors]
         )
         self._mail, self._cursors = halves[:2], halves[2:]
         self._half = 0
         rows = slice(part.first, part.last)
-        self.values[rows], self._marks[rows] = part.state[self._name][rows], 0
+        self.values[rows], self._marks[rows] = part.state[self.name][rows], 0
         for counts in self._cursors:
             counts[own * LINE] = 0
-        self._fields = tuple(self.values if name == self._name else array for name, array in part.state.items())
+        self._fields = tuple(self.values if name == self.name else array for name, array in part.state.items())
         self._near, self._following, self._far = (reused_empty(part.last - part.first, ids) for _ in range(3))
         self._away = reused_empty(2 * n, ids)
         self._places = np.empty(len(bounds) - 1, np.int64)
@@ -124,6 +124,6 @@ class SharedOrder:
     def store(self) -> None:
         """Leave the part as after any superstep."""
         rows = slice(self._part.first, self._part.last)
-        self._part.state[self._name][rows] = self.values[rows]
+        self._part.state[self.name][rows] = self.values[rows]
         near, far = self._near[: self._sizes[QUEUE * LINE]], self._far[: self._sizes[THIRD * LINE]]
         self._part.take_frontier(np.sort(np.concatenate((near, far[self._marks[far] == 1]))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
@@ -16,10 +16,13 @@ from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.forest import Forest
 from dromos.engines.parts import Partial
 from dromos.graph.slices import GraphSlice
-from dromos.plan import PATHS, Path
+from dromos.plan import PATHS, Constants, Path
 from dromos.program import GraphTypes, Program, analyse
 
 __all__ = ["CudaLeaf", "CudaPart"]
+
+# What a push finds of other parts' vertices is sent to them, a pull needs bits: it is left later than on one device.
+_CONSTANTS: Final = Constants(beta=18.0)
 
 
 class CudaLeaf:
@@ -85,7 +88,8 @@ class CudaPart(TellingPart):
     @property
     def planning(self) -> Mapping[str, Any]:
         """See :class:`dromos.engines.parts.Part`."""
-        return {"dominated": tuple(path for path in PATHS if path.direction == "push")} if self.always else {}
+        dominated = tuple(path for path in PATHS if path.direction == "push") if self.always else ()
+        return {"constants": _CONSTANTS, "dominated": dominated}
 
     @property
     def frontier(self) -> Array | None:

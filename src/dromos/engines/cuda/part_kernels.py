@@ -27,6 +27,8 @@ from dromos.graph.slices import GraphSlice
 from dromos.plan.path import Direction
 from dromos.program import Analysis, Program, TypedProgram
 from dromos.program.expr import reads
+from dromos.program.forms import is_claimed
+from dromos.program.monoid import ANY
 
 __all__ = ["DeviceClock", "PartKernels"]
 
@@ -73,6 +75,8 @@ class PartKernels:
         import cupy
 
         self.typed, self.shape = typed, shape
+        self.once = is_claimed(typed, analysis) and typed.ir.combine is ANY
+        """Whether a vertex takes one message, whichever, and then wants none."""
         n, ids = shape.num_vertices, typed.types.id
         self._arc_base = int(shape.offsets[first])
         self.memory = State(typed, n, int(shape.offsets[last]) - self._arc_base)
@@ -263,6 +267,7 @@ class PartKernels:
         self._tables = {name: cupy.empty_like(memory.fields[name]) for name in self.typed.ir.tables}
         self._params = fill_params(context, program, self.typed, lambda values: values)
         piece["first"], piece["last"], piece["received"] = first, last, address(self.received)
+        piece["once"] = self.once
         a["G"]["n"] = self.shape.num_vertices
 
 

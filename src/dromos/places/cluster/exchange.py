@@ -11,6 +11,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.board import Board, PostingPart, can_post
+from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.parts import Copies, Part, Partial, Phase, merge_partials
 from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
@@ -110,7 +111,7 @@ class MpiExchange:
         own = np.ascontiguousarray(own)
         counts = self._comm.allgather(len(own))
         width = own.nbytes // len(own) if len(own) else own.dtype.itemsize * int(np.prod(own.shape[1:], dtype=np.int64))
-        whole = np.empty((sum(counts), *own.shape[1:]), dtype=own.dtype)
+        whole = reused_empty((sum(counts), *own.shape[1:]), own.dtype)
         sizes = [count * width for count in counts]
         self._comm.Allgatherv(own.reshape(-1).view(np.uint8), [whole.reshape(-1).view(np.uint8), sizes])
         return whole

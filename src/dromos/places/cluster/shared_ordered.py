@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.engines.cpu.ordered_part import OrderedPart
 from dromos.engines.cpu.shared_order import SharedOrder
 from dromos.engines.parts import Partial
 from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
-from dromos.places.ordered import rising_limit
+from dromos.places.ordered import RisingLimit
 from dromos.program import TypedProgram
 
 __all__ = ["SharedOrdered"]
@@ -30,16 +31,17 @@ class SharedOrdered:
         piece = next(iter(feed.fetch(feed.holding(None, "push"), "push")), None)
         self._run = SharedOrder(part, piece, bounds, comm.Get_rank(), host.arrays)
         self._own, self._all = np.zeros(4), np.zeros((comm.Get_size(), 4))
-        self._limit = self._least = -math.inf
-        self._width = exchange.largest([part.step_width(piece)])  # also: all ranks have put their values there
+        self._least = -math.inf
+        width = exchange.largest([part.step_width(piece)])  # also: all ranks have put their values there
+        self._limit = RisingLimit(width, part.shape.num_arcs)
 
     def step(self, typed: TypedProgram) -> Partial:
         """See :class:`dromos.places.ordered.OrderedRun`."""
-        self._limit = rising_limit(self._limit, self._least, self._width)
-        self._own[:] = self._run.advance(self._limit)
+        self._own[:] = self._run.advance(self._limit.over(self._least))
         self._comm.Allgather(self._own, self._all)
         self._run.collect()
         near, _, looked, told = (int(total) for total in np.where(self._all < np.inf, self._all, 0).sum(axis=0))
+        self._limit.looked_at(looked)
         far = float(self._all[:, 1].min())
         self._least = -math.inf if near else far
         self._part.finish(())
@@ -49,3 +51,7 @@ class SharedOrdered:
         """See :class:`dromos.places.ordered.OrderedRun`."""
         self._run.store()
         self._comm.Barrier()  # before others lower values again
+
+    def shared(self, name: str) -> Array | None:
+        """See :class:`dromos.places.ordered.OrderedRun`."""
+        return self._run.values if name == self._run.name else None

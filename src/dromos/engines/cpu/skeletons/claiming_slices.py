@@ -108,10 +108,14 @@ def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting,
     for w in range(words * thread // threads, words * (thread + 1) // threads):
         end = min((w + 1) << 6, n)
         if own_only and (end <= first or (w << 6) >= last):
-            for v in range(w << 6, end):
-                if start_at(S, K, v):
-                    fits &= init_store(S, S, K, v)
-                    still_open += wants_at(S, K, v)
+            starts = 0
+            for v in range(w << 6, end):  # without a branch: many vertices at once
+                starts += np.int64(start_at(S, K, v))
+            if starts > 0:
+                for v in range(w << 6, end):
+                    if start_at(S, K, v):
+                        fits &= init_store(S, S, K, v)
+                        still_open += wants_at(S, K, v)
             store(wanting, w, within(w, ALL, 0, n))
             continue
         for v in range(w << 6, end):

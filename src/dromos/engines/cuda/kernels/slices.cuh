@@ -14,7 +14,11 @@ struct Piece {
     i64 size;                   // of the frontier
     unsigned char* received;
     unsigned char* changed;     // own vertices that were looked at since others were told; may be null
+    i64 once;                   // whether a vertex takes one message and then wants none
 };
+
+// What `received` has for a vertex of another part that needs no message from this one any more; only where p.once.
+constexpr unsigned char TOLD = 2;
 
 // Slot 0 belongs to a launch; slot 1 gathers what a superstep comes to, over all its launches.
 DEVICE Frame frame_of(const Arguments& a) {
@@ -207,23 +211,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK) list_wanting(const Arguments
 extern "C" __global__ void __launch_bounds__(BLOCK)
 mark_members(const Arguments a, const Piece p, int everyone, const vid* ids, i64 count, const unsigned* marks) {
     Frame f = frame_of(a);
+    const bool settled = p.once && a.K.superstep > 0;  // in the first frontier some may still want a message
     for (i64 word = (p.start >> 5) + thread_in_grid(); 32 * word < p.stop; word += threads_in_grid()) {
         unsigned range = FULL;
         if (32 * word < p.start) range &= FULL << (p.start & 31);
         if (32 * (word + 1) > p.stop) range &= FULL >> (32 - (p.stop & 31));
         const unsigned others = f.member[word] & ~range;
-        f.member[word] = others | (everyone ? range : marks ? marks[word - (p.start >> 6) * 2] & range : 0);
+        const unsigned members = everyone ? range : marks ? marks[word - (p.start >> 6) * 2] & range : 0;
+        f.member[word] = others | members;
+        if (settled)
+            for (unsigned rest = members; rest; rest &= rest - 1) p.received[32 * word + __ffs(rest) - 1] = TOLD;
     }
     if (everyone || marks) return;
     f.barrier(a);
-    for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) set_bit(f.member, ids[i]);
+    for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) {
+        set_bit(f.member, ids[i]);
+        if (settled) p.received[ids[i]] = TOLD;
+    }
 }
 
-// The messages to p.start..p.stop, which belong to another part, as a list of *count; they are forgotten here.
+// The messages to p.start..p.stop, which belong to another part, as a list of *count; they are forgotten here. Where a
+// vertex takes one message, it is told one: its owner takes it, or has no use for any.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 pack_box(const Arguments a, const Piece p, vid* ids, const Merged values, unsigned* count) {
     each_row(p.start, p.stop, [&](bool valid, vid v) {
-        const bool got = valid && p.received[v];
+        const bool got = valid && p.received[v] == 1;
         const unsigned all = __ballot_sync(FULL, got);
         if (!all) return;
         unsigned place = 0;
@@ -233,7 +245,7 @@ pack_box(const Arguments a, const Piece p, vid* ids, const Merged values, unsign
         ids[place] = v;
         store_message(values, (vid)place, load_message(a.A, v));
         store_message(a.A, v, identity());
-        p.received[v] = 0;
+        p.received[v] = p.once ? TOLD : 0;
     });
 }
 
