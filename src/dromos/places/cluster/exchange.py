@@ -12,7 +12,7 @@ from dromos.dtypes import Array
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.board import Board, PostingPart, can_post
 from dromos.engines.cpu.memory import reused_empty
-from dromos.engines.parts import Copies, Part, Partial, Phase, merge_partials
+from dromos.engines.parts import Copies, Part, Partial, Phase, fold_reductions, merge_partials
 from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.program import TypedProgram
@@ -38,6 +38,8 @@ class MpiExchange:
     ) -> None:
         self._comm, self._bounds, self._typed, self._ids, self._host = comm, list(bounds), typed, ids, host
         self._board: Board | None = None
+        self._kind = _record(typed)
+        self._slots = np.zeros((comm.Get_size(), _SLOT), dtype=np.uint8)
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
         # on a tiny graph one rank may own all vertices: nobody else has any that would need to know of them
         self._alone = any(last - first == self._bounds[-1] for first, last in pairwise(self._bounds))
@@ -72,10 +74,16 @@ class MpiExchange:
         (part,) = parts
         boxes: list[Array | None] = [None] * self._size
         values: tuple[Array, ...] = ()
+        empty: Array | None = None
         for rank in range(self._size):
-            if rank != self._rank:
-                messages = part.outbox(self._bounds[rank], self._bounds[rank + 1])
-                boxes[rank], values = pack_messages(messages), messages.values
+            if rank == self._rank:
+                continue
+            messages = part.outbox(self._bounds[rank], self._bounds[rank + 1])
+            values = messages.values
+            if messages.ids is None or len(messages.ids):
+                boxes[rank] = pack_messages(messages)
+            else:  # most boxes of a thin frontier
+                empty = boxes[rank] = pack_messages(messages) if empty is None else empty
         first, last = self._bounds[self._rank], self._bounds[self._rank + 1]
         for data in self._to_each(boxes):
             if data is not None and num_rows(data):
@@ -86,7 +94,7 @@ class MpiExchange:
         (own,) = partials
         if self._size == 1:
             return merge_partials(partials, typed)
-        kind = _record(typed)
+        kind = self._kind
         record = np.zeros(1, dtype=kind)
         record["counts"] = own.frontier, own.out_degree, own.in_degree, own.messages, own.sent
         record["seconds"] = own.seconds
@@ -96,7 +104,14 @@ class MpiExchange:
             record[f"r{number}"] = value
         everyone = np.empty(self._size, dtype=kind)
         self._comm.Allgather(record.view(np.uint8), everyone.view(np.uint8))
-        return merge_partials([_partial(row) for row in everyone], typed)
+        frontier, out_degree, in_degree, messages, sent = everyone["counts"].sum(axis=0).tolist()
+        overflow = next((text.decode(errors="ignore") for text in everyone["overflow"].tolist() if text), "")
+        reductions: tuple[Any, ...] = ()
+        if bool(everyone["reduced"].all()):
+            columns = [np.ascontiguousarray(everyone[f"r{i}"]) for i in range(len(typed.ir.reductions))]
+            reductions = fold_reductions(typed, columns)
+        seconds = float(everyone["seconds"].max())
+        return Partial(frontier, out_degree, in_degree, messages, reductions, overflow, seconds, sent)
 
     def largest(self, values: Sequence[float]) -> float:
         """See :class:`dromos.places.exchange.Exchange`."""
@@ -173,10 +188,12 @@ class MpiExchange:
         """What every other rank has for this one; sizes and small boxes in one operation, large ones directly."""
         if self._size == 1:
             return []
-        slots = np.zeros((self._size, _SLOT), dtype=np.uint8)
+        slots = self._slots
         for rank, box in enumerate(boxes):
             if box is not None:
-                slots[rank] = _slot(box)
+                slots[rank, :_WORD].view(np.int64)[0] = len(box)
+                if len(box) <= _SLOT - _WORD:
+                    slots[rank, _WORD : _WORD + len(box)] = box
                 self.sent_bytes += len(box)
         incoming = np.empty_like(slots)
         self._comm.Alltoall(slots, incoming)
@@ -225,11 +242,3 @@ def _record(typed: TypedProgram) -> np.dtype[Any]:
             *reductions,
         ]
     )
-
-
-def _partial(row: Any) -> Partial:
-    frontier, out_degree, in_degree, messages, sent = row["counts"].tolist()
-    names = [name for name in row.dtype.names if name[0] == "r" and name[1:].isdigit()]
-    reductions = tuple(row[name] for name in names) if row["reduced"] else ()
-    overflow = row["overflow"].decode(errors="ignore")
-    return Partial(frontier, out_degree, in_degree, messages, reductions, overflow, float(row["seconds"]), sent)
