@@ -1,7 +1,7 @@
 """What each technique is worth: the same work with parts of the engine switched off, in the form of the papers' tables.
 
-- ``enterprise``: breadth-first search from a queue that takes an atomic a vertex, then with scheduling, with balancing
-  by degree, and with the hub cache (Liu and Huang, "Enterprise", SC 2015);
+- ``enterprise``: breadth-first search from a queue that takes one atomic per vertex, then with scheduling, with
+  balancing by degree, and with the hub cache (Liu and Huang, "Enterprise", SC 2015);
 - ``simdx``: how the next frontier is made (ballot only, online only, just in time), and how many kernels are fused
   (none, selectively, all) (Liu and Huang, "SIMD-X", USENIX ATC 2019); ``simdx_sssp`` the like for shortest paths;
 - ``sepgraph``: every fixed path against the planner, with the supersteps at which it switches (Wang and others,

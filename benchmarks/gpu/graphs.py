@@ -64,7 +64,7 @@ class DeviceCsr:
 
     @cached_property
     def largest_component(self) -> Any:
-        """Which vertices hang together with the one of most neighbours: on these graphs, the largest component."""
+        """The component of the vertex of most neighbours: on these graphs, the largest one."""
         from benchmarks.gpu.references import reference_levels
 
         if self.name.startswith("grid"):  # connected, and thousands of levels deep

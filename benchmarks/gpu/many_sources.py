@@ -21,7 +21,7 @@ from benchmarks.gpu import checks
 from benchmarks.gpu.device import milliseconds
 from benchmarks.gpu.resident import Resident, resident
 from benchmarks.gpu.timing import run_program, wall_ms
-from benchmarks.gpu.works import Levels
+from benchmarks.gpu.works import LevelsOnly
 from benchmarks.record import say
 from dromos.engines.native.joint_groups import group_bytes
 
@@ -56,7 +56,7 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
 def _single_ms(case: Resident, source: int) -> float:
     from dromos.runner.devices import engine_for
 
-    return run_program(engine_for("cuda"), Levels(source=source), case.graph).ms
+    return run_program(engine_for("cuda"), LevelsOnly(source=source), case.graph).ms
 
 
 def _joint(case: Resident, count: int, single: float) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from dromos.algorithms.bfs import BFS
 from dromos.algorithms.pagerank import pagerank_program
 from dromos.algorithms.sssp import sssp_program
 from dromos.engines import Engine
-from dromos.engines.cuda.native.searching import Levels
+from dromos.engines.cuda.native.searching import LevelsOnly
 from dromos.plan import Path
 
-__all__ = ["ITERATIONS", "WORKS", "Levels", "Work"]
+__all__ = ["ITERATIONS", "WORKS", "LevelsOnly", "Work"]
 
 ITERATIONS = 20
 _ALPHA = 0.85
@@ -46,7 +46,7 @@ class Work:
 
 
 def _levels(engine: Engine, case: Resident, source: int, path: Path | None) -> Timed:
-    return run_program(engine, Levels(source=source), case.graph, path)
+    return run_program(engine, LevelsOnly(source=source), case.graph, path)
 
 
 def _bfs(engine: Engine, case: Resident, source: int, path: Path | None) -> Timed:
@@ -118,7 +118,7 @@ def on_device(values: Any) -> Any:
 
 WORKS: tuple[Work, ...] = (
     Work("bfs, levels", "bfs", _levels, _check_bfs,
-         lambda engine, case, source: dr.run(Levels(source=source), case.graph, device=engine)["level"]),
+         lambda engine, case, source: dr.run(LevelsOnly(source=source), case.graph, device=engine)["level"]),
     Work("bfs, levels and parents", "bfs", _bfs, _check_bfs,
          lambda engine, case, source: dr.bfs(case.graph, source, device=engine)["level"]),
     Work("sssp", "sssp", _sssp, _check_sssp,

@@ -1,4 +1,4 @@
-"""Betweenness of many sources on the GPU, a block a source, is what it is source by source."""
+"""Betweenness of many sources on the GPU, one block per source, is what it is source by source."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _SHARE = 0.9
 
 
 class Registers(dr.Program):
-    """Sixteen registers a vertex; it starts from any state."""
+    """Sixteen registers per vertex; it starts from any state."""
 
     before = dr.vertex_param(np.int8, size=_PART)
     changed = dr.vertex_param(np.bool_)

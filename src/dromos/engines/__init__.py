@@ -20,7 +20,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError, UnknownVertexError
-from dromos.plan import Caps, Path, Stats, legal_paths
+from dromos.plan import Caps, Path, Stats
 from dromos.program import Analysis, GraphTypes, Program, ProgramIR
 
 __all__ = [
@@ -127,7 +127,7 @@ def caps_for(
     ir: ProgramIR, analysis: Analysis, graph: GraphShape, *, supported: tuple[Path, ...] | None = None, **options: Any
 ) -> Caps:
     """The capabilities of ``ir`` on ``graph``: its legal paths, of those the engine has."""
-    paths = tuple(path for path in legal_paths(analysis) if supported is None or path in supported)
+    paths = tuple(path for path in map(Path.parse, analysis.legal_paths) if supported is None or path in supported)
     always = analysis.activity == "always"
     return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, **options)
 

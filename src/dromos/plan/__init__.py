@@ -1,6 +1,6 @@
 """The planner: which path the next superstep takes, from statistics alone."""
 
-from dromos.plan.path import PATHS, Path, legal_paths, require_legal
+from dromos.plan.path import PATHS, Path, require_legal
 from dromos.plan.policy import candidates, choose
 from dromos.plan.stats import Caps, Constants, Decision, History, Levels, Row, Stats
 
@@ -16,6 +16,5 @@ __all__ = [
     "Stats",
     "candidates",
     "choose",
-    "legal_paths",
     "require_legal",
 ]

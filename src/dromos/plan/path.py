@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from dromos.errors import IllegalPathError, InvalidArgumentError
 from dromos.program import Analysis
 
-__all__ = ["PATHS", "Direction", "Driven", "Path", "Sync", "legal_paths", "require_legal"]
+__all__ = ["PATHS", "Direction", "Driven", "Path", "Sync", "require_legal"]
 
 Sync: TypeAlias = Literal["sync", "async"]
 Direction: TypeAlias = Literal["push", "pull"]
@@ -57,11 +57,6 @@ PATHS: Final = tuple(
     Path(sync, direction, driven)
     for sync, direction, driven in product(get_args(Sync), get_args(Direction), get_args(Driven))
 )
-
-
-def legal_paths(analysis: Analysis) -> tuple[Path, ...]:
-    """The paths on which a program gives its answer."""
-    return tuple(path for path in PATHS if analysis.legal[str(path)] is None)
 
 
 def require_legal(path: Path, analysis: Analysis, program: str) -> None:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from dromos.program.expr import FALSE, TRUE, Expr, reads, substitute
 from dromos.program.ir import ProgramIR
-from dromos.program.legality import delta_field, legal_paths, monotone_field
+from dromos.program.legality import delta_field, monotone_field, why_not_by_path
 from dromos.program.levels import LevelSearch, level_search
 from dromos.program.monoid import ANY, SUM
 from dromos.program.patterns import claimed_field, folded, guard, is_free, is_never, state_of, updates_idempotently
@@ -94,7 +94,7 @@ def analyse(typed: TypedProgram) -> Analysis:
     uniform = not reads(ir.message, *_UNIFORM)
     monotone, delta = monotone_field(ir), delta_field(ir)
     activity = _activity(typed)
-    legal = legal_paths(typed, monotone, delta, uniform)
+    legal = why_not_by_path(typed, monotone, delta, uniform)
     priority = _priority(typed, monotone, legal)
     wants = _wants(ir, activity)
     checked = any(function == "update" for function, _ in typed.narrowing)

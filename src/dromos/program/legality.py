@@ -27,7 +27,7 @@ from dromos.program.patterns import (
 )
 from dromos.program.typed import TypedProgram
 
-__all__ = ["delta_field", "legal_paths", "monotone_field"]
+__all__ = ["delta_field", "monotone_field", "why_not_by_path"]
 
 _SILENT = "active() is not proven to hold whenever update() changes a vertex: who hears of it depends on the order"
 _STEP = ("message", "sends", "wants", "sent", "update", "active")
@@ -80,7 +80,7 @@ def delta_field(ir: ProgramIR) -> str | None:
     return name if gathers and emptied and additive and linear else None
 
 
-def legal_paths(
+def why_not_by_path(
     typed: TypedProgram, monotone: str | None, delta: str | None, uniform: bool
 ) -> Mapping[str, str | None]:
     """Each path with None if it is legal, else the reason why not."""

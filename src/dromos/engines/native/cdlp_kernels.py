@@ -79,8 +79,8 @@ def relabel(
 ):  # fmt: skip
     """Give each vertex the label most frequent around it, the least of those; ``changes[thread * LINE]`` says how many.
 
-    ``space`` has ``room`` entries a thread, at least as many as a vertex has neighbours; ``table`` and ``counts`` have
-    ``size``, at least twice that rounded up to a power of two.
+    ``space`` has ``room`` entries per thread, at least as many as a vertex has neighbours; ``table`` and ``counts``
+    have ``size``, at least twice that rounded up to a power of two.
     """
     n, mine, base = offsets.size - 1, thread * room, thread * size
     final = targets.size - 1

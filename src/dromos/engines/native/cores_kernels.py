@@ -94,8 +94,8 @@ def _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, s
 def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, core, memory, stop):
     """Write the core numbers into ``core``.
 
-    ``rest`` and ``ready`` have ``share(n, threads)`` entries a thread, ``queue`` has ``QUEUE``; ``left`` and ``below``
-    one a vertex. None needs to be set.
+    ``rest`` and ``ready`` have ``share(n, threads)`` entries per thread, ``queue`` has ``QUEUE``; ``left`` and
+    ``below`` one per vertex. None needs to be set.
     """
     n = offsets.size - 1
     blocks = (n + BLOCK - 1) // BLOCK

@@ -11,7 +11,7 @@ from dromos.dtypes import Array
 __all__ = ["WIDTHS", "Found", "group_bytes", "step_of", "width_for"]
 
 WIDTHS: Final = (1, 2, 4, 8)
-"""Words of 64 bits a vertex that there are kernels for."""
+"""Words of 64 bits per vertex that there are kernels for."""
 
 
 class Found(NamedTuple):

@@ -112,7 +112,7 @@ def _look_up(offsets, targets, counts, begin, end, near, mine, bits, bit_base):
 def count_in_order(thread, threads, offsets, targets, counts, near, bits, cursor, stop, totals):
     """Add every triangle to the counts of its three corners; ``totals[thread * LINE]`` becomes this thread's number.
 
-    Rows are sorted and without duplicates. ``near`` has ``FILTER`` bytes a thread and ``bits`` a bit for each vertex a
+    Rows are sorted and without duplicates. ``near`` has ``FILTER`` bytes per thread and ``bits`` one bit per vertex and
     thread; both are all zeros, and are again in the end.
     """
     n = offsets.size - 1

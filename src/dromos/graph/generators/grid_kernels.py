@@ -34,7 +34,7 @@ def _neighbour(u, axis, forward, shape, strides, periodic):
 
 @kernel
 def choose_arcs(thread, num_threads, low, high, shape, strides, periodic, threshold, directed, kept, stop):
-    """Decide which arcs stay: a draw of 32 bits an arc, or one for both directions where the grid is undirected."""
+    """Decide which arcs stay: a draw of 32 bits per arc, or one for both directions where the grid is undirected."""
     half_word = np.uint64(0xFFFFFFFF)
     for u in range(kept.size * thread // num_threads, kept.size * (thread + 1) // num_threads):
         if u & _LOOK == 0 and load_relaxed(stop, 0):

@@ -19,7 +19,7 @@ from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.memory import addresses_of
 from dromos.engines.cuda.native import brandes
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, module_of, text_of
-from dromos.engines.cuda.native.searching import Levels
+from dromos.engines.cuda.native.searching import LevelsOnly
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.records import record_of
 from dromos.engines.cuda.resident import ResidentGraph
@@ -84,7 +84,7 @@ class _Levels:
         """The level of each vertex in the device's order, -1 where there is none; and the greatest."""
         if self.search is None:
             options = CudaOptions(share=self.share)  # of the copy that there is
-            self.search = CudaExecution(Levels(source=source), self.graph, options)
+            self.search = CudaExecution(LevelsOnly(source=source), self.graph, options)
         else:
             self.search.restart(source=source)
         found = self.search.step_switching()

@@ -8,10 +8,10 @@ import numpy as np
 
 import dromos.program as dr
 
-__all__ = ["Levels"]
+__all__ = ["LevelsOnly"]
 
 
-class Levels(dr.Program):
+class LevelsOnly(dr.Program):
     """The number of edges from the source; -1 where there is no path."""
 
     source = dr.param(int)
