@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dromos.graph import build, build_small
+from dromos.graph import Graph, build, build_small, transform
 from tests.sizes import examples
 
 EDGES = st.integers(1, 7).flatmap(
@@ -41,3 +41,29 @@ def test_rows_are_those_of_the_kernels(kind, given, mirror, drop, dedupe, data):
     loops, parallel, ascending = build_small.row_flags(*found[:2])
     flags = build.scan_rows(*expected[:2])
     assert (loops, parallel, ascending) == (flags.loops, flags.parallel, flags.sorted)
+
+
+@pytest.mark.parametrize("kind", [None, np.float32, np.int32, np.float64, np.uint8])
+@examples(40)
+@given(given=EDGES, keep=st.integers(0, 127))
+def test_transposes_and_subgraphs_are_those_of_the_kernels(kind, given, keep):
+    import numba  # noqa: F401  # from here on the kernels are taken
+
+    n, edges = given
+    columns = np.array(edges, dtype=np.int64).reshape(-1, 3)
+    weight = None if kind is None else (columns[:, 2] % 100).astype(kind)
+    graph = Graph.from_edges(columns[:, 0], columns[:, 1], weight, num_vertices=n, threads=1)
+    back = graph.transpose
+    found = build_small.transposed(graph.offsets, graph.targets, graph.weights)
+    expected = (back.offsets, back.targets, back.weights)
+    chosen = np.flatnonzero([keep >> v & 1 for v in range(n)])[::-1]
+    new_ids = np.full(n, -1, graph.targets.dtype)
+    new_ids[chosen] = np.arange(len(chosen))
+    pairs = [
+        *zip(found, expected, strict=True),
+        *zip(build_small.kept_arcs(graph, chosen, new_ids), transform._kept_arcs(graph, chosen, new_ids), strict=True),
+    ]
+    for ours, theirs in pairs:
+        assert (ours is None) == (theirs is None)
+        if ours is not None:
+            assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -72,12 +72,19 @@ class Accumulators:
             self.add(ids, messages)
             return
         starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-        targets = ids[starts]
+        self.add_distinct(ids[starts], self.reduced(starts, messages))
+
+    def reduced(self, starts: Array, messages: Iterable[Array]) -> list[Array]:
+        """Runs of messages that begin at ``starts``, each merged to one, component by component; changes nothing."""
+        with np.errstate(all="ignore"):
+            return [_UFUNCS[self._monoid.part(i).name].reduceat(values, starts) for i, values in enumerate(messages)]
+
+    def add_distinct(self, ids: Array, messages: Iterable[Array]) -> None:
+        """As :meth:`add`, of a monoid that merges each component by itself, to ``ids`` that do not repeat."""
         with np.errstate(all="ignore"):
             for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
-                ufunc = _UFUNCS[self._monoid.part(i).name]
-                into[targets] = ufunc(into[targets], ufunc.reduceat(values, starts))
-        self._mark(targets[~self.got[targets]])
+                into[ids] = _UFUNCS[self._monoid.part(i).name](into[ids], values)
+        self._mark(ids[~self.got[ids]])
 
     def _mark(self, fresh: Array) -> None:
         if len(fresh) == 0:

@@ -35,10 +35,13 @@ class Relabelled(NamedTuple):
 
 def transposed(graph: Graph) -> Graph:
     """Every arc reversed, rows sorted."""
-    src = build.expand_sources(graph.offsets, graph.targets.dtype)
-    offsets, targets, weights = build.build_csr(
-        graph.targets, src, graph.weights, graph.num_vertices, dst_ascending=True
-    )
+    if build_small.is_cold(graph.num_arcs):
+        offsets, targets, weights = build_small.transposed(graph.offsets, graph.targets, graph.weights)
+    else:
+        src = build.expand_sources(graph.offsets, graph.targets.dtype)
+        offsets, targets, weights = build.build_csr(
+            graph.targets, src, graph.weights, graph.num_vertices, dst_ascending=True
+        )
     known = graph.known_flags
     flags = Flags(
         directed=known.directed,

@@ -1,39 +1,63 @@
-"""The first calls of a process on small graphs: answered by NumPy at once, while nothing is compiled or loaded.
+"""The first calls of a process: answered by NumPy at once, or begun with it, while nothing is compiled or loaded.
 
 Numba takes half a second to import, and seconds to compile what is not in the cache; NumPy is done with a small graph
-by then. A process that goes on is better off with compiled code: once so much time was spent on such calls, or where
-one call takes long (thousands of supersteps), the CPU's own engine takes over, for good. A kernel that is not in the
-cache is waited for until compiling it would have been done: so at most twice the lesser time is lost.
-Times are those of the thread, not of the clock: other work may have the cores.
+by then. So calls on small graphs are answered without it, and programs that were never compiled begin without it on
+larger graphs too. A process that goes on is better off with compiled code: once so much time was spent on such calls,
+or where one takes long, the CPU's own engine takes over, for good. A program goes on there between two supersteps,
+from the state that it is in; a kernel begins again. What is not in the cache is waited for about as long as compiling
+it would take, so at most twice the lesser time is spent. Times are those of the thread, not of the clock: other work
+may have the cores.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from dromos import disk_cache
-from dromos.engines import Execution, GraphLike, Tell
+from dromos.engines import Execution, GraphLike, Tell, graph_types
 from dromos.engines.native import is_compiled
-from dromos.plan import Stats
+from dromos.plan import Constants, Stats
+from dromos.program import Program, analyse
+from dromos.program.forms import is_ordered
 
-__all__ = ["TakesLong", "answers_at_once", "limit", "note", "tell"]
+__all__ = ["TakesLong", "answers_at_once", "begins_at_once", "is_generated", "limit", "note", "tell"]
 
 _SMALL_ARCS: Final = 1 << 18
+_LARGE_ARCS: Final = 1 << 25
 _PATIENCE = 1.0  # seconds for one program
-_COMPILING = 3.0  # the same where the compiler has not been at it yet, which takes it three to eight
+_COMPILING = 3.0  # the same for a kernel where the compiler has not been at it yet, which takes it three to eight
+_COMPILING_PROGRAM = 6.0  # the same for a program, which takes it five to twelve
 _ENOUGH = 2.0  # seconds of all such calls of a process
 _spent = 0.0
 
 
 class TakesLong(Exception):
-    """A run that is better begun again with compiled code."""
+    """A kernel that is better begun again with compiled code."""
 
 
 def answers_at_once(graph: GraphLike) -> bool:
     """Whether a graph is small enough, and nothing of this process has needed a compiler yet."""
     return _is_cold() and _spent < _ENOUGH and graph.num_arcs <= _SMALL_ARCS
+
+
+def begins_at_once(graph: GraphLike, program: Program) -> bool:
+    """Whether a run on a larger graph is to begin without the compiler, since that has not seen the program yet.
+
+    Not where there may be thousands of thin supersteps, nor where the CPU's engine takes vertices in an order of their
+    own: NumPy would take many times as long.
+    """
+    if not _is_cold() or _spent >= _ENOUGH or graph.num_arcs > _LARGE_ARCS or is_generated(program.ir().name):
+        return False
+    typed = program.typed(graph_types(graph))
+    always = typed.ir.kind == "iterative"
+    return (always or not _is_likely_deep(graph)) and not is_ordered(typed, analyse(typed))
+
+
+def _is_likely_deep(graph: GraphLike) -> bool:
+    return graph.num_arcs < Constants().delta * graph.num_vertices
 
 
 def _is_cold() -> bool:
@@ -46,21 +70,24 @@ def note(seconds: float) -> None:
     _spent += seconds
 
 
-def limit(program: str) -> Any:
-    """What watches such a run of a program of this name, and ends it when it has lasted too long."""
+def limit(program: str) -> Callable[[Execution, Stats], bool]:
+    """Tells when a run of a program of this name has lasted so long that compiled code is to go on with it."""
     begin = time.thread_time()
     patience: float | None = None
 
-    def watch(execution: Execution, stats: Stats) -> None:
+    def has_lasted(execution: Execution, stats: Stats) -> bool:
         nonlocal patience
         spent = time.thread_time() - begin
         if spent > _PATIENCE and patience is None:
-            generated = any(disk_cache.cache_folder().glob(f"{program}_*.py"))
-            patience = _PATIENCE if generated else _COMPILING
-        if patience is not None and spent > patience and not stats.finished:
-            raise TakesLong
+            patience = _PATIENCE if is_generated(program) else _COMPILING_PROGRAM
+        return patience is not None and spent > patience
 
-    return watch
+    return has_lasted
+
+
+def is_generated(program: str) -> bool:
+    """Whether code of a program of this name is in the cache folder; of whichever version, so it is only likely."""
+    return any(disk_cache.cache_folder().glob(f"{program}_*.py"))
 
 
 def tell(kernel: str) -> Tell:

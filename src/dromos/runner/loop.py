@@ -37,11 +37,13 @@ def iterate(
     watch: Watch | None = None,
     every: int = _WATCHED_HORIZON,
     checkpoint: Checkpoint | None = None,
+    leave: Callable[[Execution, Stats], bool] | None = None,
 ) -> History:
     """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
 
     ``watch`` and ``progress`` are called after ``every`` supersteps at the latest. ``checkpoint`` saves the run now and
-    then, so engines are not asked for more supersteps at once than pass in that time.
+    then, so engines are not asked for more supersteps at once than pass in that time. Where ``leave`` answers that it
+    is true, the run ends as it is, and the caller goes on with it elsewhere.
 
     The planner takes synchronous paths where there is a limit: only there do so many supersteps have a meaning.
     KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
@@ -78,6 +80,8 @@ def iterate(
             watch(execution, stats)
         if checkpoint is not None:
             checkpoint.after_step(execution, stats, history)
+        if leave is not None and not stats.finished and leave(execution, stats):
+            break
     return History(history[len(known) :]) if known else history
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from dromos.compiling import compile_seconds
-from dromos.engines import Engine, NativeKernel
+from dromos.engines import Engine, Execution, NativeKernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
-from dromos.plan import Path
+from dromos.plan import Path, Row
 from dromos.program import Program
 from dromos.runner import first_calls
 from dromos.runner.devices import DEVICE_VARIABLE, engine_for
@@ -24,6 +24,7 @@ from dromos.runner.options import check_graph
 from dromos.runner.outcome import Outcome
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
+from dromos.runner.two_tiers import run_in_two_tiers
 
 if TYPE_CHECKING:
     from dromos.runner.checkpoint import Checkpoint
@@ -74,7 +75,9 @@ class Session:
             device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split
         )
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
-        self._at_once = chosen and self.engine.name == "cpu" and first_calls.answers_at_once(graph)
+        cold = chosen and self.engine.name == "cpu"
+        self._at_once = cold and first_calls.answers_at_once(graph)
+        self._programs_at_once, self._ran_on = cold and not self._at_once, ""
         if self._at_once:
             self.engine = engine_for("numpy", threads)
         if keep_on_device and hasattr(self.engine, "keeping_results"):
@@ -123,18 +126,22 @@ class Session:
         on = self.graph if graph is None else graph
         if self._checkpoint is not None:
             return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
-        if self._at_once and watch is None:
-            try:
-                return self._run(program, on, max_iter, first_calls.limit(program.ir().name), None, keep_on_device)
-            except first_calls.TakesLong:
-                pass
+        large = self._programs_at_once and first_calls.begins_at_once(on, program)
+        if watch is None and (self._at_once or large):
+            ran = run_in_two_tiers(program, on, self.threads, max_iter=max_iter, progress=self.progress)
+            if ran.engine.name == "cpu":
+                self._compile_from_now_on()
+            elif large:
+                self._ran_on = ran.engine.name
+            return self._outcome(program, ran.execution, ran.rows, keep_on_device)
         self._compile_from_now_on()
         return self._run(program, on, max_iter, watch, every, keep_on_device)
 
     def _compile_from_now_on(self) -> None:
         """Leave the engine that needs no compiler, if it is used."""
         if self._at_once:
-            self._at_once, self.engine = False, engine_for("cpu", self.threads)
+            self.engine = engine_for("cpu", self.threads)
+        self._at_once, self._programs_at_once, self._ran_on = False, False, ""
 
     def _run_saved(
         self,
@@ -185,7 +192,7 @@ class Session:
             if checkpoint is not None and (done := checkpoint.resume(execution)):
                 self._note_restored(program, done, checkpoint)
             path = fixed_path(self.path, execution, program, on, self.engine)
-            often = {} if every is None else {"every": every}
+            often: dict[str, Any] = {} if every is None else {"every": every}
             history = iterate(
                 execution, path, max_iter=max_iter, progress=self.progress, watch=watch, checkpoint=checkpoint, **often
             )
@@ -193,8 +200,12 @@ class Session:
             close = getattr(execution, "close", None)
             if close is not None:  # threads that read, and an open file
                 close()
+        return self._outcome(program, execution, history, keep_on_device)
+
+    def _outcome(self, program: Program, execution: Execution, rows: Iterable[Row], keep_on_device: bool) -> Outcome:
+        """What a run came to; its steps go into the trace."""
         phase = type(program).__name__
-        self._rows += [FusedRow.of(phase, row) for row in history]
+        self._rows += [FusedRow.of(phase, row) for row in rows]
         self.finished = execution.stats.finished
         fields = execution.result()
         if not keep_on_device:
@@ -230,7 +241,7 @@ class Session:
         self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Run a kernel and note it in the trace."""
-        begin = time.perf_counter()
+        begin, self._ran_on = time.perf_counter(), ""
         on = self.graph if graph is None else graph
         fields = found(on, **options)
         if not keep_on_device:
@@ -307,12 +318,12 @@ class Session:
     ) -> Answer:
         """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
-        if self._at_once:
+        if self._at_once or self._ran_on:
             first_calls.note(time.thread_time() - self._begin_of_thread)
         return kind(
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
-            compile_seconds=compile_seconds() - self._compiled, device=self.engine.name,
+            compile_seconds=compile_seconds() - self._compiled, device=self._ran_on or self.engine.name,
             finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
             verifier=verifier,
         )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph.slices import GraphSlice
 
-__all__ = ["BLOCK", "Arcs", "arcs_of", "places_of"]
+__all__ = ["BLOCK", "Arcs", "Rows", "arcs_of", "places_of", "rows_of"]
 
 BLOCK = 1 << 17
 """Arcs that are looked at together: temporary arrays grow with this, not with the graph."""
@@ -55,6 +55,33 @@ def arcs_of(piece: GraphSlice, rows: Array | None, block: int | None = None) -> 
             places += np.arange(low, high)
         # indices of any other type are converted by NumPy at every look-up
         yield Arcs(owners, piece.targets[places].astype(np.intp, copy=False), places)
+
+
+class Rows(NamedTuple):
+    """Rows that are not empty: their vertices, where each begins among ``ends``, and the vertices at the other ends."""
+
+    ids: Array
+    starts: Array
+    ends: Array
+
+
+def rows_of(piece: GraphSlice, block: int | None = None) -> Iterator[Rows]:
+    """All rows of a slice in blocks of about as many arcs; a row is never cut.
+
+    >>> piece = GraphSlice(4, 7, np.array([9, 11, 11, 14]), np.array([1, 2, 3, 4, 5]), None)
+    >>> [(rows.ids.tolist(), rows.starts.tolist()) for rows in rows_of(piece, block=5)]
+    [([4, 6], [0, 2])]
+    """
+    offsets = (piece.offsets - piece.offsets[0]).astype(np.int64, copy=False)
+    filled = np.flatnonzero(offsets[1:] > offsets[:-1])
+    begins, total = offsets[filled], int(offsets[-1])
+    at = 0
+    while at < len(filled):
+        low = int(begins[at])
+        stop = max(at + 1, int(np.searchsorted(begins, low + (BLOCK if block is None else block))))
+        high = int(begins[stop]) if stop < len(filled) else total
+        yield Rows(filled[at:stop] + piece.start, begins[at:stop] - low, piece.targets[low:high])
+        at = stop
 
 
 def places_of(offsets: Array, rows: Array) -> Array:

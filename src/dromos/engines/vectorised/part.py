@@ -11,13 +11,15 @@ from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import fold_reductions
-from dromos.engines.vectorised.arcs import Arcs, arcs_of
+from dromos.engines.vectorised.arcs import Arcs, arcs_of, rows_of
 from dromos.errors import FieldOverflowError
 from dromos.graph.slices import GraphSlice
+from dromos.parallel import in_blocks
 from dromos.plan import Path
 from dromos.program import Expr, GraphTypes, Program
 from dromos.program.evaluate import evaluate_arrays
 from dromos.program.expr import TRUE
+from dromos.program.monoid import ANY
 
 __all__ = ["VectorisedLeaf", "VectorisedPart"]
 
@@ -86,6 +88,10 @@ class VectorisedPart(ArrayPart):
         self.mark_own_frontier()
         if self._asked_at != self.superstep:
             self._wanted, self._asked_at = self.wanting(), self.superstep
+            self._offers = self._offered()
+        if self._offers is not None:
+            self._gather(piece, self._offers)
+            return
         for arcs in arcs_of(piece, self._rows_in(piece, self._wanted)):
             if not self.always:
                 arcs = self._kept(arcs, self.member[arcs.ends])
@@ -93,6 +99,37 @@ class VectorisedPart(ArrayPart):
 
     _asked_at = -1
     _wanted: Array | None = None
+    _offers: tuple[Array, ...] | None = None
+
+    def _offered(self) -> tuple[Array, ...] | None:
+        """What each vertex sends along all of its arcs; None where that depends on more than the vertex, or not all
+        vertices send to all."""
+        combine = self.ir.combine
+        everyone = self.always and self._wanted is None and self.ir.sends is TRUE and self.ir.wants is TRUE
+        if not (everyone and self.analysis.source_only) or combine is ANY or combine.keyed:
+            return None
+        count = self.shape.num_vertices
+        sources = _Vertices(np.arange(count), self.state, _EVERY)
+        found = self._values(self.ir.message, {"source": sources})
+        return tuple(
+            np.ascontiguousarray(np.broadcast_to(values, count).astype(dtype, copy=False))
+            for values, dtype in zip(found, self.typed.accumulators, strict=True)
+        )
+
+    def _gather(self, piece: GraphSlice, offers: tuple[Array, ...]) -> None:
+        """Merge the offers along the rows of a slice; all threads look them up, which waits for memory most."""
+        self._messages += piece.num_arcs
+        blocks = list(rows_of(piece))
+        found: list[list[Array]] = [[] for _ in blocks]
+
+        def reduce(begin: int, end: int) -> None:
+            for number in range(begin, end):
+                rows = blocks[number]
+                found[number] = self.merged.reduced(rows.starts, [offer.take(rows.ends) for offer in offers])
+
+        in_blocks(reduce, len(blocks), 1)
+        for rows, messages in zip(blocks, found, strict=True):
+            self.merged.add_distinct(rows.ids, messages)
 
     @staticmethod
     def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
