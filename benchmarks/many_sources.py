@@ -118,7 +118,7 @@ def _closeness(case: Case, kind: str, scale: int) -> Iterator[dict[str, Any]]:
 
 
 def _grouping(case: Case, kind: str, scale: int) -> Iterator[dict[str, Any]]:
-    from dromos.engines.native.joint_groups import group_bytes
+    from dromos.engines.joint_groups import group_bytes
 
     sources = list(case.sources[:4096])
     memory = group_bytes(case.graph.num_vertices, 2)

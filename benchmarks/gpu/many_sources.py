@@ -23,7 +23,7 @@ from benchmarks.gpu.resident import Resident, resident
 from benchmarks.gpu.timing import run_program, wall_ms
 from benchmarks.gpu.works import LevelsOnly
 from benchmarks.record import say
-from dromos.engines.native.joint_groups import group_bytes
+from dromos.engines.joint_groups import group_bytes
 
 __all__ = ["KEY", "run"]
 

@@ -14,8 +14,8 @@ import dromos as dr
 from dromos.dtypes import Array
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.native.joint import joint
+from dromos.engines.joint_groups import Found
 from dromos.engines.native.joint import joint as joint_on_cpu
-from dromos.engines.native.joint_groups import Found
 
 pytestmark = pytest.mark.gpu
 

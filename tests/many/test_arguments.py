@@ -13,7 +13,7 @@ import dromos as dr
 from dromos.algorithms.many.grouping import by_hubs, grouped
 from dromos.algorithms.many.searching import width_within
 from dromos.cli import app
-from dromos.engines.native.joint_groups import group_bytes
+from dromos.engines.joint_groups import group_bytes
 from dromos.errors import InvalidArgumentError, ResourceError, UnknownVertexError, UnsupportedFormatError
 
 NAMED = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos.engines.native import betweenness_batches as batches
 from dromos.engines.native.betweenness import betweenness
-from dromos.engines.native.joint_order import by_hubs
+from dromos.engines.native.joint_order import in_hub_order
 from tests.algorithms.support import as_networkx, examples, graphs, row
 
 WIDTHS = (8, 16)
@@ -166,7 +166,7 @@ def test_a_graph_with_hubs_is_renumbered_and_the_answer_is_not():
     sources = np.flatnonzero(graph.out_degree)[:64].tolist()
     expected = dependency(graph, sources, batch=0)
     np.testing.assert_allclose(dependency(graph, sources), expected, rtol=1e-10, atol=1e-12)
-    assert by_hubs(graph, 0) is not None
+    assert in_hub_order(graph, 0) is not None
 
 
 def test_which_graphs_are_swept_in_batches():

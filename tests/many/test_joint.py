@@ -149,7 +149,7 @@ def test_hubs_first_gives_the_same(monkeypatch):
     graph = dr.generators.rmat(9, seed=4)
     groups = [np.arange(0, 64), np.arange(64, 150)]
     words, _ = collected(graph, groups, want_seen=True), None
-    assert joint_order.by_hubs(graph, 0) is not None
+    assert joint_order.in_hub_order(graph, 0) is not None
     for number, sources in enumerate(groups):
         for place in (0, 5, 63):
             seen = words[1][number].seen
@@ -173,7 +173,7 @@ def test_distances_of_any_number_of_digits(monkeypatch, length, hubs_first):
     )  # fmt: skip
     sources = np.random.default_rng(3).permutation(graph.num_vertices)[:200]
     rows, _ = collected(graph, [sources], distance=np.int16)
-    assert (joint_order.by_hubs(graph, 0) is not None) == hubs_first
+    assert (joint_order.in_hub_order(graph, 0) is not None) == hubs_first
     assert rows[0].shape == (200, graph.num_vertices)
     for place, source in enumerate(sources):
         assert np.array_equal(rows[0][place], single(graph, int(source)))
@@ -201,11 +201,11 @@ def test_no_second_copy_of_the_graph_beyond_the_memory_that_is_allowed(monkeypat
     monkeypatch.setattr(joint_order, "_LARGE", 1)
     graph = dr.generators.rmat(9, seed=6)
     bytes_of_it = joint_order._copy_bytes(graph)
-    assert joint_order.by_hubs(graph, 1000, bytes_of_it - 1) is None
+    assert joint_order.in_hub_order(graph, 1000, bytes_of_it - 1) is None
     monkeypatch.setattr(joint_order, "_allowed", lambda: bytes_of_it - 1)
-    assert joint_order.by_hubs(graph, 1000) is None
+    assert joint_order.in_hub_order(graph, 1000) is None
     monkeypatch.setattr(joint_order, "_allowed", lambda: bytes_of_it)
-    made = joint_order.by_hubs(graph, 1000, bytes_of_it)
+    made = joint_order.in_hub_order(graph, 1000, bytes_of_it)
     taken = (made.graph.offsets, made.graph.targets, made.new_ids, made.old_ids)
     assert sum(array.nbytes for array in taken) <= bytes_of_it
 

@@ -26,7 +26,7 @@ from dromos.algorithms.many.searching import GroupFacts, search
 from dromos.algorithms.many.sources import vertex_ids
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
-from dromos.engines.native.joint_groups import Found
+from dromos.engines.joint_groups import Found
 from dromos.errors import FieldOverflowError, MissingDependencyError, UnsupportedFormatError
 from dromos.graph import Graph
 from dromos.graph.formats.files import atomic_output

@@ -22,7 +22,7 @@ from dromos.algorithms.multi_source_bfs import sharing_values
 from dromos.algorithms.sssp import as_float, distance_type, sssp_program
 from dromos.algorithms.verifying import matrix, nowhere
 from dromos.dtypes import Array
-from dromos.engines.native.joint_groups import Found
+from dromos.engines.joint_groups import Found
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Constants

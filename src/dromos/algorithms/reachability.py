@@ -21,7 +21,7 @@ from dromos.algorithms.many.index_file import IndexFile, IndexWriter, graph_dige
 from dromos.algorithms.many.searching import search, width_within
 from dromos.algorithms.many.sources import vertex_ids
 from dromos.dtypes import Array
-from dromos.engines.native.joint_groups import Found
+from dromos.engines.joint_groups import Found
 from dromos.errors import InvalidArgumentError, ResourceError
 from dromos.graph import Graph
 from dromos.graph.formats.files import atomic_output

@@ -14,7 +14,7 @@ import numpy as np
 
 from dromos.algorithms.many.searching import search
 from dromos.dtypes import Array
-from dromos.engines.native.joint_groups import Found
+from dromos.engines.joint_groups import Found
 from dromos.errors import AlgorithmError
 from dromos.graph import Graph
 from dromos.runner import Session

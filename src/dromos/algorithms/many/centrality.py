@@ -13,7 +13,7 @@ import numpy as np
 from dromos.algorithms.many.searching import Searched, search
 from dromos.algorithms.verifying import matrix
 from dromos.dtypes import Array
-from dromos.engines.native.joint_groups import Found
+from dromos.engines.joint_groups import Found
 from dromos.graph import Graph
 from dromos.runner import Session
 

@@ -17,7 +17,7 @@ import numpy as np
 import dromos.program as dr
 from dromos.dtypes import Array
 from dromos.engines import Execution
-from dromos.engines.native.joint_groups import Found, width_for
+from dromos.engines.joint_groups import Found, width_for
 from dromos.graph import Graph
 from dromos.plan import Stats
 from dromos.runner import Session, on_host

@@ -11,7 +11,7 @@ from dromos.algorithms.arguments import count_of
 from dromos.algorithms.many.grouping import grouped
 from dromos.algorithms.many.program import search_by_program
 from dromos.dtypes import Array
-from dromos.engines.native.joint_groups import WIDTHS, Found, group_bytes, width_for
+from dromos.engines.joint_groups import WIDTHS, Found, group_bytes, width_for
 from dromos.errors import ResourceError
 from dromos.graph import Graph
 from dromos.graph.summary import human_bytes

@@ -21,7 +21,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.native.betweenness_batches import add_batches, width_for
-from dromos.engines.native.joint_order import by_hubs
+from dromos.engines.native.joint_order import in_hub_order
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -55,7 +55,7 @@ def betweenness(
     """
     team, stop = num_threads(threads), np.zeros(1, np.int64)
     width = width_for(graph, len(sources)) if batch is None else batch if sources else 0
-    renumbered = by_hubs(graph, _SWEEPS * len(sources)) if width and len(sources) >= _RENUMBERED else None
+    renumbered = in_hub_order(graph, _SWEEPS * len(sources)) if width and len(sources) >= _RENUMBERED else None
     if renumbered is not None:
         graph, sources = renumbered.graph, renumbered.new_ids[np.asarray(sources)].tolist()
 

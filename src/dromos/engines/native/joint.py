@@ -20,8 +20,8 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
-from dromos.engines.native.joint_groups import Found, group_bytes, step_of, width_for
-from dromos.engines.native.joint_order import by_hubs
+from dromos.engines.joint_groups import Found, group_bytes, step_of, width_for
+from dromos.engines.native.joint_order import in_hub_order
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -87,7 +87,7 @@ def joint(
     ['group 0: 2 sources, sharing degree 1, 2 of 3 levels pulled']
     """
     team = num_threads(threads)
-    renumbered = by_hubs(graph, sum(map(len, groups)), memory)
+    renumbered = in_hub_order(graph, sum(map(len, groups)), memory)
     largest = max((len(group) for group in groups), default=1)
     width = width_for(largest)
     small = team * group_bytes(graph.num_vertices, width, distance) <= (

@@ -18,7 +18,7 @@ from dromos.identity_cache import IdentityCache
 if TYPE_CHECKING:
     from dromos.graph.transform import Relabelled
 
-__all__ = ["by_hubs"]
+__all__ = ["in_hub_order"]
 
 _SOURCES: Final = 128  # searched so far, this time included
 _SKEW: Final = 16  # the greatest degree against the average
@@ -39,13 +39,13 @@ class _Known:
 _kept: Final = IdentityCache()
 
 
-def by_hubs(graph: Graph, sources: int, memory: int | None = None) -> Relabelled | None:
+def in_hub_order(graph: Graph, sources: int, memory: int | None = None) -> Relabelled | None:
     """The graph with its hubs first, if it is one that gains by it and has been searched from enough sources.
 
     ``memory``: how many bytes it may take.
 
     >>> import dromos as dr
-    >>> by_hubs(dr.generators.grid(4, 4), 1000) is None
+    >>> in_hub_order(dr.generators.grid(4, 4), 1000) is None
     True
     """
     known = _kept.once(graph, "hubs first", lambda: _Known(graph))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Tell
-from dromos.engines.native.joint_groups import Found, step_of, width_for
+from dromos.engines.joint_groups import Found, step_of, width_for
 from dromos.engines.vectorised.arcs import places_of
 from dromos.graph import Graph
 

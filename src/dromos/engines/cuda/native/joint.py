@@ -18,7 +18,7 @@ from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, text_of
 from dromos.engines.cuda.records import record_of
 from dromos.engines.cuda.transfers import to_host
-from dromos.engines.native.joint_groups import Found, step_of, width_for
+from dromos.engines.joint_groups import Found, step_of, width_for
 from dromos.errors import DeviceError
 
 __all__ = ["argument_type", "control_type", "joint", "sources"]
