@@ -17,9 +17,12 @@ from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.ordered_part import THIRD, OrderedPart
+from dromos.engines.cpu.skeletons import constants
 from dromos.graph.slices import GraphSlice
 
 __all__ = ["SharedOrder"]
+
+(FIRST,), (RELAXED,) = constants("common", "FIRST"), constants("ordered_slices", "RELAXED")
 
 
 class SharedOrder:
@@ -62,9 +65,13 @@ class SharedOrder:
         assert active is not None
         self._far[: len(active)] = active
         self._marks[active] = 1
-        self._sizes = np.zeros(8 * LINE, np.int64)  # counters of a team: QUEUE near, THIRD far, TOUCHED away
+        run = part.launcher
+        self._rows: tuple[Any, ...] = () if piece is None else (slice_arrays(piece), edge_arrays(part, piece))
+        self._buffers = run.buffer(), run.buffer(), run.buffer()
+        self._sizes = run.counters()  # QUEUE: near, THIRD: far, TOUCHED: away
         self._sizes[THIRD * LINE] = len(active)
         self._limit = -np.inf
+        self._greatest = part.no_least()[0]
         self._least = part.no_least()
 
     def advance(self, limit: float) -> tuple[int, float, int, int]:
@@ -87,15 +94,15 @@ class SharedOrder:
             sizes[QUEUE * LINE] = 0
         elif near and self._piece is not None:
             report = run.report()
-            sizes[QUEUE * LINE] = sizes[0] = 0
+            sizes[QUEUE * LINE] = sizes[FIRST * LINE] = 0
+            rows, edges = self._rows
             run.run(
-                self._module.relax, slice_arrays(self._piece), part.first, part.last, True, self._fields,
-                edge_arrays(part, self._piece), run.context(), np.float64(limit), self._marks, self._near,
-                self._following, self._far, self._away, near, (run.buffer(), run.buffer(), run.buffer()), sizes,
-                run.memory(), self._least, report,
+                self._module.relax, rows, part.first, part.last, True, self._fields, edges, run.context(),
+                np.float64(limit), self._marks, self._near, self._following, self._far, self._away, near,
+                self._buffers, sizes, run.memory(), self._least, report,
                 counters=sizes, work=self._piece.num_arcs,
             )  # fmt: skip
-            looked = int(report.reshape(-1, LINE)[:, 0].sum())
+            looked = int(report[RELAXED::LINE].sum())
             told = int(sizes[TOUCHED * LINE])
         if told:
             report = np.zeros(1, np.int64)
@@ -105,8 +112,8 @@ class SharedOrder:
             )  # fmt: skip
             told_near = int(report[0])
             sizes[TOUCHED * LINE] = 0
-        least = self._least[::LINE].min()
-        least = np.inf if least == part.no_least()[0] else float(least)
+        lowest = self._least[::LINE].min()
+        least = np.inf if lowest == self._greatest else float(lowest)
         return int(sizes[QUEUE * LINE]) + told_near, least, looked, told * self._away.itemsize
 
     def collect(self) -> None:
