@@ -15,16 +15,17 @@ from typing import Any, NamedTuple
 from benchmarks.gpu.algorithms import sampled
 from benchmarks.gpu.device import milliseconds
 from benchmarks.gpu.resident import Resident, resident
-from benchmarks.gpu.works import WORKS
+from benchmarks.gpu.works import WORKS, Work
 from benchmarks.record import say
 
 __all__ = ["KEY", "run"]
 
-KEY = ("work", "graph", "share")
+KEY = ("work", "graph", "share", "rows")
 GRAPHS = ("kron24",)
 SHARES = (1.0, 0.5, 0.25, 0.0)
 _WORKS = ("bfs, levels and parents", "sssp", "pagerank in float32, an iteration", "components", "core numbers")
 _LINK_BYTES = 1 << 30
+_ROWS = {False: "as they are", True: "in packs"}
 
 
 class _Figures(NamedTuple):
@@ -54,11 +55,9 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
         in_core: dict[str, float] = {}
         for share in SHARES:
             partly = Resident(case.csr, case.sources, share)
-            engine = CudaEngine({"share": share})
-            for work in WORKS:
-                if work.name not in _WORKS or (rows and not any(work.name.startswith(part) for part in rows)):
-                    continue
-                row: dict[str, Any] = {"work": work.name, "graph": name, "share": share}
+            for work, packed in _choices(rows, share):
+                engine = CudaEngine({"share": share, "packed": packed})
+                row: dict[str, Any] = {"work": work.name, "graph": name, "share": share, "rows": _ROWS[packed]}
                 try:
                     row |= sampled(engine, work, partly).summary(work.per)
                 except Exception as error:  # the rows after it are worth having; the command says that one failed
@@ -71,9 +70,18 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
                     ms = row["ms"]
                     row |= figures._asdict()
                     row |= {"of_peer": ms / figures.peer_ms, "of_must": ms / figures.must_ms}
-                say(f"  {name}, {share:.0%} on the device, {work.name}: {row['ms']:.3f} ms")
+                say(f"  {name}, {share:.0%} on the device, {work.name}, {_ROWS[packed]}: {row['ms']:.3f} ms")
                 yield row
             partly.release()
+
+
+def _choices(rows: Collection[str], share: float) -> Iterator[tuple[Work, bool]]:
+    """The works that were asked for; those that read all rows in every superstep with rows in packs, too."""
+    for work in WORKS:
+        if work.name in _WORKS and (not rows or any(work.name.startswith(part) for part in rows)):
+            yield work, False
+            if share < 1 and work.figure == "pagerank":
+                yield work, True
 
 
 def _link() -> Iterator[dict[str, Any]]:
@@ -93,4 +101,4 @@ def _link() -> Iterator[dict[str, Any]]:
         ("the link: read in place", lambda: add(on_host, on_device)),
     ):  # fmt: skip
         ms = statistics.median(milliseconds(work)[0] for _ in range(5))
-        yield {"work": name, "graph": "-", "share": 0.0, "ms": ms, "gb_per_s": _LINK_BYTES / ms / 1e6}
+        yield {"work": name, "graph": "-", "share": 0.0, "rows": "-", "ms": ms, "gb_per_s": _LINK_BYTES / ms / 1e6}

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.modules import kernels_of, source_text
+from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
 from dromos.engines.cuda.rows import RELABELLING
 from dromos.program import TypedProgram, analyse
 
@@ -22,6 +23,9 @@ def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
     for kernel in kernels:
         text = source_text(typed, analysis, kernel)
         assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
+        if kernel.by_source and kernel.skeleton == "supersteps":
+            packed = ("OVER_LINK=1", "RENAMED=1", f"PACK_ARCS={PACK_ARCS}")
+            assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, *packed))
     return len(kernels)
 
 
@@ -46,6 +50,7 @@ def compile_native(name: str, arch: str) -> int:
 
 def compile_relabelling(arch: str) -> int:
     """Compile the kernels that bring rows to the device, for each type of ids and offsets; how many there were."""
+    assert compile_cubin(PACKING, "packing", arch=arch, defines=_TYPES)
     for ids in ("int", "long long"):
         for offsets in ("unsigned", "long long"):
             assert compile_cubin(RELABELLING, "relabel", arch=arch, defines=(f"VID={ids}", f"EID={offsets}"))

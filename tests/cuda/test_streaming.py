@@ -80,6 +80,44 @@ def test_rows_are_the_same_however_they_are_brought(
         np.testing.assert_array_equal((ours + 0).get(), getattr(whole.out, name).get())  # the sum lies on the device
 
 
+class Sums(dr.Program):
+    """Every superstep adds up the numbers of all in-neighbours, at first their ids: whole numbers, so exact."""
+
+    number = dr.field(np.int64)
+    combine = dr.SUM
+
+    def init(self, v: Any) -> Any:
+        return dr.cast(v.id, np.int64)
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.number
+
+    def update(self, v: Any, message: Any) -> Any:
+        return message + v.number
+
+    def active(self, old: Any, new: Any) -> Any:
+        return True
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("directed", [False, True])
+def test_rows_in_packs_are_the_rows_as_they_were(share: float, directed: bool, graph: dr.Graph) -> None:
+    """The shares cut the rows at different lengths: those of a block, of a warp, and of a part of it."""
+    found = dr.generators.rmat(17, 16, seed=5) if directed else graph
+    engine, plain = CudaEngine({"share": share}), CudaEngine({"share": share, "packed": False})
+    ours = dr.run(Sums(), found, device=engine, max_iter=2)
+    packed = device_graph(found).packed
+    assert packed is not None
+    assert packed.words.nbytes < 3 * device_graph(found).into.targets_on_host / 4
+    np.testing.assert_array_equal(ours["number"], dr.run(Sums(), found, device=plain, max_iter=2)["number"])
+    np.testing.assert_array_equal(ours["number"], dr.run(Sums(), found, device="cpu", max_iter=2)["number"])
+    for dtype, tolerance in (("float32", 1e-4), ("float64", 1e-10)):
+        rank = dr.pagerank(found, weight=None, device=engine, dtype=dtype).rank
+        np.testing.assert_allclose(
+            rank, dr.pagerank(found, weight=None, device="cpu", dtype=dtype).rank, rtol=tolerance
+        )  # fmt: skip
+
+
 def test_a_directed_graph_has_both_directions_in_part() -> None:
     directed = dr.generators.rmat(16, 16, seed=3)
     engine = CudaEngine({"share": 0.5})

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dromos.engines import GraphLike
+from dromos.engines.cuda.packed_rows import PackedRows, pack_rows
 from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
 from dromos.engines.cuda.rows import Rows, narrow_offsets, place_rows, types_of
 from dromos.engines.cuda.transfers import to_device
@@ -114,6 +115,16 @@ class DeviceGraph:
         return tuple(int(end) for end in ends.get())
 
     @cached_property
+    def packed(self) -> PackedRows | None:
+        """The in-rows that lie on the host, packed; None where there are none, or the host has no room for them."""
+        if self.ids is None or not self.into.targets_on_host:  # in the given order rows need not ascend
+            return None
+        try:
+            return pack_rows(self.into, self.classes)
+        except DeviceError:  # rows are read as they are
+            return None
+
+    @cached_property
     def max_out_degree(self) -> int:
         """The greatest out-degree."""
         import cupy
@@ -135,7 +146,9 @@ class DeviceGraph:
     @property
     def nbytes(self) -> int:
         """What the graph takes of the device's memory."""
-        return self.out.nbytes + (0 if self.symmetric else self.into.nbytes)
+        packed = self.__dict__.get("packed")  # where a run has asked for them
+        tables = 0 if packed is None else packed.nbytes
+        return self.out.nbytes + (0 if self.symmetric else self.into.nbytes) + tables
 
     def to_device_order(self, values: Any) -> Any:
         """Per-vertex values in the given order, as the device orders them."""

@@ -19,6 +19,7 @@ from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
 from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, fill_params, state_bytes
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.packed_rows import PACK_ARCS, pack_table_bytes
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
 from dromos.errors import FieldOverflowError
@@ -47,7 +48,11 @@ class CudaExecution:
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
         weights = bool(reads(self.ir.exprs(), "weight"))
-        need = Need(options.memory, state_bytes(program, self.typed, graph), weights, options.share)
+        self.always = is_always_active(self.ir, self.analysis)
+        state = state_bytes(program, self.typed, graph)
+        if options.packed and self.always:
+            state += pack_table_bytes(graph.num_vertices, graph.num_arcs)
+        need = Need(options.memory, state, weights, options.share)
         # by edge, values are in the order of the given arcs; by id, in that of the given vertices
         in_given_order = self.ir.edge_fields or self.ir.edge_params or self.ir.reads_by_id
         renumber = options.renumber and not in_given_order
@@ -65,7 +70,6 @@ class CudaExecution:
         self._reduced: Any = {  # of no vertices, until a launch folds them
             f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
         }
-        self.always = always = is_always_active(self.ir, self.analysis)
         self._fill()
         self.stats = self._start()
         self.caps: Caps = caps_for(
@@ -74,7 +78,7 @@ class CudaExecution:
             graph,
             constants=_SWITCHING,
             ordered=is_ordered(self.typed, self.analysis),
-            dominated=tuple(path for path in PATHS if path.direction == "push") if always else (),
+            dominated=tuple(path for path in PATHS if path.direction == "push") if self.always else (),
             switches=self._claimed,
         )
 
@@ -161,6 +165,7 @@ class CudaExecution:
             module = module_of(
                 self.typed, self.analysis, kernel, type_defines(graph), self.options, block,
                 renamed=graph.ids is not None, over_link=graph.residency.share < 1,
+                pack_arcs=PACK_ARCS if kernel.by_source and self._point_at_packs() else 0,
             )  # fmt: skip
             self._modules[kernel] = module
         arguments = self._arguments
@@ -225,6 +230,17 @@ class CudaExecution:
         if kernel.skeleton == "asynchronous" and self.ir.sent:
             for name, array in self.memory.sent.items():
                 self._arguments["P"][f"f_{name}"] = address(array)
+
+    def _point_at_packs(self) -> bool:
+        """Whether rows are read in packs; the arguments then tell where they are."""
+        packed = self.on_device.packed if self.options.packed and self.always else None
+        if packed is None:
+            return False
+        G = self._arguments["G"][0]
+        G["packed"], G["pack_starts"] = address(packed.words), address(packed.starts)
+        G["row_packs"], G["packed_begin"] = address(packed.row_packs), packed.begin
+        G["packs_of_blocks"] = packed.packs_of_blocks
+        return True
 
     def _given_by_arc(self, pull: bool) -> Mapping[str, Any]:
         """The parameters by edge on the device, in the order of the rows that a kernel walks."""

@@ -87,16 +87,18 @@ def module_of(
     *,
     renamed: bool = False,
     over_link: bool = False,
+    pack_arcs: int = 0,
 ) -> Module:
     """The compiled module on the current device, for a graph of ``types``, as the preprocessor takes them.
 
     ``renamed``: the device's ids are not the given ones. ``over_link``: some arcs are read in the host's memory.
+    ``pack_arcs``: rows there are packed, the longest so many arcs at a time; 0: they are not.
     """
     import cupy
 
     resident = _THREADS // block if kernel.pull else 1
     shape = (f"BLOCK={block}", f"RESIDENT={max(1, resident)}")
-    order = (f"RENAMED={int(renamed)}", f"OVER_LINK={int(over_link)}")
+    order = (f"RENAMED={int(renamed)}", f"OVER_LINK={int(over_link)}", f"PACK_ARCS={pack_arcs}")
     defines = (*kernel.defines, *types, *order, *shape, *options.defines)
     key = (typed.ir.hash, typed.types, kernel.skeleton, defines, int(cupy.cuda.Device().id))
     if key not in _modules:

@@ -23,6 +23,8 @@ class CudaOptions:
     room lie in the host's memory and are read there."""
     share: float | None = None
     """The share of the arcs that lies on the device, for measurements; None: as much as there is room for."""
+    packed: bool = True
+    """Pack rows that lie in the host's memory for kernels that read all of them in every superstep."""
     on_device: bool = False
     """Leave results on the device, as CuPy arrays."""
     block: int | None = None

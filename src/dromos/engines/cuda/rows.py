@@ -32,6 +32,8 @@ class Rows:
     weights: Any = None
     on_host: int = 0
     """How many bytes of them lie in the host's memory."""
+    targets_on_host: int = 0
+    """How many of these are targets."""
 
     @property
     def nbytes(self) -> int:
@@ -75,13 +77,13 @@ def place_rows(
     if names is None and share >= 1 and weights_share >= 1:
         return Rows(offsets, _on_device(targets), None if weights is None else _on_device(weights))
     module = load(RELABELLING, "relabel", defines=types_of(offsets, targets))
-    on_host, placed = 0, list[Any]()
+    on_host, placed = list[int](), list[Any]()
     for values, part in ((targets, share), (weights, weights_share)):
         if values is None:
             placed.append(None)
             continue
         resident = resident_part(values.nbytes, int(part * values.nbytes))
-        on_host += values.nbytes - resident
+        on_host.append(values.nbytes - resident)
         placed.append(spanning_array(len(values), values.dtype, resident))
     new_targets, new_weights = placed
     most = min(max(scratch // _SCRATCH_BYTES_PER_ARC, _LEAST_PIECE), _MOST_PIECE)
@@ -89,10 +91,10 @@ def place_rows(
         _copy(module, targets, new_targets, most)
         if weights is not None:
             _copy(module, weights, new_weights, most)
-        return Rows(offsets, new_targets, new_weights, on_host)
+        return Rows(offsets, new_targets, new_weights, sum(on_host), on_host[0])
     new_offsets = _renumbered_offsets(offsets, names[0])
     _renumber(module, offsets, targets, weights, names[1], Rows(new_offsets, new_targets, new_weights), most)
-    return Rows(new_offsets, new_targets, new_weights, on_host)
+    return Rows(new_offsets, new_targets, new_weights, sum(on_host), on_host[0])
 
 
 def _copy(module: Module, values: Any, placed: Any, most: int) -> None:

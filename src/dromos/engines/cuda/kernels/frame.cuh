@@ -25,6 +25,10 @@ struct Graph {
     i64 max_degree;
     i64 classes[8];        // ends of the ranges of ids whose in-rows belong to a block, a warp, 32 of them to a warp
                            // with 32, 16, 8, 4, 2 lanes each, and one
+    const unsigned* packed;        // in-rows once more, as packs.cuh has them; where each pack begins; and of the
+    const unsigned* pack_starts;   // rows that belong to a block which is their first pack
+    const unsigned* row_packs;
+    i64 packed_begin, packs_of_blocks;
 };
 
 struct Slot {

@@ -12,6 +12,9 @@
 #ifndef OVER_LINK
 #define OVER_LINK 0  // whether arcs lie in the host's memory
 #endif
+#ifndef PACK_ARCS
+#define PACK_ARCS 0  // whether rows that lie there are packed for a pull of all of them, and how many arcs a pack has
+#endif
 
 struct Tally {
     u64 messages;
@@ -268,6 +271,10 @@ DEVICE void gather_all(const Arguments& a, const Frame& f, i64 begin, F&& settle
     gather_class<1>(a, f, ends[6], ends[7], settle);
 }
 
+#if PACK_ARCS
+#include "packed.cuh"
+#endif
+
 DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
     gather_all(a, f, 0, [&](bool take, vid v, const Gathered& g) {
         const bool got = take && g.found > 0;
@@ -385,7 +392,11 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
         }
         activate(f, next, active, v);
     };
+#if PACK_ARCS
+    gather_all_packed(a, f, settle);
+#else
     gather_all(a, f, 0, settle);
+#endif
     for (i64 base = a.G.classes[7] + 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
         const i64 v = base + lane();  // nobody sends to these
         settle(v < a.G.n, (vid)v, Gathered{identity(), 0});

@@ -1,0 +1,95 @@
+"""Rows that kernels read over the link, once more in packs: less than half of the bytes (``kernels/packs.cuh``).
+
+A kernel that reads all rows in every superstep takes them in packs; others read few rows, in place, as they are. Packs
+lie in pinned memory of the host. On the device are only the places where they begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.engines.cuda.compiler import load
+from dromos.engines.cuda.rows import Rows, types_of
+from dromos.engines.cuda.spanning import spanning_array
+
+__all__ = ["LEAST_ROW", "PACKING", "PACK_ARCS", "PackedRows", "pack_rows", "pack_table_bytes"]
+
+PACKING: Final = '#include "packing.cuh"'
+PACK_ARCS: Final = 512
+"""Arcs of a pack of the longest rows; a warp takes one at a time."""
+LEAST_ROW: Final = 32
+"""Arcs from which on a row is packed: one for each lane of a warp."""
+_THREADS: Final = 256
+_MOST_BLOCKS: Final = 1 << 14
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """Packs of the rows ``begin..end``, which are those of fewer arcs than the ones on the device."""
+
+    begin: int
+    words: Any
+    """On the host."""
+    starts: Any
+    """Where each pack begins, and where the last one ends."""
+    row_packs: Any
+    """Of the rows that a block gathers: the first pack of each, and where the packs of the last one end."""
+    packs_of_blocks: int
+
+    @property
+    def nbytes(self) -> int:
+        """What they take of the device's memory."""
+        return int(self.starts.nbytes + self.row_packs.nbytes)
+
+
+def pack_table_bytes(num_vertices: int, num_arcs: int) -> int:
+    """The most that :attr:`PackedRows.nbytes` can be.
+
+    >>> pack_table_bytes(1000, 3200)
+    1200
+    """
+    return 4 * (min(num_vertices, num_arcs // LEAST_ROW) + num_arcs // PACK_ARCS) + 776
+
+
+def pack_rows(rows: Rows, classes: Sequence[int]) -> PackedRows | None:
+    """Packs of the rows that do not lie on the device; None where there are none of :data:`LEAST_ROW` arcs and more.
+
+    ``classes``: where the rows of a block, of a warp, and those of at least :data:`LEAST_ROW` arcs end; all targets
+    ascend in a row.
+    """
+    import cupy
+
+    resident = (rows.targets.nbytes - rows.targets_on_host) // rows.targets.itemsize
+    begin = int(cupy.searchsorted(rows.offsets[1:], rows.offsets.dtype.type(resident), side="right"))
+    end, blocks_end = classes[2], max(classes[0], begin)
+    if begin >= end:
+        return None
+    bounds = rows.offsets[begin : end + 1].astype(cupy.int64)
+    split = blocks_end - begin
+    row_packs = cupy.zeros(split + 1, cupy.int64)
+    cupy.cumsum(-(-cupy.diff(bounds[: split + 1]) // PACK_ARCS), out=row_packs[1:])
+    of_blocks = int(row_packs[-1])
+    number = cupy.arange(of_blocks)
+    row = cupy.searchsorted(row_packs, number, side="right") - 1
+    begins = cupy.concatenate([bounds[row] + PACK_ARCS * (number - row_packs[row]), bounds[split:-1]])
+    ends = cupy.concatenate([cupy.minimum(begins[:of_blocks] + PACK_ARCS, bounds[row + 1]), bounds[split + 1 :]])
+    counts = (ends - begins).astype(cupy.uint32)
+    del bounds, ends, row, number
+    packs = len(begins)
+    module = load(PACKING, "packing", defines=types_of(rows.offsets, rows.targets))
+    grid = min(_MOST_BLOCKS, -(-32 * packs // _THREADS))
+    sizes = cupy.empty(packs, cupy.uint32)
+    module.launch("measure_packs", grid, _THREADS, begins, counts, np.int64(packs), rows.targets, sizes)
+    starts = cupy.zeros(packs + 1, cupy.int64)
+    cupy.cumsum(sizes, out=starts[1:])
+    total = int(starts[-1])
+    if total >= 2**32:
+        return None
+    starts = starts.astype(cupy.uint32)
+    words = spanning_array(total, np.uint32, 0)
+    module.launch("write_packs", grid, _THREADS, begins, counts, np.int64(packs), rows.targets, starts, words)
+    return PackedRows(begin, words, starts, row_packs.astype(cupy.uint32), of_blocks)
