@@ -29,7 +29,7 @@ _MOST_BLOCKS: Final = 1 << 14
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Packs of the rows ``begin..end``, which are those of fewer arcs than the ones on the device."""
+    """Packs of all rows from ``begin`` on that have :data:`LEAST_ROW` arcs; those before lie on the device."""
 
     begin: int
     words: Any
@@ -64,28 +64,30 @@ def pack_rows(rows: Rows, classes: Sequence[int]) -> PackedRows | None:
     import cupy
 
     resident = (rows.targets.nbytes - rows.targets_on_host) // rows.targets.itemsize
-    begin = int(cupy.searchsorted(rows.offsets[1:], rows.offsets.dtype.type(resident), side="right"))
-    end, blocks_end = classes[2], max(classes[0], begin)
+    wanted = cupy.asarray([resident], rows.offsets.dtype)
+    begin = int(cupy.searchsorted(rows.offsets[1:], wanted, side="right")[0])
+    end, split = classes[2], max(classes[0] - begin, 0)
     if begin >= end:
         return None
     bounds = rows.offsets[begin : end + 1].astype(cupy.int64)
-    split = blocks_end - begin
-    row_packs = cupy.zeros(split + 1, cupy.int64)
-    cupy.cumsum(-(-cupy.diff(bounds[: split + 1]) // PACK_ARCS), out=row_packs[1:])
-    of_blocks = int(row_packs[-1])
-    number = cupy.arange(of_blocks)
-    row = cupy.searchsorted(row_packs, number, side="right") - 1
-    begins = cupy.concatenate([bounds[row] + PACK_ARCS * (number - row_packs[row]), bounds[split:-1]])
-    ends = cupy.concatenate([cupy.minimum(begins[:of_blocks] + PACK_ARCS, bounds[row + 1]), bounds[split + 1 :]])
+    begins, ends, row_packs = bounds[split:-1], bounds[split + 1 :], cupy.zeros(split + 1, cupy.int64)
+    of_blocks = 0
+    if split:
+        cupy.cumsum(-(-cupy.diff(bounds[: split + 1]) // PACK_ARCS), out=row_packs[1:], dtype=cupy.int64)
+        of_blocks = int(row_packs[-1])
+        number = cupy.arange(of_blocks, dtype=cupy.int64)
+        row = cupy.searchsorted(row_packs, number, side="right") - 1
+        cuts = bounds[row] + PACK_ARCS * (number - row_packs[row])
+        begins = cupy.concatenate([cuts, begins])
+        ends = cupy.concatenate([cupy.minimum(cuts + PACK_ARCS, bounds[row + 1]), ends])
     counts = (ends - begins).astype(cupy.uint32)
-    del bounds, ends, row, number
     packs = len(begins)
     module = load(PACKING, "packing", defines=types_of(rows.offsets, rows.targets))
     grid = min(_MOST_BLOCKS, -(-32 * packs // _THREADS))
     sizes = cupy.empty(packs, cupy.uint32)
     module.launch("measure_packs", grid, _THREADS, begins, counts, np.int64(packs), rows.targets, sizes)
     starts = cupy.zeros(packs + 1, cupy.int64)
-    cupy.cumsum(sizes, out=starts[1:])
+    cupy.cumsum(sizes, out=starts[1:], dtype=cupy.int64)
     total = int(starts[-1])
     if total >= 2**32:
         return None
