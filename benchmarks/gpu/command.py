@@ -18,6 +18,7 @@ from benchmarks.gpu import (
     large,
     many_sources,
     small,
+    stream_ways,
     streaming,
     whole_calls,
 )
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "many_sources": Benchmark(many_sources.run, many_sources.KEY),
     "whole_calls": Benchmark(whole_calls.run, whole_calls.KEY),
     "streaming": Benchmark(streaming.run, streaming.KEY),
+    "stream_ways": Benchmark(stream_ways.run, stream_ways.KEY),
     "hybrid": Benchmark(hybrid.run, hybrid.KEY),
     "large": Benchmark(large.run, large.KEY),
     "betweenness_blocks": Benchmark(betweenness_blocks.run, betweenness_blocks.KEY),
