@@ -239,7 +239,7 @@ class CudaExecution:
         G = self._arguments["G"][0]
         G["packed"], G["pack_starts"] = address(packed.words), address(packed.starts)
         G["row_packs"], G["packed_begin"] = address(packed.row_packs), packed.begin
-        G["packs_of_blocks"] = packed.packs_of_blocks
+        G["packed_end"], G["packs_of_blocks"] = packed.end, packed.packs_of_blocks
         return True
 
     def _given_by_arc(self, pull: bool) -> Mapping[str, Any]:

@@ -16,22 +16,25 @@ from dromos.engines.cuda.compiler import load
 from dromos.engines.cuda.rows import Rows, types_of
 from dromos.engines.cuda.spanning import spanning_array
 
-__all__ = ["LEAST_ROW", "PACKING", "PACK_ARCS", "PackedRows", "pack_rows", "pack_table_bytes"]
+__all__ = ["LEAST_CLASS", "PACKING", "PACK_ARCS", "PackedRows", "pack_rows", "pack_table_bytes"]
 
 PACKING: Final = '#include "packing.cuh"'
 PACK_ARCS: Final = 512
 """Arcs of a pack of the longest rows; a warp takes one at a time."""
-LEAST_ROW: Final = 32
-"""Arcs from which on a row is packed: one for each lane of a warp."""
+LEAST_CLASS = 2
+"""Which class of rows is the last to be packed, those of 32, 16 or 8 arcs and more: 2, 3 or 4."""
+LEAST_ROW: Final = 8
+"""The fewest arcs of a row that may be packed."""
 _THREADS: Final = 256
 _MOST_BLOCKS: Final = 1 << 14
 
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Packs of all rows from ``begin`` on that have :data:`LEAST_ROW` arcs; those before lie on the device."""
+    """Packs of the rows ``begin..end``: those before lie on the device, those behind have few arcs."""
 
     begin: int
+    end: int
     words: Any
     """On the host."""
     starts: Any
@@ -50,23 +53,22 @@ def pack_table_bytes(num_vertices: int, num_arcs: int) -> int:
     """The most that :attr:`PackedRows.nbytes` can be.
 
     >>> pack_table_bytes(1000, 3200)
-    1200
+    2400
     """
     return 4 * (min(num_vertices, num_arcs // LEAST_ROW) + num_arcs // PACK_ARCS) + 776
 
 
 def pack_rows(rows: Rows, classes: Sequence[int]) -> PackedRows | None:
-    """Packs of the rows that do not lie on the device; None where there are none of :data:`LEAST_ROW` arcs and more.
+    """Packs of the rows that do not lie on the device; None where there are none long enough.
 
-    ``classes``: where the rows of a block, of a warp, and those of at least :data:`LEAST_ROW` arcs end; all targets
-    ascend in a row.
+    ``classes``: where the rows of each class end, as :attr:`DeviceGraph.classes`; targets ascend in a row.
     """
     import cupy
 
     resident = (rows.targets.nbytes - rows.targets_on_host) // rows.targets.itemsize
     wanted = cupy.asarray([resident], rows.offsets.dtype)
     begin = int(cupy.searchsorted(rows.offsets[1:], wanted, side="right")[0])
-    end, split = classes[2], max(classes[0] - begin, 0)
+    end, split = classes[LEAST_CLASS], max(classes[0] - begin, 0)
     if begin >= end:
         return None
     bounds = rows.offsets[begin : end + 1].astype(cupy.int64)
@@ -94,4 +96,4 @@ def pack_rows(rows: Rows, classes: Sequence[int]) -> PackedRows | None:
     starts = starts.astype(cupy.uint32)
     words = spanning_array(total, np.uint32, 0)
     module.launch("write_packs", grid, _THREADS, begins, counts, np.int64(packs), rows.targets, starts, words)
-    return PackedRows(begin, words, starts, row_packs.astype(cupy.uint32), of_blocks)
+    return PackedRows(begin, end, words, starts, row_packs.astype(cupy.uint32), of_blocks)

@@ -28,7 +28,7 @@ struct Graph {
     const unsigned* packed;        // in-rows once more, as packs.cuh has them; where each pack begins; and of the
     const unsigned* pack_starts;   // rows that belong to a block which is their first pack
     const unsigned* row_packs;
-    i64 packed_begin, packs_of_blocks;
+    i64 packed_begin, packed_end, packs_of_blocks;
 };
 
 struct Slot {

@@ -1,4 +1,5 @@
-// Pulls of rows that are packed (packs.cuh): the rows from `packed_begin` on that have 32 arcs or more.
+// Pulls of rows that are packed (packs.cuh): those of the vertices from `packed_begin` to `packed_end`,
+// which have at least a few arcs each (packed_rows.py).
 #pragma once
 #include "packs.cuh"
 
@@ -13,7 +14,7 @@ DEVICE Gathered gather_pack(const Arguments& a, PackStream& stream, unsigned cou
         widths >>= 8;
         before = __shfl_sync(FULL, u, 31);
         if (lane() < arcs) {
-            g.message = merge(g.message, take(a.A, (vid)u));
+            g.message = merge(g.message, load_message(a.A, (vid)u));
             g.found += 1;
         }
     }
@@ -90,18 +91,21 @@ DEVICE void gather_packed_rows(const Arguments& a, const Frame& f, i64 begin, i6
 // As gather_all, with what lies on the device and the shortest rows as they are.
 template <class F>
 DEVICE void gather_all_packed(const Arguments& a, const Frame& f, F&& settle) {
-    const i64 *ends = a.G.classes, packed = a.G.packed_begin;
+    const i64 *ends = a.G.classes, packed = a.G.packed_begin, plain = a.G.packed_end;
     const auto before = [&](i64 end) { return end < packed ? end : packed; };
     const auto behind = [&](i64 begin) { return begin > packed ? begin : packed; };
+    const auto after = [&](i64 begin) { return begin > plain ? begin : plain; };
     gather_by_blocks(a, f, 0, before(ends[0]), settle);
     gather_by_warps(a, f, ends[0], before(ends[1]), settle);
     gather_class<32>(a, f, ends[1], before(ends[2]), settle);
+    gather_class<16>(a, f, ends[2], before(ends[3]), settle);
+    gather_class<8>(a, f, ends[3], before(ends[4]), settle);
     gather_packed_by_blocks(a, f, packed, ends[0], settle);
     gather_packed_by_warps(a, f, behind(ends[0]), ends[1], settle);
-    gather_packed_rows(a, f, behind(ends[1]), ends[2], settle);
-    gather_class<16>(a, f, ends[2], ends[3], settle);
-    gather_class<8>(a, f, ends[3], ends[4], settle);
-    gather_class<4>(a, f, ends[4], ends[5], settle);
+    gather_packed_rows(a, f, behind(ends[1]), plain, settle);
+    gather_class<16>(a, f, after(ends[2]), ends[3], settle);
+    gather_class<8>(a, f, after(ends[3]), ends[4], settle);
+    gather_class<4>(a, f, after(ends[4]), ends[5], settle);
     gather_class<2>(a, f, ends[5], ends[6], settle);
     gather_class<1>(a, f, ends[6], ends[7], settle);
 }
