@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError
-from dromos.graph.store.paged.memory import SparseMemory
+from dromos.graph.store.paged.memory import HUGE, SparseMemory
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.plan import requests, windows
 from dromos.graph.store.paged.pool import ReadPool
@@ -257,3 +257,17 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, how: st
 
     with pytest.raises(FileError, match=r"cut short|changed, replaced or removed"):
         scan(file, FaultyFile(file.origin, change), graph)
+
+
+def test_huge_pages_are_taken_only_where_all_of_one_will_be_written() -> None:
+    memory = SparseMemory(8 * HUGE)
+    assert memory.bytes.ctypes.data % HUGE == 0
+    memory.expect(HUGE // 2, 3 * HUGE + 4096)
+    assert memory._huge.nonzero()[0].tolist() == [1, 2]
+    memory.expect(HUGE, HUGE + 4096)  # a single page of one that was huge
+    assert memory._huge.nonzero()[0].tolist() == [2]
+    memory.expect(2 * HUGE, 8 * HUGE)
+    assert memory._huge.nonzero()[0].tolist() == [2, 3, 4, 5, 6, 7]
+    memory.bytes[3 * HUGE] = 7
+    memory.drop(0, 8 * HUGE)
+    assert memory.bytes[3 * HUGE] == 0

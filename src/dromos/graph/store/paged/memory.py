@@ -15,7 +15,7 @@ from dromos.errors import ResourceError
 from dromos.graph.store.layout import aligned
 from dromos.graph.summary import human_bytes
 
-__all__ = ["SparseMemory"]
+__all__ = ["HUGE", "SparseMemory"]
 
 # Python knows the flag by name from 3.13 on. Without it Linux refuses more addresses than there is memory and swap.
 _BY_MACHINE: Final = {"ppc64le": 0x40, "ppc64": 0x40, "mips64": 0x400}
@@ -24,6 +24,10 @@ _NO_RESERVE: Final[int] = getattr(
 )
 _LIBRARY: Final = ctypes.CDLL(None, use_errno=True)  # its calls let go of the GIL, which mmap.madvise does not
 _LIBRARY.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+HUGE: Final = 2 << 20
+"""A huge page of Linux on most processors; where it is another size, advice about blocks of this one does no harm."""
+_CAN_CHOOSE: Final = hasattr(mmap, "MADV_HUGEPAGE") and hasattr(mmap, "MADV_NOHUGEPAGE")
 
 
 class SparseMemory:
@@ -42,20 +46,42 @@ class SparseMemory:
     def __init__(self, nbytes: int) -> None:
         size = max(aligned(nbytes), mmap.PAGESIZE)
         try:
-            self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+            self._map = mmap.mmap(-1, size + HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
         except (OSError, ValueError, OverflowError) as error:
             raise ResourceError(
                 f"cannot reserve {human_bytes(size)} of addresses for a section of the store ({error}); "
                 "no memory is needed for them, but a limit (ulimit -v) or the setting vm.overcommit_memory=2 forbids it"
             ) from None
-        if hasattr(mmap, "MADV_NOHUGEPAGE"):  # a huge page would bring in more than was read
+        whole = np.frombuffer(self._map, dtype=np.uint8)
+        self._skipped = -whole.ctypes.data % HUGE  # the first byte begins a huge page
+        self._address = whole.ctypes.data + self._skipped
+        self.bytes: Array = whole[self._skipped : self._skipped + size]
+        self._huge = np.zeros(size // HUGE + 1, dtype=bool)
+        if _CAN_CHOOSE:  # a huge page would bring in more than was read
             self._map.madvise(mmap.MADV_NOHUGEPAGE)
-        self.bytes: Array = np.frombuffer(self._map, dtype=np.uint8)
-        self._address = self.bytes.ctypes.data
+
+    def expect(self, begin: int, end: int) -> None:
+        """Be told that all of ``begin..end`` is about to be written, and nothing beside it.
+
+        Huge pages that lie inside are taken as such: one fault instead of 512. Others that reach out of it are not.
+        """
+        first, last = -(-begin // HUGE), end // HUGE  # those that lie inside
+        for number in {begin // HUGE, end // HUGE}:
+            if not first <= number < last and self._huge[number]:
+                self._advise(number, number + 1, huge=False)
+        if first < last and not self._huge[first:last].all():
+            self._advise(first, last, huge=True)
+
+    def _advise(self, first: int, last: int, *, huge: bool) -> None:
+        """Where the system refuses, pages are small."""
+        self._huge[first:last] = huge
+        if _CAN_CHOOSE:
+            advice = mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE
+            _LIBRARY.madvise(self._address + first * HUGE, (last - first) * HUGE, advice)
 
     def view(self, begin: int, end: int) -> memoryview:
         """The bytes ``begin..end``, to read into."""
-        return memoryview(self._map)[begin:end]
+        return memoryview(self._map)[self._skipped + begin : self._skipped + end]
 
     def drop(self, begin: int, end: int) -> None:
         """Give the memory of ``begin..end`` (multiples of a page of the system) back; it reads as zeros then."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.memory import HUGE
 from dromos.graph.store.paged.plan import requests, runs, windows
 from dromos.graph.store.paged.pool import READERS, Batch, ReadPool
 from dromos.graph.store.paged.ring_reader import open_ring
@@ -62,6 +63,8 @@ class Pager:
         kept.uses += wanted
         missing = rows.missing(wanted)
         pages = self.room.buffers // (4 * rows.page_bytes)
+        even = -(-HUGE // rows.page_bytes)
+        pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end with huge pages
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
         flying: deque[tuple[Request, list[Request], Batch]] = deque()
         in_buffers = 0
@@ -99,6 +102,8 @@ class Pager:
     def _start(self, rows: PagedRows, asked: list[Request]) -> Batch:
         self.num_requests += len(asked)
         self.bytes_read += sum(map(rows.bytes_of, asked))
+        for run in _joined(asked):
+            rows.expect(run)
         if self.ring is not None and asked and rows.pieces(asked[0]):
             return self.ring.submit(rows, asked)
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
@@ -134,6 +139,15 @@ class Pager:
         mask[pages - first] = True
         for begin, end in runs(mask):
             rows.drop(Request(first + begin, first + end))
+
+
+def _joined(asked: list[Request]) -> Iterator[Request]:
+    """Requests that follow each other, as one."""
+    first = 0
+    for number, request in enumerate(asked):
+        if number + 1 == len(asked) or asked[number + 1].first != request.last:
+            yield Request(asked[first].first, request.last)
+            first = number + 1
 
 
 def _pages(asked: list[Request]) -> int:

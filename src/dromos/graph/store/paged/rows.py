@@ -209,6 +209,12 @@ class PagedRows:
         missing |= np.repeat(unchecked, self.block_pages)[: self.num_pages]
         return missing
 
+    def expect(self, request: Request) -> None:
+        """Be told that pages, and none beside them, will be read. For the thread that asks for them."""
+        for section in self._sections:
+            end = min(request.last * section.page_bytes, len(section.memory.bytes))
+            section.memory.expect(request.first * section.page_bytes, end)
+
     def read(self, source: ByteSource, request: Request) -> None:
         """Read pages and check them; afterwards they may be marked as resident. For any thread."""
         for section in self._sections:
