@@ -7,15 +7,20 @@ the GIL at about 2 GB/s a core, faster than most disks deliver; so no compiled k
 from __future__ import annotations
 
 import itertools
+import sys
 import zlib
+from functools import cache
+from typing import Final
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph.store.layout import CHECKSUM
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["as_bytes", "chunk_checksums"]
+__all__ = ["as_bytes", "chunk_checksums", "piece_checksums"]
+
+_FEW_CORES: Final = 4
 
 
 def as_bytes(array: Array) -> Array:
@@ -41,3 +46,33 @@ def chunk_checksums(data: Array, chunk_bytes: int, threads: int | None = None) -
 
     run_team(work, threads=min(num_threads(threads), max(1, count)))
     return sums
+
+
+def piece_checksums(data: Array, bounds: Array) -> Array:
+    """The checksum of each ``data[bounds[i]:bounds[i + 1]]`` (bytes), on the thread that calls.
+
+    Where many threads check at once, each call of zlib waits for the GIL afterwards. Compiled code takes a fifth more
+    processor time than zlib and does all pieces in one call; it is used on many cores, if a compiler is loaded anyway.
+
+    >>> piece_checksums(np.frombuffer(b"abcd", np.uint8), np.array([0, 1, 4])).tolist()
+    [3904355907, 1806858439]
+    >>> [zlib.crc32(b"a"), zlib.crc32(b"bcd")]
+    [3904355907, 1806858439]
+    """
+    if num_threads(None) <= _FEW_CORES or "numba" not in sys.modules:
+        found = [zlib.crc32(data[begin:end].data) for begin, end in itertools.pairwise(bounds.tolist())]
+        return np.array(found, dtype=CHECKSUM)
+    from dromos.graph.store import checksum_kernels as kernels
+
+    sums = np.empty(len(bounds) - 1, dtype=np.uint32)
+    bounds = bounds.astype(np.int64)
+    run_team(kernels.checksums, read_only(data), read_only(bounds), _tables(), sums, threads=1)
+    return sums.astype(CHECKSUM)
+
+
+@cache
+def _tables() -> Array:
+    from dromos.graph.store import checksum_kernels as kernels
+
+    tables: Array = kernels.crc_tables()
+    return tables

@@ -27,6 +27,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, InvalidArgumentError, UnsupportedFormatError
+from dromos.graph.store.checksums import piece_checksums
 from dromos.graph.store.layout import Section
 from dromos.parallel import num_threads, run_team
 
@@ -103,17 +104,21 @@ class PackIndex:
 
         ``data`` begins with the first of them.
         """
-        begin = int(self.starts[first])
-        bounds = (4 * (self.starts[first : last + 1] - begin)).tolist()
-        numbers = range(first, last) if skip is None else (first + np.flatnonzero(~skip)).tolist()
-        for number in numbers:
-            low, high = bounds[number - first], bounds[number - first + 1]
-            if zlib.crc32(data[low:high]) != self.sums[number]:
-                at = section.offset + 4 * begin
-                raise CorruptFileError(
-                    f"section {section.name}, pack {number:,} (bytes {at + low:,}..{at + high:,}) fails its checksum: "
-                    "the file is damaged; write or copy it again", path=path,
-                )  # fmt: skip
+        new = np.ones(last - first, dtype=bool) if skip is None else ~skip
+        at = section.offset + 4 * int(self.starts[first])
+        bounds = 4 * (self.starts[first : last + 1] - self.starts[first])
+        inside = np.flatnonzero(new)
+        if not len(inside):
+            return
+        begin, end = int(inside[0]), int(inside[-1]) + 1
+        sums = piece_checksums(np.frombuffer(data, dtype=np.uint8), bounds[begin : end + 1])
+        wrong = begin + np.flatnonzero((sums != self.sums[first + begin : first + end]) & new[begin:end])
+        if len(wrong):
+            low, high = bounds[wrong[0] : wrong[0] + 2].tolist()
+            raise CorruptFileError(
+                f"section {section.name}, pack {first + int(wrong[0]):,} (bytes {at + low:,}..{at + high:,}) fails its "
+                "checksum: the file is damaged; write or copy it again", path=path,
+            )  # fmt: skip
 
 
 class PackWriter:

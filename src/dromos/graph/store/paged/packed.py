@@ -10,6 +10,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError
+from dromos.graph.store.checksums import piece_checksums
 from dromos.graph.store.layout import ALIGNMENT, Section, aligned
 from dromos.graph.store.packs import PackIndex, unpack
 from dromos.graph.store.paged.file import ByteSource
@@ -40,6 +41,7 @@ class PackedSection:
         self._checked = np.zeros(len(index.sums), dtype=bool)
         self._buffers: list[mmap.mmap] = []
         self._unpack(np.empty(0, dtype=np.uint8), 0, 0)  # compiles here, where Ctrl-C is seen
+        piece_checksums(np.empty(0, dtype=np.uint8), np.zeros(2, dtype=np.int64))
 
     @property
     def table_bytes(self) -> int:

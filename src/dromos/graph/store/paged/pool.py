@@ -8,11 +8,14 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
+from dromos.parallel import num_threads
+
 __all__ = ["READERS", "Batch", "ReadPool"]
 
-READERS = 8
-"""Threads that keep a disk busy, also with requests of 16 KiB: of these it gave four threads two thirds as much, and
-sixteen hardly more. They take no more processor time, but packed pages need a buffer for each."""
+READERS = min(max(8, num_threads(None)), 16)
+"""Threads that keep a disk busy, also with requests of 16 KiB: of these it gave four threads two thirds as much as
+eight, and sixteen hardly more. But a thread that checks what it has read does not read: where there are cores for it,
+more of them do both at once. They take no more processor time, but packed pages need a buffer for each."""
 
 
 class Batch:

@@ -12,7 +12,6 @@ Targets that the store has packed are unpacked where they are read; a page is a 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
+from dromos.graph.store.checksums import piece_checksums
 from dromos.graph.store.layout import ALIGNMENT, Header, Section, aligned
 from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.file import ByteSource
@@ -51,6 +51,7 @@ class _PagedSection:
         self.memory = SparseMemory(section.nbytes)
         self.array: Array = self.memory.bytes[: section.nbytes].view(section.dtype)
         self.prints = np.zeros(-(-section.nbytes // self.page_bytes), dtype=np.uint64)
+        piece_checksums(self.memory.bytes[:0], np.zeros(2, dtype=np.int64))  # compiles here, where Ctrl-C is seen
 
     @property
     def table_bytes(self) -> int:
@@ -81,16 +82,19 @@ class _PagedSection:
         """Compare the chunks of whole blocks with their checksums."""
         begin = request.first * self.page_bytes
         end = min(request.last * self.page_bytes, self.section.nbytes)
-        for chunk in range(begin // self.chunk_bytes, -(-end // self.chunk_bytes)):
-            low, high = chunk * self.chunk_bytes, min((chunk + 1) * self.chunk_bytes, self.section.nbytes)
-            if zlib.crc32(self.memory.view(low, high)) != self.checksums[chunk]:
-                at = self.section.offset
-                raise CorruptFileError(
-                    f"section {self.section.name}, pages {low // self.page_bytes:,}..{(high - 1) // self.page_bytes:,} "
-                    f"(bytes {at + low:,}..{at + high:,}) fail their checksum: the file is damaged; write or copy it "
-                    "again",
-                    path=source.path,
-                )  # fmt: skip
+        first, last = begin // self.chunk_bytes, -(-end // self.chunk_bytes)
+        bounds = np.minimum(np.arange(first, last + 1) * self.chunk_bytes, self.section.nbytes)
+        found = piece_checksums(self.memory.bytes[begin : bounds[-1]], bounds - begin)
+        wrong = np.flatnonzero(found != self.checksums[first:last])
+        if len(wrong):
+            low, high = bounds[wrong[0] : wrong[0] + 2].tolist()
+            at = self.section.offset
+            raise CorruptFileError(
+                f"section {self.section.name}, pages {low // self.page_bytes:,}..{(high - 1) // self.page_bytes:,} "
+                f"(bytes {at + low:,}..{at + high:,}) fail their checksum: the file is damaged; write or copy it "
+                "again",
+                path=source.path,
+            )  # fmt: skip
 
     def keep_prints(self, request: Request) -> None:
         """Take the fingerprints of pages that were compared with their checksums."""
