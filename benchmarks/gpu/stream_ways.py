@@ -95,6 +95,7 @@ class _Mover:
         buffers = [_pinned(_PIECE + int(np.diff(offsets[first:]).max(initial=0))) for _ in range(2)]
         room = cp.empty((2, len(buffers[0])), cp.int32)
         streams = [cp.cuda.Stream(non_blocking=True) for _ in range(2)]
+        _gather_kernel()
         return cls(first, offsets[first:] - base, targets, buffers, room, streams)
 
     def moved(self, figure: str, case: Resident) -> dict[str, Any]:
