@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from dromos.codegen.facts import is_always_active
 from dromos.engines.cuda.compiler import compile_cubin
 from dromos.engines.cuda.modules import kernels_of, source_text
 from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
@@ -23,7 +24,7 @@ def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
     for kernel in kernels:
         text = source_text(typed, analysis, kernel)
         assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
-        if kernel.by_source and kernel.skeleton == "supersteps":
+        if kernel.by_source and kernel.skeleton == "supersteps" and is_always_active(typed.ir, analysis):
             packed = ("OVER_LINK=1", "RENAMED=1", f"PACK_ARCS={PACK_ARCS}")
             assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, *packed))
     return len(kernels)
