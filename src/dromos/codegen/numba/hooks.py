@@ -11,7 +11,7 @@ import numpy as np
 
 from dromos.codegen.facts import program_facts
 from dromos.codegen.hooks import ADDRESSES, CHANGE, EDGE, VERTEX
-from dromos.codegen.numba.printer import NumbaPrinter
+from dromos.codegen.numba.printer import CONTEXT, NumbaPrinter
 from dromos.codegen.numba.render import render
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import TRUE, Expr
@@ -63,7 +63,18 @@ def _weights(printer: NumbaPrinter) -> list[str]:
 def _reducing(printer: NumbaPrinter) -> list[str]:
     count = len(printer.ir.reductions)
     kept = [f"sums[{i}][place] = R[{i}]" for i in range(count)]
-    return [printer.define("reduce_store", ("R", "sums", "place"), "", kept)]
+    stored = printer.folded("R", [f"sums[{i}][place]" for i in range(count)])
+    kinds = [printer.typed.reduction_type(r.name).type.__name__ for r in printer.ir.reductions]
+    first = len(CONTEXT) + len(printer.ir.context_params)
+    last = first + count
+    reduced = "".join(f"np.{kind}(R[{i}]), " for i, kind in enumerate(kinds))
+    behind = f" + K[{last}:]" if printer.ir.tables else ""
+    return [
+        printer.define("reduce_store", ("R", "sums", "place"), "", kept),
+        printer.define("reduce_fold_stored", ("R", "sums", "place"), "", stored),
+        printer.define("with_reductions", ("K", "R"), "", printer.give(f"K[:{first}] + ({reduced}){behind}")),
+        printer.define("in_superstep", ("K", "number"), "", printer.give("(np.int32(number),) + K[1:]")),
+    ]
 
 
 def _old_values(printer: NumbaPrinter) -> list[str]:

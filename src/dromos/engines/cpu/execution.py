@@ -19,7 +19,7 @@ from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.frontier import Frontier
 from dromos.engines.cpu.launching import BLOCK, LINE, OVERFLOWS, QUEUE, STOP
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
-from dromos.engines.cpu.offers import Offers
+from dromos.engines.cpu.offers import SPARE_PLACES, Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.saving import restore, save
 from dromos.engines.cpu.skeletons import constants
@@ -85,7 +85,7 @@ class CpuExecution:
         self.hubs = reused_empty(n, graph.targets.dtype)
         self._touched = reused_empty(n, graph.targets.dtype)
         # a place for each block of vertices and for each hub: what is folded where depends on the graph alone
-        places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + 1
+        places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + SPARE_PLACES
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
         self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
         self.superstep = 0
@@ -147,8 +147,11 @@ class CpuExecution:
             report, size, supersteps = self._ordering.push(horizon)
             return self._advance(path, report, size, supersteps, None, clock, stamped=False)
         if skeleton == "offering":
-            report, counters = self._offers.pull(in_place=path.sync == "async")
-        elif skeleton == "supersteps":
+            offers = self._offers
+            report, counters = offers.pull(horizon, in_place=path.sync == "async")
+            size, self._reductions = int(counters[self.queue_counter]), offers.reductions
+            return self._advance(path, report, size, offers.supersteps, offers.levels, clock, stamped=True, folded=True)
+        if skeleton == "supersteps":
             report, counters = self._sync_pull(path) if pulls else self._sync_push(path)
         else:
             report, counters = self._async_pull(path) if pulls else self._async_push(path)
@@ -169,12 +172,14 @@ class CpuExecution:
 
     def _advance(
         self, path: Path, report: Array, size: int, supersteps: int, levels: Levels | None, clock: Stopwatch, *,
-        stamped: bool,
+        stamped: bool, folded: bool = False,
     ) -> Stats:  # fmt: skip
-        """Take over what a step has left: the next frontier and the statistics."""
+        """Take over what a step has left: the next frontier, the statistics, and reductions that are not folded yet."""
         self.frontier.advance(size, stamped=stamped)
         self.superstep += supersteps - 1
-        finished = self._finish(report, path)  # a program asks about the superstep that has just run
+        if self.ir.reductions and not folded:  # then all paths are synchronous, and each superstep folds them
+            self._reductions = fold_reductions(self.typed, self._sums)
+        finished = self._finish(report)  # a program asks about the superstep that has just run
         self.superstep += 1
         self.stats = self._statistics(report, clock.seconds(), finished, levels)
         return self.stats
@@ -365,6 +370,10 @@ class CpuExecution:
         """Where a kernel leaves the reductions of each block of vertices; the identity wherever it leaves none."""
         for reduction, values in zip(self.ir.reductions, self._sums, strict=True):
             values[:] = reduction.monoid.identity(values.dtype)
+        return self.unfilled_sums()
+
+    def unfilled_sums(self) -> tuple[Array, ...]:
+        """The same with anything in it, for a kernel that writes to all places that it folds."""
         return self._sums or (np.zeros(1),)
 
     def buffer(self) -> Array:
@@ -375,10 +384,8 @@ class CpuExecution:
 
     # ---- after a step ----------------------------------------------------------------------------------------------
 
-    def _finish(self, report: Array, path: Path) -> str:
+    def _finish(self, report: Array) -> str:
         self._check_overflow(report, "update")
-        if self.ir.reductions:  # then all paths are synchronous, and each superstep folds them
-            self._reductions = fold_reductions(self.typed, self._sums)
         converged = self.ir.converged
         if converged is not FALSE and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"

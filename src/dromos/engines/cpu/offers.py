@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 from weakref import proxy
 
 import numpy as np
@@ -10,12 +10,20 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.cpu.skeletons import constants
+from dromos.plan import Levels
 from dromos.program.forms import offers_early
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
 
-__all__ = ["Offers"]
+__all__ = ["SPARE_PLACES", "Offers"]
+
+_STEPS, _SHARES = constants("offering", "STEPS", "SHARES")
+(_FOLD,) = constants("common", "FOLD")
+_ARCS_AT_ONCE, _MOST_AT_ONCE = 1 << 28, 64
+SPARE_PLACES: Final = _SHARES + 2
+"""Places for reductions behind those of blocks and hubs."""
 
 
 class Offers:
@@ -31,25 +39,46 @@ class Offers:
         self._early = offers_early(run.ir)
         self._next = self._messages(run.graph.num_vertices) if self._early else self._now
         self._made_for = -1  # the superstep that `_now` is for
+        # a call of many supersteps keeps the caller from hearing of the progress: not where they take long
+        several = run.frontier.always and not run.ir.tables
+        self._at_once = max(1, _ARCS_AT_ONCE // max(run.graph.num_arcs, 1)) if several else 1
+        self._at_once = min(self._at_once, _MOST_AT_ONCE)
+        self.supersteps = 0
+        self.levels: Levels | None = None
+        self.reductions: tuple[Any, ...] = ()
 
     def _messages(self, count: int) -> tuple[Array, ...]:
         return tuple(reused_empty(count, np.uint8 if d.kind == "b" else d) for d in self._run.typed.accumulators)
 
-    def pull(self, *, in_place: bool = False) -> tuple[Array, Array]:
-        """One superstep, or a pass in which offers are renewed in place; the report and the counters."""
+    def pull(self, horizon: int | None, *, in_place: bool = False) -> tuple[Array, Array]:
+        """Up to ``horizon`` supersteps (None: any number), or a pass in which offers are renewed in place.
+
+        The report and the counters; the last superstep's reductions are in :attr:`reductions`, how many supersteps
+        there were, and what is known of each, in :attr:`supersteps` and :attr:`levels`.
+        """
         run, front = self._run, self._run.frontier
         front.prepare_sync(by_member=True)
         counters, report = run.counters(), run.report()
+        at_once = self._at_once if self._early and not in_place else 1
+        at_once = at_once if horizon is None else min(at_once, horizon)
+        times, sums = np.empty(at_once + 1, dtype=np.int64), run.unfilled_sums()
         fresh = self._made_for != run.superstep
         run.launch(
             self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
             run.context(), self._now, self._now if in_place else self._next, in_place, fresh, self._parts,
             self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following, run.buffer(), counters,
-            run.memory(), report, run.sums(),
+            run.memory(), report, sums, at_once, times,
             counters=counters,
         )  # fmt: skip
+        done = self.supersteps = int(report[_STEPS])
         if self._early:
-            if not in_place:
+            if not in_place and done % 2 == 1:
                 self._now, self._next = self._next, self._now
-            self._made_for = run.superstep + 1
+            self._made_for = run.superstep + done
+        last = -(-run.graph.num_vertices // _FOLD) + len(self._hubs.vertices) + _SHARES
+        self.reductions = tuple(column[last] for column in sums) if run.ir.reductions else ()
+        self.levels = None
+        if done > 1:
+            sizes, arcs = (np.full(done, size) for size in (run.graph.num_vertices, run.graph.num_arcs))
+            self.levels = Levels.of(sizes, arcs, times[: done + 1])
         return report, counters

@@ -132,5 +132,21 @@ def reduce_fold_from(R, H, S, K, v):
     """The reductions with ``v`` folded in, which held the values ``H`` before."""
 
 
+def reduce_fold_stored(R, sums, place):
+    """The reductions with those of a block folded in, which :func:`reduce_store` has stored."""
+
+
+def with_reductions(K, R):
+    """The context with these reductions."""
+
+
+def in_superstep(K, number):
+    """The context of another superstep."""
+
+
+def converged_at(K):
+    """Whether the program says that it has converged."""
+
+
 def reduce_store(R, sums, place):
     """Store the reductions of a block of vertices."""

@@ -6,7 +6,10 @@ offers, a vertex is updated in place as soon as its row is done, with its old st
 Shared memory. ``M`` are the offers of this superstep, only read; ``N`` those of the next, each written by the thread
 that took the vertex. Long rows are gathered in pieces, whose messages wait in ``parts`` and are merged in the order of
 the arcs: what comes out depends on the graph alone, not on the number of threads. So it is with the reductions: each
-block of ``FOLD`` vertices has its place in ``sums``, and so has each hub, behind those.
+block of ``FOLD`` vertices has its place in ``sums``, and so has each hub, behind those; they are folded share by share.
+
+Where all vertices are always active, several supersteps run in one call: ``M`` and ``N`` change places behind a
+barrier, and every thread folds the same reductions, so that all decide alike whether to go on.
 
 *In place*, ``N`` is ``M``: a new offer is seen by all who gather after it. That is for programs in which a field moves
 one way by messages of one word; there an offer that was taken before does no harm, so it may stay. Who takes an older
@@ -31,6 +34,9 @@ from dromos.engines.cpu.skeletons.common import (
     OVERFLOWS,
     PIECE,
     QUEUE,
+    SECOND,
+    STOP,
+    THIRD,
     append,
     first_arc,
     flush,
@@ -38,16 +44,20 @@ from dromos.engines.cpu.skeletons.common import (
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.hooks import (
     ALWAYS_ACTIVE,
+    HAS_REDUCTIONS,
     HAS_SENT,
     OFFERS_EARLY,
     WANTS_ALWAYS,
     active_from,
     compute_at,
+    converged_at,
     identity,
+    in_superstep,
     load_message,
     merge,
     old_values,
     reduce_fold_from,
+    reduce_fold_stored,
     reduce_start,
     reduce_store,
     sent_store,
@@ -55,22 +65,44 @@ from dromos.engines.cpu.skeletons.hooks import (
     update_store,
     wants_at,
     weight_one,
+    with_reductions,
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.offers import gather_offers
-from dromos.intrinsics import load, load_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel
+from dromos.intrinsics import load, load_relaxed, nanoseconds, store_relaxed
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
+STEPS = 4  # what a thread reports beside the others: the supersteps done
+SHARES = 64  # of all places, in which their reductions are folded: the same for any number of threads
 LARGE, SMALL = 1024, 64  # vertices that a thread takes at a time: first many, towards the end few
 
 
 @inline
-def take_rows(counters, n):
+def take_rows(counters, which, n):
     """The next vertices that nobody has taken, ``first..last``; none are left if ``first`` is not below ``n``."""
-    size = LARGE if load_relaxed(counters, FIRST * LINE) < n - (n >> 3) else SMALL
-    first = take_work(counters, FIRST, size)
+    size = LARGE if load_relaxed(counters, which * LINE) < n - (n >> 3) else SMALL
+    first = take_work(counters, which, size)
     return first, min(first + size, n)
+
+
+@inline
+def fold_shares(sums, places, thread, threads):
+    """Fold the reductions of all places into those of ``SHARES`` shares, which lie behind the places."""
+    for share in range(thread, SHARES, threads):
+        R = reduce_start()
+        for place in range(places * share // SHARES, places * (share + 1) // SHARES):
+            R = reduce_fold_stored(R, sums, place)
+        reduce_store(R, sums, places + share)
+
+
+@inline
+def fold_all(sums, places):
+    """The reductions of all shares as one."""
+    R = reduce_start()
+    for share in range(SHARES):
+        R = reduce_fold_stored(R, sums, places + share)
+    return R
 
 
 @inline
@@ -93,84 +125,120 @@ def settle(S, E, K, N, in_place, member, stamp, v, message):
 @lean_kernel
 def pull(
     thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
-    buffer, counters, memory, report, sums,
+    buffer, counters, memory, report, sums, horizon, times,
 ):  # fmt: skip
-    """One superstep. ``fresh``: ``M`` is made first; otherwise the superstep before has left it in its ``N``.
+    """One superstep, or up to ``horizon`` where all vertices are active for ever and offers are made early.
 
-    ``hubs`` are the vertices with long rows; the pieces of ``hubs[i]`` have the numbers from ``pieces[i]`` on.
+    ``fresh``: ``M`` is made first; otherwise the superstep before has left it in its ``N``. ``hubs`` are the vertices
+    with long rows; the pieces of ``hubs[i]`` have the numbers from ``pieces[i]`` on. ``sums`` has a place for each
+    block and each hub, then ``SHARES``, and one for the reductions of the last superstep. ``times`` gets the clock at
+    the beginning of each superstep, and at the end.
     """
     offsets, targets, weights, all_in_offsets = graph
     in_offsets, sources, in_weights = in_graph
     n = in_offsets.size - 1
+    blocks = (n + FOLD - 1) // FOLD
+    places = blocks + hubs.size
     base = thread * BLOCK
     following_stamp = np.uint8(stamp + np.uint8(1))
     all_fit = True
     queued = out = inn = messages = np.int64(0)
+    number = steps = np.int64(0)
+    if thread == 0:
+        times[0] = nanoseconds()
     if fresh:
         for u in range(n * thread // threads, n * (thread + 1) // threads):
             if ALWAYS_ACTIVE or load(member, u) == stamp:
                 store_message(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
             else:
                 store_message(M, u, identity())
-        barrier(memory, thread, threads, 1)
-    hub = np.int64(0)
-    while hubs.size:
-        piece = take_work(counters, HUBS, 1)
-        if piece >= load(pieces, hubs.size):
-            break
-        while piece >= load(pieces, hub + 1):
-            hub += 1
-        v = np.int64(load(hubs, hub))
-        begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
-        store_message(
-            parts,
-            piece,
-            gather_offers(M, sources, np.int64(0), begin, min(begin + PIECE, first_arc(in_offsets, v + 1))),
-        )
+        number += 1
+        barrier(memory, thread, threads, number)
     while True:
-        first, last = take_rows(counters, n)
-        if first >= n:
-            break
-        end = first_arc(in_offsets, first)
-        for block in range(first, last, FOLD):
-            R = reduce_start()
-            for v in range(block, min(block + FOLD, last)):
-                begin = end
-                end = first_arc(in_offsets, v + 1)
+        # two pairs of cursors in turn: all threads have left the other pair at a barrier, and come to it behind another
+        rows, long_rows = (FIRST, HUBS) if steps & 1 == 0 else (SECOND, THIRD)
+        if thread == 0:
+            store_relaxed(counters, (SECOND if steps & 1 == 0 else FIRST) * LINE, np.int64(0))
+            store_relaxed(counters, (THIRD if steps & 1 == 0 else HUBS) * LINE, np.int64(0))
+        hub = np.int64(0)
+        while hubs.size:
+            piece = take_work(counters, long_rows, 1)
+            if piece >= load(pieces, hubs.size):
+                break
+            while piece >= load(pieces, hub + 1):
+                hub += 1
+            v = np.int64(load(hubs, hub))
+            begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
+            store_message(
+                parts,
+                piece,
+                gather_offers(M, sources, np.int64(0), begin, min(begin + PIECE, first_arc(in_offsets, v + 1))),
+            )
+        while True:
+            first, last = take_rows(counters, rows, n)
+            if first >= n:
+                break
+            end = first_arc(in_offsets, first)
+            for block in range(first, last, FOLD):
+                R = reduce_start()
+                for v in range(block, min(block + FOLD, last)):
+                    begin = end
+                    end = first_arc(in_offsets, v + 1)
+                    message = identity()
+                    if end - begin > HUB:
+                        continue
+                    if WANTS_ALWAYS or wants_at(S, K, v):
+                        messages += end - begin
+                        message = gather_offers(M, sources, np.int64(0), begin, end)
+                    fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
+                    all_fit &= fits
+                    R = reduce_fold_from(R, before, S, K, v)
+                    if not ALWAYS_ACTIVE and active:
+                        member[v] = following_stamp
+                        queued = append(following, counters, QUEUE, buffer, base, queued, v)
+                        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                        inn += end - begin
+                reduce_store(R, sums, block // FOLD)
+        if hubs.size:
+            number += 1
+            barrier(memory, thread, threads, number)
+            for hub in range(thread, hubs.size, threads):
+                v = np.int64(load(hubs, hub))
                 message = identity()
-                if end - begin > HUB:
-                    continue
                 if WANTS_ALWAYS or wants_at(S, K, v):
-                    messages += end - begin
-                    message = gather_offers(M, sources, np.int64(0), begin, end)
+                    messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+                    for piece in range(load(pieces, hub), load(pieces, hub + 1)):
+                        message = merge(message, load_message(parts, piece))
                 fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
                 all_fit &= fits
-                R = reduce_fold_from(R, before, S, K, v)
+                reduce_store(reduce_fold_from(reduce_start(), before, S, K, v), sums, blocks + hub)
                 if not ALWAYS_ACTIVE and active:
                     member[v] = following_stamp
                     queued = append(following, counters, QUEUE, buffer, base, queued, v)
                     out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-                    inn += end - begin
-            reduce_store(R, sums, block // FOLD)
-    if hubs.size:
-        barrier(memory, thread, threads, 2)
-        for hub in range(thread, hubs.size, threads):
-            v = np.int64(load(hubs, hub))
-            message = identity()
-            if WANTS_ALWAYS or wants_at(S, K, v):
-                messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
-                for piece in range(load(pieces, hub), load(pieces, hub + 1)):
-                    message = merge(message, load_message(parts, piece))
-            fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
-            all_fit &= fits
-            reduce_store(reduce_fold_from(reduce_start(), before, S, K, v), sums, (n + FOLD - 1) // FOLD + hub)
-            if not ALWAYS_ACTIVE and active:
-                member[v] = following_stamp
-                queued = append(following, counters, QUEUE, buffer, base, queued, v)
-                out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-                inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+                    inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+        steps += 1
+        if HAS_REDUCTIONS:
+            number += 1
+            barrier(memory, thread, threads, number)
+            fold_shares(sums, places, thread, threads)
+        if HAS_REDUCTIONS or steps < horizon:
+            number += 1
+            publish(memory, thread, number, 0, load_relaxed(counters, STOP * LINE))
+            barrier(memory, thread, threads, number)
+        if HAS_REDUCTIONS:
+            K = with_reductions(K, fold_all(sums, places))
+        if thread == 0:
+            times[steps] = nanoseconds()
+        if steps >= horizon or published(memory, 0, number, 0) != 0 or converged_at(K):
+            break
+        K = in_superstep(K, np.int64(K[0]) + 1)
+        M, N = N, M
+    if HAS_REDUCTIONS and thread == 0:
+        reduce_store(fold_all(sums, places), sums, places + SHARES)
     flush(following, counters, QUEUE, buffer, base, queued)
     report[thread * LINE + MESSAGES] = messages
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + IN_DEGREES] = inn
     report[thread * LINE + OVERFLOWS] = 0 if all_fit else 1
+    report[thread * LINE + STEPS] = steps
