@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,6 @@ class Gap(Peer):
             raise Unavailable(f"GAPBS_DIR={self.folder} holds no program named bfs")
         self.graphs = Path(tempfile.mkdtemp(prefix="dromos-gap-"))
         case.graph.write(self.graphs / "g.sg")
-        case.weighted.write(self.graphs / "g.wsg")
-        self.delta = self._best_delta()
-        self.notes = {**self.notes, "sssp": f"the best delta for GAP, {self.delta}"}
 
     def close(self) -> None:
         shutil.rmtree(self.graphs)
@@ -45,7 +43,8 @@ class Gap(Peer):
         return {"reached": _number(r"BFS Tree has (\d+) nodes", raw)}
 
     def sssp(self, source: int) -> Reported:
-        return self._run("sssp", "-r", source, "-d", self.delta, file="g.wsg")
+        self.notes = {**self.notes, "sssp": f"the best delta for GAP, {self._delta}"}
+        return self._run("sssp", "-r", source, "-d", self._delta, file="g.wsg")
 
     def read_sssp(self, raw: str) -> dict[str, Any]:
         return {"reached": _number(r"SSSP Tree reaches (\d+) nodes", raw)}
@@ -69,8 +68,10 @@ class Gap(Peer):
     def read_triangles(self, raw: str) -> dict[str, Any]:
         return {"total": _number(r"(\d+) triangles", raw)}
 
-    def _best_delta(self) -> int:
+    @cached_property
+    def _delta(self) -> int:
         """The width of buckets that suits GAP best on this graph, by a run from one source each."""
+        self.case.weighted.write(self.graphs / "g.wsg")
         source = self.case.sources[0]
         taken = {
             delta: min(self._run("sssp", "-r", source, "-d", delta, file="g.wsg", trials=2).seconds)
