@@ -97,7 +97,10 @@ def _differs(case: Resident, count: int) -> bool:
         level = search.distance[place].astype(cp.int32)
         checks.levels(case.csr, int(group[place]), level)
         beyond = level[level > 0]
-        if (int(found.reached[place]), int(found.far[place])) != (len(beyond), int(beyond.sum(dtype=cp.int64))):
+        if (int(found.reached[place]), int(found.distance_sum[place])) != (
+            len(beyond),
+            int(beyond.sum(dtype=cp.int64)),
+        ):
             return True
     return False
 

@@ -60,9 +60,9 @@ def _check(graph: dr.Graph, found: Found, limit: int | None = None) -> None:
         level = dr.bfs(graph, label, limit, device="cpu").level
         beyond = level[level > 0]
         np.testing.assert_array_equal(found.distance[place], level)
-        assert (found.reached[place], found.far[place]) == (len(beyond), beyond.sum())
+        assert (found.reached[place], found.distance_sum[place]) == (len(beyond), beyond.sum())
         assert found.depth[place] == level.max()
-        assert found.near[place] == pytest.approx((1 / beyond).sum())
+        assert found.inverse_sum[place] == pytest.approx((1 / beyond).sum())
     instances = (found.distance >= 0).sum()
     levels = range(found.distance.max() + 1)
     frontiers = sum(np.count_nonzero((found.distance == level).any(axis=0)) for level in levels)
@@ -143,9 +143,9 @@ def _check_against_the_cpu(graph: dr.Graph, sources: Array) -> None:
         assert wanted[0].distance is not None
         assert found.distance is not None
         np.testing.assert_array_equal(found.distance, wanted[0].distance)
-        for name in ("reached", "far", "depth"):
+        for name in ("reached", "distance_sum", "depth"):
             np.testing.assert_array_equal(getattr(found, name), getattr(wanted[0], name))
-        np.testing.assert_allclose(found.near, wanted[0].near)
+        np.testing.assert_allclose(found.inverse_sum, wanted[0].inverse_sum)
         assert found.joint == wanted[0].joint
         seen += len(found.sources)
 

@@ -121,8 +121,8 @@ def test_joint_searches(graph: dr.Graph, limit: int | None, many: bool) -> None:
         def keep(found: Any) -> None:
             words = found.seen.copy()
             numbers = (found.group, found.levels, found.joint)
-            rows = (found.sources, found.reached, found.far, found.depth, found.distance.copy(), words)
-            kept.append((*numbers, *(array.tolist() for array in rows), found.near.round(12).tolist()))
+            rows = (found.sources, found.reached, found.distance_sum, found.depth, found.distance.copy(), words)
+            kept.append((*numbers, *(array.tolist() for array in rows), found.inverse_sum.round(12).tolist()))
 
         kernel(graph, groups=groups, consume=keep, limit=limit, distance=np.int16, want_seen=True, **options)
         return sorted(kept)

@@ -64,9 +64,9 @@ def test_the_program_gives_the_same_on_every_legal_path(graph):
     expected = dr.multi_source_bfs(graph, sources, device="cpu")
     for path in legal_paths(graph, joint_program(1)):
         result = dr.multi_source_bfs(graph, sources, device="reference", path=path)
-        for field in ("reached", "depth", "far"):
+        for field in ("reached", "depth", "distance_sum"):
             assert np.array_equal(result[field], expected[field])
-        assert np.allclose(result.near, expected.near)
+        assert np.allclose(result.inverse_sum, expected.inverse_sum)
         assert result.sharing == pytest.approx(expected.sharing)
 
 
@@ -80,8 +80,11 @@ def test_groups_of_every_width_on_one_and_on_two_threads(count):
         for place in range(0, count, 9):
             level = single(graph, int(sources[place]))
             assert np.array_equal(rows[0][place], level)
-            assert (found.reached[place], found.far[place]) == (np.count_nonzero(level > 0), level[level > 0].sum())
-            assert found.near[place] == pytest.approx((1 / level[level > 0]).sum())
+            assert (found.reached[place], found.distance_sum[place]) == (
+                np.count_nonzero(level > 0),
+                level[level > 0].sum(),
+            )
+            assert found.inverse_sum[place] == pytest.approx((1 / level[level > 0]).sum())
             assert found.depth[place] == level.max()
         instances = (rows[0] >= 0).sum()
         frontiers = sum(np.count_nonzero((rows[0] == level).any(axis=0)) for level in range(rows[0].max() + 1))
@@ -157,7 +160,7 @@ def test_hubs_first_gives_the_same(monkeypatch):
             if number == len(groups) - 1:  # the words of an earlier group were overwritten
                 bits = (seen[:, place // 64] >> np.uint64(place % 64)) & np.uint64(1)
                 assert np.array_equal(bits.astype(bool), level >= 0)
-            assert words[1][number].far[place] == level[level > 0].sum()
+            assert words[1][number].distance_sum[place] == level[level > 0].sum()
 
 
 @pytest.mark.parametrize("length", [13, 14, 15, 16, 17, 40])

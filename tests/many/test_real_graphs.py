@@ -35,7 +35,7 @@ def test_joint_searches_are_single_ones_for_every_source(name):
             level = dr.bfs(graph, int(source), threads=1).level
             assert np.array_equal(found.distance[place], level)
             assert found.reached[place] == np.count_nonzero(level > 0)
-            assert found.far[place] == level[level > 0].sum()
+            assert found.distance_sum[place] == level[level > 0].sum()
             assert found.depth[place] == level.max()
             compared += 1
 

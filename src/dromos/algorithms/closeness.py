@@ -84,7 +84,7 @@ def closeness(
         sums = sums_from(session, graph, chosen, grouping, memory)
     return session.result(
         ClosenessResult,
-        {"centrality": _centrality(sums.reached, sums.far, sums.others, wf_improved)},
+        {"centrality": _centrality(sums.reached, sums.distance_sum, sums.others, wf_improved)},
         values=sharing_values(sums.searched),
         verifier=lambda result: verify(graph, chosen, result["centrality"], wf_improved),
     )

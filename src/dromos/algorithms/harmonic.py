@@ -74,7 +74,7 @@ def harmonic(
         sums = sums_from(session, graph, chosen, grouping, memory)
         if k is not None:
             scale = np.divide(n - 1, sums.others, out=np.zeros(n), where=sums.others > 0)
-    centrality = sums.near * scale
+    centrality = sums.inverse_sum * scale
     if wanted is not None:
         outside = np.ones(n, dtype=bool)
         outside[wanted] = False

@@ -1,8 +1,8 @@
 """Breadth-first search from many sources at once.
 
 Returns one row per source: ``reached`` (vertices that it reaches, without itself), ``depth`` (distance of the last),
-``far`` (the sum of all distances), ``near`` (the sum of their inverses) and ``group`` (the sources that were searched
-from together). ``sharing`` is the sharing degree over all groups, and ``groups`` has each one's.
+``distance_sum`` (the sum of all distances), ``inverse_sum`` (the sum of their inverses) and ``group`` (the sources that
+were searched from together). ``sharing`` is the sharing degree over all groups, and ``groups`` has each one's.
 
 Up to 512 searches run as one: a vertex has a bit for each, and an edge carries the bits of all. No more than the bits
 is kept, so there is no matrix of distances: :func:`dromos.distances` gives one, and ``consume`` is told of each group
@@ -36,8 +36,8 @@ class MultiSourceBFSResult(Result):
     source: Array
     reached: Array
     depth: Array
-    far: Array
-    near: Array
+    distance_sum: Array
+    inverse_sum: Array
     group: Array
     sharing: float
     groups: list[float]
@@ -65,12 +65,13 @@ def multi_source_bfs(
         seed: of the random part of a grouping.
         memory: bytes that a group may take; groups are made smaller to fit.
         consume: told of each group: a record with ``sources`` (positions in the list), ``distance`` (a row each, -1
-            where there is no path; to be copied if kept), ``reached``, ``far``, ``near``, ``depth``, ``sharing``.
+            where there is no path; to be copied if kept), ``reached``, ``distance_sum``, ``inverse_sum``,
+            ``depth``, ``sharing``.
         how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs a program, not a kernel.
 
     >>> import dromos as dr
     >>> result = dr.multi_source_bfs(dr.generators.path(5), [0, 2])
-    >>> result.depth.tolist(), result.far.tolist(), result.source.tolist()
+    >>> result.depth.tolist(), result.distance_sum.tolist(), result.source.tolist()
     ([4, 2], [10, 6], [0, 2])
     """
     session = Session("multi_source_bfs", graph, **how)
@@ -80,7 +81,7 @@ def multi_source_bfs(
         session, graph, ids, consume,
         limit=limit, distance=None if consume is None else np.int32, grouping=grouping, q=q, seed=seed, memory=memory,
     )  # fmt: skip
-    columns = ("reached", "depth", "far", "near", "group")
+    columns = ("reached", "depth", "distance_sum", "inverse_sum", "group")
     return session.result(
         MultiSourceBFSResult,
         {"source": ids, **{name: getattr(found, name) for name in columns}},
@@ -97,7 +98,13 @@ def sharing_values(found: Searched) -> dict[str, Any]:
 
 
 def verify(
-    graph: Graph, sources: Array, limit: int | None, reached: Array, depth: Array, far: Array, near: Array
+    graph: Graph,
+    sources: Array,
+    limit: int | None,
+    reached: Array,
+    depth: Array,
+    distance_sum: Array,
+    inverse_sum: Array,
 ) -> None:
     """The sums are those of SciPy's searches, from the first sources."""
     from scipy.sparse.csgraph import shortest_path
@@ -108,6 +115,6 @@ def verify(
     count = len(some)
     nowhere(np.count_nonzero(length, axis=1) != reached[:count], "source number {} reaches another number of vertices")
     nowhere(length.max(axis=1, initial=0) != depth[:count], "source number {} has another depth")
-    nowhere(length.sum(axis=1) != far[:count], "source number {} has another sum of distances")
+    nowhere(length.sum(axis=1) != distance_sum[:count], "source number {} has another sum of distances")
     inverse = np.divide(1.0, length, out=np.zeros(length.shape), where=length > 0).sum(axis=1)
-    nowhere(~np.isclose(inverse, near[:count]), "source number {} has another sum of inverse distances")
+    nowhere(~np.isclose(inverse, inverse_sum[:count]), "source number {} has another sum of inverse distances")

@@ -22,9 +22,9 @@ class Found(NamedTuple):
     sources: Array
     reached: Array
     """Vertices that a source reaches, without itself."""
-    far: Array
+    distance_sum: Array
     """The sum of their distances."""
-    near: Array
+    inverse_sum: Array
     """The sum of the inverses of their distances."""
     depth: Array
     """The greatest of their distances."""

@@ -33,7 +33,7 @@ def sums_from_all(graph: BackendGraph, nodes: Array | None = None, *, reverse: b
         from dromos.algorithms import multi_source_bfs
 
         result = multi_source_bfs(graph.dromos.transpose if reverse else graph.dromos, chosen)
-        return Sums(result["reached"], result["depth"], result["far"], result["near"])
+        return Sums(result["reached"], result["depth"], result["distance_sum"], result["inverse_sum"])
     from dromos.networkx_backend.kernels.distances import distance_sums
 
     sums = Sums(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count))

@@ -24,8 +24,8 @@ class Sums(NamedTuple):
     """Of each vertex: how many sources have a path to it, the sum of the distances, and that of their inverses."""
 
     reached: Array
-    far: Array
-    near: Array
+    distance_sum: Array
+    inverse_sum: Array
     others: Array
     """How many sources there are beside the vertex itself."""
     searched: Searched
@@ -43,26 +43,26 @@ def sums_to(session: Session, graph: Graph, vertices: Array, grouping: str, memo
         return out
 
     others = np.full(n, max(n - 1, 0))
-    return Sums(column(found.reached), column(found.far), column(found.near), others, found)
+    return Sums(column(found.reached), column(found.distance_sum), column(found.inverse_sum), others, found)
 
 
 def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, memory: int | None) -> Sums:
     """The sums of all vertices over ``sources``."""
     n = graph.num_vertices
-    reached, far, near = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
+    reached, distance_sum, inverse_sum = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
 
     def gather(found: Found) -> None:
         assert found.distance is not None
         for row in found.distance:
             there = row > 0
             reached[there] += 1
-            far[there] += row[there]
-            near[there] += 1.0 / row[there]
+            distance_sum[there] += row[there]
+            inverse_sum[there] += 1.0 / row[there]
 
     found = search(session, graph, sources, gather, distance=np.int32, grouping=grouping, memory=memory)
     others = np.full(n, len(sources))
     others[sources] -= 1
-    return Sums(reached, far, near, others, found)
+    return Sums(reached, distance_sum, inverse_sum, others, found)
 
 
 def sampled(graph: Graph, sources: Array | None, vertices: Array, *, weighted: bool = False) -> Any:

@@ -63,8 +63,8 @@ class _Levels:
 
     def __init__(self, bits: Array, sources: Array, distance: Any) -> None:
         self.sources, self.seen, self.joint = sources, bits.copy(), len(np.unique(sources))
-        self.reached, self.far = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64)
-        self.near, self.depth = np.zeros(len(sources)), np.zeros(len(sources), np.int64)
+        self.reached, self.distance_sum = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64)
+        self.inverse_sum, self.depth = np.zeros(len(sources)), np.zeros(len(sources), np.int64)
         self.rows: Array | None = None
         if distance is not None:
             self.rows = np.full((len(sources), len(bits)), -1, distance)
@@ -81,8 +81,8 @@ class _Levels:
             found = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, : len(self.sources)]
             counts = found.sum(axis=0, dtype=np.int64)
             self.reached += counts
-            self.far += level * counts
-            self.near += counts / level
+            self.distance_sum += level * counts
+            self.inverse_sum += counts / level
             self.depth[counts > 0] = level
             if self.rows is not None:
                 which, source = np.nonzero(found)
@@ -102,6 +102,6 @@ def search_by_program(
     levels = _Levels(bits, sources, distance)
     session.run(joint_program(width)(sources=bits), graph, max_iter=limit, watch=levels.look, every=1)
     return Found(
-        number, sources, levels.reached, levels.far, levels.near, levels.depth, levels.rows, levels.seen,
-        int(levels.depth.max(initial=0)), 0, levels.joint, time.perf_counter() - begin,
+        number, sources, levels.reached, levels.distance_sum, levels.inverse_sum, levels.depth, levels.rows,
+        levels.seen, int(levels.depth.max(initial=0)), 0, levels.joint, time.perf_counter() - begin,
     )  # fmt: skip

@@ -38,8 +38,8 @@ class Searched(NamedTuple):
     sources: Array
     group: Array
     reached: Array
-    far: Array
-    near: Array
+    distance_sum: Array
+    inverse_sum: Array
     depth: Array
     groups: list[GroupFacts]
 
@@ -93,13 +93,13 @@ def search(
     size = 64 * width_within(graph, len(sources), memory, distance)
     places = grouped(graph, sources, size, grouping, q, seed)
     sums = [np.zeros(len(sources), kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64)]
-    group, reached, far, near, depth = sums
+    group, reached, distance_sum, inverse_sum, depth = sums
     facts: list[GroupFacts] = []
 
     def keep(found: Found) -> None:
         here = places[found.group]
-        group[here], reached[here], far[here] = found.group, found.reached, found.far
-        near[here], depth[here] = found.near, found.depth
+        group[here], reached[here], distance_sum[here] = found.group, found.reached, found.distance_sum
+        inverse_sum[here], depth[here] = found.inverse_sum, found.depth
         told = (found.group, len(here), found.levels, found.pulled, found.joint, found.sharing, found.seconds)
         facts.append(GroupFacts(*told))
         if consume is not None:
@@ -114,4 +114,4 @@ def search(
     if fields is None:
         for number, members in enumerate(groups):
             keep(search_by_program(session, graph, number, members, limit, distance))
-    return Searched(sources, group, reached, far, near, depth, sorted(facts))
+    return Searched(sources, group, reached, distance_sum, inverse_sum, depth, sorted(facts))

@@ -81,7 +81,7 @@ def joint(
         threads: of the team.
 
     >>> import dromos as dr
-    >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far))
+    >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.distance_sum))
     [6 4]
     >>> [what for _, _, what, _ in told["steps"]]
     ['group 0: 2 sources, sharing degree 1, 2 of 3 levels pulled']
@@ -197,9 +197,9 @@ class _Worker:
             kernels.traverse(0, 1, *arguments)
         if report[kernels.STOPPED]:
             return None
-        reached, far, near, depth = (column[:count] for column in sums)
+        reached, distance_sum, inverse_sum, depth = (column[:count] for column in sums)
         return Found(
-            number, sources, reached, far, near, depth,
+            number, sources, reached, distance_sum, inverse_sum, depth,
             self._into[0].reshape(-1, self._n)[:count] if self._into[0].size else None,
             self._seen() if self._want_seen else None,
             int(report[kernels.LEVELS]), int(report[kernels.PULLED]), int(report[kernels.JOINT]),

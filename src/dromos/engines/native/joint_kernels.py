@@ -115,7 +115,7 @@ def _light(counts, copy, few, thread, threads, n, scratch, like):
 
 
 @inline
-def _sum_up(level, thread, threads, sources, counts, copy, reached, far, near, depth):
+def _sum_up(level, thread, threads, sources, counts, copy, reached, distance_sum, inverse_sum, depth):
     """Add the level's counts of a share of the sources to their sums. Returns how many there were."""
     everything = np.int64(0)
     for source in range(sources * thread // threads, sources * (thread + 1) // threads):
@@ -124,8 +124,8 @@ def _sum_up(level, thread, threads, sources, counts, copy, reached, far, near, d
             count += load(counts, (2 * other + copy) * sources + source)
         if count:
             store(reached, source, load(reached, source) + count)
-            store(far, source, load(far, source) + level * count)
-            store(near, source, load(near, source) + count / level)
+            store(distance_sum, source, load(distance_sum, source) + level * count)
+            store(inverse_sum, source, load(inverse_sum, source) + count / level)
             store(depth, source, level)
             everything += count
     return everything
@@ -157,7 +157,7 @@ def traverse(
     offsets, targets, in_offsets, in_targets = graph
     seen, even, odd = tables
     distance, digits, _, _ = into
-    reached, far, near, depth = sums
+    reached, distance_sum, inverse_sum, depth = sums
     n, width = offsets.size - 1, len(like)
     sources = 64 * width
     base, level, number = thread * BUFFER, np.int64(0), np.int64(2)
@@ -234,7 +234,7 @@ def traverse(
         live = _bits_of_all(memory, thread, threads, number, scratch, like)
         if thread == 0:
             store_relaxed(cursors, tail, 0)
-        instances += _sum_up(level, thread, threads, sources, counts, copy, reached, far, near, depth)
+        instances += _sum_up(level, thread, threads, sources, counts, copy, reached, distance_sum, inverse_sum, depth)
         front, following = following, front
         order, after = after, order
         joint += size_after

@@ -38,7 +38,7 @@ def joint(
     memory is that of the compiled kernel, and the bits of a quarter of the arcs where a level is pushed.
 
     >>> import dromos as dr
-    >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.far))
+    >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.distance_sum))
     [6 4]
     >>> [what for _, _, what, _ in told["steps"]]
     ['group 0: 2 sources, sharing degree 1, 3 of 3 levels pulled']
@@ -54,7 +54,7 @@ def joint(
         if tell is not None and number == 0:
             tell(1 / len(groups))
         found = Found(
-            number, sources, search.reached, search.far, search.near, search.depth, search.rows,
+            number, sources, search.reached, search.distance_sum, search.inverse_sum, search.depth, search.rows,
             search.seen if want_seen else None, search.level, search.pulled, search.joint, time.perf_counter() - begin,
         )  # fmt: skip
         consume(found)
@@ -77,8 +77,8 @@ class _Search:
         self._fresh, self._frontier = self.seen.copy(), np.unique(sources)
         self._count, self.joint = count, len(self._frontier)
         self.level = self.pulled = 0
-        self.reached, self.far, self.depth = (np.zeros(count, np.int64) for _ in range(3))
-        self.near = np.zeros(count)
+        self.reached, self.distance_sum, self.depth = (np.zeros(count, np.int64) for _ in range(3))
+        self.inverse_sum = np.zeros(count)
         self.rows: Array | None = None
         if distance is not None:
             self.rows = np.full((count, n), -1, distance)
@@ -122,8 +122,8 @@ class _Search:
             found = np.unpackbits(words, axis=1, bitorder="little")[:, : self._count]
             counts = found.sum(axis=0, dtype=np.int64)
             self.reached += counts
-            self.far += self.level * counts
-            self.near += counts / self.level
+            self.distance_sum += self.level * counts
+            self.inverse_sum += counts / self.level
             self.depth[counts > 0] = self.level
             if self.rows is not None:
                 which, source = np.nonzero(found)
