@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import dromos as dr
+import dromos.program as pr
 from dromos.engines.cpu import CpuEngine
 from dromos.engines.cpu.execution import CpuExecution
 from dromos.graph import Graph, generators
-from dromos.plan import candidates
+from dromos.plan import Path, candidates
 from dromos.program import Program
 from tests.program import programs
 from tests.program.running import run
@@ -61,3 +62,51 @@ def test_sums_are_pushed_by_several_threads_only_where_the_program_says_that_any
         found = candidates(CpuExecution(program, graph, 2).caps)
         assert any(path.direction == "push" for path in found) == pushes
     assert Loose.ir().hash != programs.DeltaPageRank.ir().hash
+
+
+class Cooling(pr.Program):
+    """Heat that spreads and is lost, until little is left; what the vertices add up to goes into the next superstep."""
+
+    heat = pr.field(np.float64)
+    combine = pr.SUM
+    update_on = "all"
+
+    def init(self, v):
+        return 1 / (v.id + 3)
+
+    @pr.reduction(pr.SUM)
+    def total(self, v):
+        return v.heat
+
+    @pr.reduction(pr.ARGMAX)
+    def hottest(self, v):
+        return v.heat, v.id
+
+    def compute(self, u, edge, v):
+        return u.heat / (u.out_degree + 1)
+
+    def update(self, v, message):
+        return 0.5 * message + pr.where(self.superstep % 2 == 0, 0.001, 0.002) * self.total / self.num_vertices
+
+    def active(self, old, new):
+        return True
+
+    def converged(self):
+        return self.total < 1e-3
+
+
+def test_supersteps_in_one_call_are_those_of_many_calls(graph: Graph) -> None:
+    path = Path.parse("sync-pull-td")
+    expected = dr.run(Cooling(), graph, device="numpy")
+    ends = []
+    for threads, horizon in ((1, 1), (1, None), (3, 4), (3, None)):
+        execution = CpuEngine(threads=threads).prepare(Cooling(), graph)
+        calls = 0
+        while not execution.stats.finished:
+            stats = execution.step(path, horizon)
+            calls += 1
+        assert stats.finished == "converged"
+        assert (calls == 1) == (horizon is None)
+        np.testing.assert_allclose(execution.state["heat"], expected["heat"], rtol=1e-9)
+        ends.append((stats.superstep, execution.state["heat"].tobytes(), dict(execution.reductions)))
+    assert ends[1:] == ends[:-1]
