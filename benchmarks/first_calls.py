@@ -4,7 +4,8 @@
 the call. ``second_s`` is the same in a second process, which finds on disk what the first one compiled. Python's own
 bytecode is there from the beginning, as it is after an installation. Each is the least of a few processes. The goal is
 an answer within a second of the import on 2 cores; where other work has the cores, the processor time says more than
-the clock, and the lesser of the two is what counts.
+the clock, and the lesser of the two is what counts. The last rows are of 16 million edges, read from a store; there the
+goal is 5 seconds.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from benchmarks.cases import chosen
 from benchmarks.record import say
 
 KEY = ("row",)
-_REPEATS = 3
+_REPEATS = 2
 _PROGRAM = """
 import sys, json, time
 import numpy as np
-src, dst, weight = np.load(sys.argv[1])
+{load}
 start, cpu = time.perf_counter(), time.process_time()
 import dromos as dr
 imported = time.perf_counter()
-g = dr.Graph.from_edges(src, dst, weight if {weighted} else None, directed={directed})
+g = {graph}
 {call}
 print(json.dumps([time.perf_counter() - start, time.process_time() - cpu, imported - start, "numba" in sys.modules]))
 """
@@ -99,6 +100,14 @@ _WEIGHTED = {
 _DIRECTED = {"strongly_connected_components", "hits", "pagerank", "pagerank, delta"}
 _ACYCLIC = {"topological_levels", "longest_paths"}
 _CONNECTED = {"eccentricity", "diameter", "radius"}
+_LARGE = {
+    "bfs": "dr.bfs(g, 1).level",
+    "sssp": "dr.sssp(g, 1).distance",
+    "pagerank": "dr.pagerank(g).rank",
+    "connected_components": "dr.connected_components(g).label",
+    "triangles": "dr.triangles(g).total",
+}
+"""On directed graphs of 16 million edges, ``sssp`` with weights; ``triangles`` on an undirected one of 8 million."""
 
 
 def run(
@@ -122,26 +131,55 @@ def run(
             if not chosen(name, rows) or (name,) in done:
                 continue
             directed = name in _DIRECTED or name in _ACYCLIC
-            text = _PROGRAM.format(call=call, weighted=name in _WEIGHTED, directed=directed)
+            graph = f"dr.Graph.from_edges(src, dst, {'weight' if name in _WEIGHTED else None}, directed={directed})"
+            text = _PROGRAM.format(load="src, dst, weight = np.load(sys.argv[1])", graph=graph, call=call)
             file = given["acyclic" if name in _ACYCLIC else "connected" if name in _CONNECTED else "any"]
-            _timed(text, file, Path(folder) / "bytecode")  # writes Python's bytecode of all that is imported
-            first, second = [], []
-            for number in range(1 if quick else _REPEATS):
-                cache = Path(folder) / f"{name}-{number}"
-                first.append(_timed(text, file, cache))
-                second.append(_timed(text, file, cache))
-            row = {
-                "row": name,
-                "wall_s": min(taken[0] for taken in first),
-                "cpu_s": min(taken[1] for taken in first),
-                "import_s": min(taken[2] for taken in first),
-                "second_s": min(taken[0] for taken in second),
-                "second_cpu_s": min(taken[1] for taken in second),
-                "compiles": "yes" if first[0][3] else "no",
-                "within_1_s": "yes" if min(min(taken[0], taken[1]) for taken in first) < 1 else "no",
-            }
-            say(f"{name}: {row}")
-            yield row
+            yield _row(name, text, file, Path(folder), 1 if quick else _REPEATS, goal=1)
+        for name, call in _LARGE.items():
+            row = f"{name}, 16 M edges"
+            if quick or not chosen(row, rows) or (row,) in done:
+                continue
+            text = _PROGRAM.format(load="", graph="dr.read(sys.argv[1])", call=call)
+            yield _row(row, text, _large_store(name, Path(folder)), Path(folder), 1, goal=5)
+
+
+def _row(name: str, text: str, file: Path, folder: Path, repeats: int, *, goal: float) -> dict[str, Any]:
+    if goal == 1:
+        _timed(text, file, folder / "bytecode")  # writes Python's bytecode of all that is imported
+    first, second = [], []
+    for number in range(repeats):
+        cache = folder / f"{name}-{number}"
+        first.append(_timed(text, file, cache))
+        second.append(_timed(text, file, cache))
+    row = {
+        "row": name,
+        "wall_s": min(taken[0] for taken in first),
+        "cpu_s": min(taken[1] for taken in first),
+        "import_s": min(taken[2] for taken in first),
+        "second_s": min(taken[0] for taken in second),
+        "second_cpu_s": min(taken[1] for taken in second),
+        "compiles": "yes" if first[0][3] else "no",
+        "goal_s": goal,
+        "within": "yes" if min(min(taken[0], taken[1]) for taken in first) < goal else "no",
+    }
+    say(f"{name}: {row}")
+    return row
+
+
+def _large_store(name: str, folder: Path) -> Path:
+    """A store with the graph for a row."""
+    import dromos as dr
+
+    kind = {"sssp": "weighted", "triangles": "undirected"}.get(name, "directed")
+    file = folder / f"{kind}.drm"
+    if not file.exists():
+        if kind == "undirected":
+            graph = dr.generators.rmat(19, 16, seed=1, dedupe=True, drop_self_loops=True)
+        else:
+            weights = (1, 255) if kind == "weighted" else None
+            graph = dr.generators.rmat(20, 16, seed=1, symmetrize=False, weights=weights)
+        dr.write(graph, file)
+    return file
 
 
 def _largest_component(src: Any, dst: Any, weights: Any) -> Any:

@@ -104,6 +104,12 @@ def test_larger_graphs_begin_at_once_where_nothing_was_compiled(
     assert result.device == "numpy"
     assert np.array_equal(result.level, dr.bfs(graph, 0, device="reference").level)
     assert first_calls.begins_at_once(graph, search)
+    spent = first_calls.seconds_on_disk("BFS")
+    assert 0 < spent < 600
+    first_calls.note_on_disk("BFS", 600)  # other processes, which together could have compiled it by now
+    assert first_calls.seconds_on_disk("BFS") == spent + 600
+    assert not first_calls.begins_at_once(graph, search)
+    monkeypatch.setattr(first_calls, "_COMPILING_PROGRAM", 6000.0)
     assert not first_calls.begins_at_once(dr.generators.path(30), search)  # many supersteps
     by_distance = sssp_program(np.dtype(np.int64))(source=0)
     assert not first_calls.begins_at_once(graph, by_distance)  # the CPU's engine takes vertices in their order

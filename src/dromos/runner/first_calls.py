@@ -23,7 +23,17 @@ from dromos.plan import Constants, Stats
 from dromos.program import Program, analyse
 from dromos.program.forms import is_ordered
 
-__all__ = ["TakesLong", "answers_at_once", "begins_at_once", "is_generated", "limit", "note", "tell"]
+__all__ = [
+    "TakesLong",
+    "answers_at_once",
+    "begins_at_once",
+    "is_generated",
+    "limit",
+    "note",
+    "note_on_disk",
+    "seconds_on_disk",
+    "tell",
+]
 
 _SMALL_ARCS: Final = 1 << 18
 _LARGE_ARCS: Final = 1 << 25
@@ -49,7 +59,10 @@ def begins_at_once(graph: GraphLike, program: Program) -> bool:
     Not where there may be thousands of thin supersteps, nor where the CPU's engine takes vertices in an order of their
     own: NumPy would take many times as long.
     """
-    if not _is_cold() or _spent >= _ENOUGH or graph.num_arcs > _LARGE_ARCS or is_generated(program.ir().name):
+    name = program.ir().name
+    if not _is_cold() or _spent >= _ENOUGH or graph.num_arcs > _LARGE_ARCS or is_generated(name):
+        return False
+    if seconds_on_disk(name) >= _COMPILING_PROGRAM:
         return False
     typed = program.typed(graph_types(graph))
     always = typed.ir.kind == "iterative"
@@ -79,10 +92,27 @@ def limit(program: str) -> Callable[[Execution, Stats], bool]:
         nonlocal patience
         spent = time.thread_time() - begin
         if spent > _PATIENCE and patience is None:
-            patience = _PATIENCE if is_generated(program) else _COMPILING_PROGRAM
+            patience = _PATIENCE if is_generated(program) else _COMPILING_PROGRAM - seconds_on_disk(program)
         return patience is not None and spent > patience
 
     return has_lasted
+
+
+def note_on_disk(program: str, seconds: float) -> None:
+    """So much time of this process has gone into a program on a larger graph without a compiler.
+
+    Processes that come after it know: when they have spent as much together as compiling takes, it is compiled.
+    """
+    disk_cache.save(f"first_calls/{program}", repr(seconds_on_disk(program) + seconds).encode())
+
+
+def seconds_on_disk(program: str) -> float:
+    """What :func:`note_on_disk` was told of a program, in all processes.
+
+    >>> seconds_on_disk("NoSuchProgram")
+    0.0
+    """
+    return float(disk_cache.read(f"first_calls/{program}") or b"0")
 
 
 def is_generated(program: str) -> bool:

@@ -128,11 +128,13 @@ class Session:
             return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
         large = self._programs_at_once and first_calls.begins_at_once(on, program)
         if watch is None and (self._at_once or large):
+            begin = time.thread_time()
             ran = run_in_two_tiers(program, on, self.threads, max_iter=max_iter, progress=self.progress)
             if ran.engine.name == "cpu":
                 self._compile_from_now_on()
             elif large:
                 self._ran_on = ran.engine.name
+                first_calls.note_on_disk(program.ir().name, time.thread_time() - begin)
             return self._outcome(program, ran.execution, ran.rows, keep_on_device)
         self._compile_from_now_on()
         return self._run(program, on, max_iter, watch, every, keep_on_device)
