@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.errors import ResourceError
 from dromos.identity_cache import IdentityCache
 
 __all__ = ["HostMemory", "host_memory"]
@@ -76,7 +77,9 @@ class HostMemory:
     def _new(self, size: int) -> _Piece:
         piece = _opened(self._comm, size)
         if piece is None:
-            raise MemoryError(f"the ranks cannot share {size:,} bytes")
+            raise ResourceError(
+                f"the ranks cannot share {size:,} bytes; allow their processes more memory, or run fewer of them"
+            )
         self._pieces.append(piece)
         return piece
 
@@ -104,11 +107,12 @@ def _opened(comm: Any, size: int) -> _Piece | None:
     room = -(-(size + _TOKEN) // _PAGE) * _PAGE
     rank, made, told = comm.Get_rank(), -1, None
     if rank == 0 and hasattr(os, "memfd_create"):
-        made = os.memfd_create("dromos")
-        os.ftruncate(made, room)
-        token = secrets.token_bytes(_TOKEN)
-        os.pwrite(made, token, room - _TOKEN)
-        told = f"/proc/{os.getpid()}/fd/{made}", token
+        with contextlib.suppress(OSError):  # the others are told nothing then
+            made = os.memfd_create("dromos")
+            os.ftruncate(made, room)
+            token = secrets.token_bytes(_TOKEN)
+            os.pwrite(made, token, room - _TOKEN)
+            told = f"/proc/{os.getpid()}/fd/{made}", token
     told = comm.bcast(told)
     pages = None
     if told is not None:
