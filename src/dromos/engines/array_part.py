@@ -310,7 +310,7 @@ class ArrayPart(ABC):
 
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
-        self.merged.add(*messages.unpacked())
+        self.merged.add_distinct(*messages.unpacked())
 
     def table(self, name: str) -> Array:
         """A field of all vertices as the last superstep left it."""

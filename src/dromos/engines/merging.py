@@ -66,6 +66,33 @@ class Accumulators:
                 for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
                     _UFUNCS[self._monoid.part(i).name].at(into, ids, values)
 
+    def add_distinct(self, ids: Array, messages: tuple[Array, ...]) -> None:
+        """As :meth:`add`, where no id repeats: several threads merge.
+
+        >>> import dromos.program as dr
+        >>> class Least(dr.Program):
+        ...     x = dr.field(np.int32, init=0)
+        ...     combine = dr.MIN
+        ...     def compute(self, u, edge, v): return u.x
+        ...     def update(self, v, message): return message
+        >>> merged = Accumulators(Least.typed(dr.GraphTypes()), 9)
+        >>> for values in ([4, 1], [3, 2]): merged.add_distinct(np.array([5, 2]), (np.array(values, np.int32),))
+        >>> merged.take(0, 9)
+        (array([2, 5], dtype=int32), (array([1, 3], dtype=int32),))
+        """
+        if self._monoid is ANY or self._monoid.keyed:
+            self.add(ids, messages)
+            return
+        self._mark(ids[~self.got[ids]])
+
+        def merge(begin: int, end: int) -> None:
+            at = ids[begin:end]
+            with np.errstate(all="ignore"):
+                for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
+                    into[at] = _UFUNCS[self._monoid.part(i).name](into[at], values[begin:end])
+
+        in_blocks(merge, len(ids))
+
     def add_runs(self, ids: Array, messages: tuple[Array, ...]) -> None:
         """As :meth:`add`, where equal ids stand together: a run is merged at once."""
         if self._monoid is ANY or self._monoid.keyed or len(ids) == 0:

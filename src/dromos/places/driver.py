@@ -131,24 +131,7 @@ class PlacedExecution:
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
         if self.ir.tables:
             self.exchange.refresh(self.parts, "lookup")
-        self.exchange.refresh(self.parts, path.direction)
-        busy = [0.0] * len(self.parts)
-        for number in self._order:
-            part, feed, own = self.parts[number], self.feeds[number], Stopwatch()
-            for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
-                part.send(piece, path)
-            busy[number] = own.seconds()
-        if path.direction == "push":  # who pulls gets messages to its own vertices only
-            self.exchange.deliver(self.parts)
-        for number in self._order:
-            self.parts[number].begin_settle()
-        found = {}
-        for number in reversed(self._order):
-            own = Stopwatch()
-            found[number] = self.parts[number].settle()
-            # whose kernels ran on meanwhile tells by itself how long
-            busy[number] = found[number].seconds or busy[number] + own.seconds()
-        settled = [found[number] for number in range(len(self.parts))]  # merged in the same order whoever was first
+        settled, busy = self._halves(path)
         settled[0] = replace(settled[0], seconds=clock.seconds(), sent=self.exchange.sent_bytes - sent_before)
         self._settled = settled
         total = self.exchange.reduce(settled, self.typed)
@@ -166,6 +149,28 @@ class PlacedExecution:
         told = tuple(zip(self.names, busy, strict=True)) if self.names else ()
         self.stats = replace(self._statistics(total, ended), parts=told)
         return self.stats
+
+    def _halves(self, path: Path) -> tuple[list[Partial], list[float]]:
+        """Messages, and what becomes of the vertices: the outcome of each part, and the seconds that it worked."""
+        self.exchange.refresh(self.parts, path.direction)
+        busy = [0.0] * len(self.parts)
+        for number in self._order:
+            part, feed, own = self.parts[number], self.feeds[number], Stopwatch()
+            for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
+                part.send(piece, path)
+            busy[number] = own.seconds()
+        if path.direction == "push":  # who pulls gets messages to its own vertices only
+            self.exchange.deliver(self.parts)
+        for number in self._order:
+            self.parts[number].begin_settle()
+        found = {}
+        for number in reversed(self._order):
+            own = Stopwatch()
+            found[number] = self.parts[number].settle()
+            # whose kernels ran on meanwhile tells by itself how long
+            busy[number] = found[number].seconds or busy[number] + own.seconds()
+        # merged in the same order whoever was first
+        return [found[number] for number in range(len(self.parts))], busy
 
     def _step_in_order(self, horizon: int | None, clock: Stopwatch) -> Stats:
         """Supersteps on the ordered path until the frontier is empty, or as many as the horizon allows."""

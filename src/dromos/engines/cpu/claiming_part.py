@@ -130,6 +130,15 @@ class ClaimingPart(CompiledPart):
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")[first - low : last - low]
         return (np.flatnonzero(bits) + first).astype(self.types.id)
 
+    @property
+    def wants_none(self) -> bool:
+        """Whether no own vertex wants a message any more, so that none need be sent here."""
+        words, first, last = self._wanting[self._words], self.first, self.last
+        if len(words) < 2:
+            return last == first or not (int(words[0]) >> first % 64) & ((1 << (last - first)) - 1)
+        low, high = int(words[0]) >> first % 64, int(words[-1]) << (-last) % 64 & (2**64 - 1)
+        return not (low or high or words[1:-1].any())
+
     def _listing(self, bits: Array, room: Array) -> Array:
         run, report = self._launcher, self._launcher.report()
         run.run(

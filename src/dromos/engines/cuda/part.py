@@ -138,6 +138,13 @@ class CudaPart(TellingPart):
         self._pulled_at = self._superstep
 
     @on_device
+    def send_away(self, piece: GraphSlice) -> None:
+        """A push along the out-rows of a slice, to the vertices of other parts alone; the kernel may still run."""
+        self.kernels.point_at(piece, "push")
+        with self.kernels.clock:
+            self.kernels.push_away()
+
+    @on_device
     def begin_settle(self) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         import cupy

@@ -26,6 +26,8 @@ from dromos.program.forms import is_claimed
 
 __all__ = ["TellingPart", "on_device"]
 
+_FEW = 1 << 14  # messages that are copied before it is known how many there are
+
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
@@ -62,6 +64,8 @@ class TellingPart:
 
     def __init__(self) -> None:
         self._stages: dict[object, Array] = {}
+        self._listed: tuple[int, int] | None = None  # whose messages are listed on the device
+        self._first_ones: list[Array] = []
         self._no_ids = np.empty(0, self.typed.types.id)
         self._no_values = tuple(np.empty(0, dtype) for dtype in self.typed.accumulators)
         self.copies_blocks = False
@@ -152,17 +156,32 @@ class TellingPart:
             )  # fmt: skip
 
     @on_device
+    def begin_outbox(self, first: int, last: int) -> None:
+        """Start what :meth:`outbox` of the same vertices waits for: a list that a kernel makes in one pass."""
+        self.kernels.pack_box(first, last)
+        self._listed = (first, last)
+        self._first_ones = self._fetched(min(last - first, _FEW))  # who waits for a count need not wait again
+
+    def _fetched(self, count: int) -> list[Array]:
+        """Begin to copy so many of the messages that are listed: their ids, then their values."""
+        assert self.kernels.packed is not None
+        return [self._staged(number, array[:count]) for number, array in enumerate(self.kernels.packed)]
+
+    @on_device
     def outbox(self, first: int, last: int) -> Messages:
-        """See :class:`dromos.engines.parts.Part`; as a list, which a kernel makes in one pass."""
+        """See :class:`dromos.engines.parts.Part`."""
         import cupy
 
-        count = self.kernels.pack_box(first, last)
+        if self._listed != (first, last):
+            self.begin_outbox(first, last)
+        self._listed = None
+        count = self.kernels.num_packed()
         if not count:
             return Messages(first, last, self._no_ids, self._no_values)
-        assert self.kernels.packed is not None
-        ids, *values = self.kernels.packed
-        found = [self._staged(number, array[:count]) for number, array in enumerate((ids, *values))]
-        cupy.cuda.get_current_stream().synchronize()
+        found = [array[:count] for array in self._first_ones]
+        if count > len(found[0]):
+            found = self._fetched(count)
+            cupy.cuda.get_current_stream().synchronize()
         dtypes = self.typed.accumulators
         told = tuple(array.astype(dtype, copy=False) for array, dtype in zip(found[1:], dtypes, strict=True))
         return Messages(first, last, found[0], told)

@@ -116,6 +116,12 @@ class PartKernels:
         grid = self._module.cooperative_grid(name, _BLOCK)
         self._module.launch(name, grid, _BLOCK, self._arguments, self._piece, *more, together=together)
 
+    def push_away(self) -> None:
+        """Start a push along the slice at hand that leaves out the part's own vertices."""
+        self._piece["away"] = 1
+        self.launch("push_slice", together=True)
+        self._piece["away"] = 0
+
     def pull(self, is_first: bool) -> None:
         """Start a pull along the slice at hand; ``is_first``: offers are made anew."""
         box = self._arguments["A"].copy()
@@ -134,8 +140,8 @@ class PartKernels:
         self.launch("offer_part")
         self._arguments["A"], self._piece = box, piece
 
-    def pack_box(self, first: int, last: int) -> int:
-        """List the messages to vertices ``first..last`` in :attr:`packed`, and forget them; how many there are."""
+    def pack_box(self, first: int, last: int) -> None:
+        """Start listing the messages to vertices ``first..last`` in :attr:`packed`; they are forgotten in the box."""
         import cupy
 
         if self.packed is None or len(self.packed[0]) < last - first:
@@ -148,7 +154,12 @@ class PartKernels:
         self.launch("pack_box", np.uint64(address(ids)), self.box(values), np.uint64(address(self._count)))
         self._piece = piece
         fetch_later(self._count, self._counted, stream)
-        stream.synchronize()
+
+    def num_packed(self) -> int:
+        """How many messages the last :meth:`pack_box` listed; waits for it."""
+        import cupy
+
+        cupy.cuda.get_current_stream().synchronize()
         return int(self._counted[0])
 
     def record(self) -> Any:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from dromos.dtypes import Array
-from dromos.engines.parts import Part
+from dromos.engines.parts import Part, Partial
 from dromos.places.driver import PlacedExecution
 from dromos.places.feed import MemoryFeed
 from dromos.places.hybrid.exchange import BoardExchange
+from dromos.places.hybrid.pair import PUSHED, Pair, is_pair
 from dromos.places.hybrid.split import SplitGraph
-from dromos.program import GraphTypes, Program
+from dromos.plan import Path
+from dromos.program import GraphTypes, Program, analyse
 from dromos.program.forms import is_claimed
 
 __all__ = ["HybridExecution"]
@@ -21,9 +23,8 @@ ALPHA: Final = 300.0
 """A push across the cut costs far more than a device's pull, which ends early: where to turn to pull."""
 
 
-# Costs of an arc that a CPU pulls along: of one that it pushes along, of one that a device does, and of a vertex whose
-# fields are told. They were measured on one H200 and 16 cores; it takes a factor of two to change a direction.
-_PUSHED: Final = 4.0
+# Costs by that of an arc that a CPU pulls along: of one that a device pushes along, and of a vertex whose fields are
+# told. They were measured on one H200 and 16 cores; it takes a factor of two to change a direction.
 _DEVICE: Final = 0.1
 _TOLD: Final = 2.0
 
@@ -41,6 +42,10 @@ class HybridExecution(PlacedExecution):
                 part.copies_blocks = True
         exchange = BoardExchange(program.typed(types), split.graph.num_vertices)
         self._on_devices = any(part.asynchronous for part in parts)
+        self._pair: Pair | None = None
+        if is_pair(parts):
+            typed = program.typed(types)
+            self._pair = Pair(typed, analyse(typed), split.graph, parts, feeds, exchange)
         super().__init__(program, split.graph, types, parts, feeds, exchange, names)
         if self.caps.kind == "traversal" and self._on_devices:
             self.caps = replace(self.caps, constants=replace(self.caps.constants, alpha=ALPHA))
@@ -49,6 +54,12 @@ class HybridExecution(PlacedExecution):
     def why_not_saved(self) -> str:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
         return "a graph may be split over devices in another way by the next process"
+
+    def _halves(self, path: Path) -> tuple[list[Partial], list[float]]:
+        pair = self._pair
+        if pair is None or not (pair.pushes if path.direction == "push" else pair.pulls):
+            return super()._halves(path)
+        return pair.halves(path, [partial.out_degree for partial in self._settled])
 
     def _costs(self) -> tuple[float | None, float | None]:
         """By the slowest part: arcs that it would push along, or pull along, and what it is told for that.
@@ -59,10 +70,14 @@ class HybridExecution(PlacedExecution):
             return None, None
         offsets, kinds = self.shape.offsets, [part.asynchronous for part in self.parts]
         arcs = [int(offsets[part.last]) - int(offsets[part.first]) for part in self.parts]
-        both = zip(self._settled, kinds, strict=True)
-        pushed = [partial.out_degree * (_DEVICE if fast else _PUSHED) for partial, fast in both]
-        pulled = [count * (_DEVICE / _PUSHED if fast else 1.0) for count, fast in zip(arcs, kinds, strict=True)]
-        return max(pushed), max(pulled) + _TOLD * self.shape.num_vertices
+        active = [partial.out_degree for partial in self._settled]
+        pushed = [count * (_DEVICE if fast else PUSHED) for count, fast in zip(active, kinds, strict=True)]
+        pulled = [count * (_DEVICE / PUSHED if fast else 1.0) for count, fast in zip(arcs, kinds, strict=True)]
+        if self._pair is None or not self._pair.pulls:
+            return max(pushed), max(pulled) + _TOLD * self.shape.num_vertices
+        device, host = (0, 1) if kinds[0] else (1, 0)
+        told = _TOLD * self._settled[host].frontier
+        return max(pushed), max(pulled[device] + pushed[device], self._pair.host_cost(active)) + told
 
     @property
     def state(self) -> Mapping[str, Array]:

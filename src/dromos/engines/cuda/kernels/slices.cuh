@@ -15,6 +15,7 @@ struct Piece {
     unsigned char* received;
     unsigned char* changed;     // own vertices that were looked at since others were told; may be null
     i64 once;                   // whether a vertex takes one message and then wants none
+    i64 away;                   // whether a push leaves out the own vertices, which pull
 };
 
 // What `received` has for a vertex of another part that needs no message from this one any more; only where p.once.
@@ -108,7 +109,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a
     Slot* launch = f.slot(a);
     Tally t = {0, true};
     const auto visit = [&](bool valid, vid u, vid v, eid arc) {
-        if (!valid || (VOTE && newest(p.received + v)) || !is_wanted(a.S, f, p, v)) return;
+        if (!valid || (p.away && v >= p.first && v < p.last)) return;
+        if ((VOTE && newest(p.received + v)) || !is_wanted(a.S, f, p, v)) return;
         const Weight w = weight_at(a.G.weights, arc);
         if (!SENDS_ALWAYS && !sends_at(a.S, a.E, f.K, u, v, arc, w)) return;
         merge_shared(a.A, a.W.locks, v, compute_at(a.S, a.E, f.K, u, v, arc, w));

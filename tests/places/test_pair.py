@@ -1,0 +1,136 @@
+"""A device that does what crosses the cut, and a host that is left with the arcs within its part; without a device."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.engines import GraphShape
+from dromos.engines.cpu.claiming_part import ClaimingPart
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.engines.parts import Leaf
+from dromos.engines.reference_part import ReferenceLeaf
+from dromos.engines.vectorised import VectorisedLeaf
+from dromos.engines.vectorised.part import VectorisedPart
+from dromos.graph import Graph, generators
+from dromos.graph.slices import GraphSlice
+from dromos.places.hybrid import SPLITS, HybridEngine
+from dromos.places.hybrid.pair import inner_slice
+from dromos.plan import Path
+from dromos.program import GraphTypes, Program
+from tests.places.test_cpu import weighted
+from tests.places.test_hybrid import AtMost
+from tests.places.test_programs import KINDS, check_on
+from tests.program import programs
+from tests.program.agreement import disagreements
+from tests.program.random_programs import random_program
+from tests.program.running import graphs
+from tests.sizes import examples
+
+_ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
+
+
+class ReachingPart(VectorisedPart):
+    """What a part on a GPU does, by NumPy."""
+
+    asynchronous = True
+    away = 0
+
+    def send_away(self, piece: GraphSlice) -> None:
+        inside = (piece.targets >= self.first) & (piece.targets < self.last)
+        starts = np.concatenate(([0], np.cumsum(~inside)))[piece.offsets - piece.offsets[0]]
+        weights = None if piece.weights is None else piece.weights[~inside]
+        ReachingPart.away += 1
+        self.send(GraphSlice(piece.start, piece.stop, starts, piece.targets[~inside], weights), Path())
+
+    def begin_outbox(self, first: int, last: int) -> None:
+        assert last <= self.first or self.last <= first
+
+
+class Reaching(VectorisedLeaf):
+    """A device without a device."""
+
+    def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> ReachingPart:
+        return ReachingPart(program, shape, types, first, last)
+
+
+def pair(host: Leaf, share: float, split: str, *, device_first: bool = False) -> HybridEngine:
+    return AtMost([Reaching(), host] if device_first else [host, Reaching()], share=share, split=split)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_program(kind: type[Program]) -> None:
+    @examples(4)
+    @given(
+        graph=graphs(max_vertices=7),
+        host=st.sampled_from([VectorisedLeaf, VectorisedLeaf, ReferenceLeaf]),
+        share=st.floats(0, 1),
+        split=st.sampled_from(SPLITS),
+        device_first=st.booleans(),
+    )
+    def on_small_graphs(graph: Graph, host: type[Leaf], share: float, split: str, device_first: bool) -> None:
+        check_on(kind, graph, pair(host(), share, split, device_first=device_first))
+
+    on_small_graphs()
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("kind", [programs.BFS, programs.SSSPWithParents], ids=lambda kind: kind.__name__)
+def test_compiled_parts(kind: type[Program], split: str) -> None:
+    before = ReachingPart.away
+    for symmetrize in (False, True):
+        graph = weighted(generators.rmat(8, 5, seed=6, symmetrize=symmetrize))
+        check_on(kind, graph, pair(CpuLeaf(threads=2), 0.4, split))
+        check_on(kind, graph, pair(CpuLeaf(threads=1), 0.7, split, device_first=True))
+    assert ReachingPart.away > before
+
+
+@pytest.mark.parametrize("seed", range(max(8, _ASKED // 4)))
+def test_random_programs(seed: int) -> None:
+    engines = (
+        pair(VectorisedLeaf(), 0.4, SPLITS[seed % 3]),
+        pair(VectorisedLeaf(), 0.2, SPLITS[(seed + 1) % 3], device_first=True),
+    )
+    assert list(disagreements(random_program(seed), seed, *engines, graphs=2, only="sync")) == []
+
+
+def test_public_algorithms() -> None:
+    graph = weighted(generators.rmat(9, 6, seed=3, symmetrize=True))
+    engine = pair(CpuLeaf(threads=2), 0.3, "high")
+    dr.bfs(graph, 5, device=engine).verify()
+    dr.sssp(graph, 5, device=engine).verify()
+    dr.pagerank(graph, device=engine).verify()
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_arcs_within_a_part(direction: str) -> None:
+    graph = weighted(generators.rmat(7, 4, seed=1))
+    rows = graph if direction == "push" else graph.transpose
+    for first, last in ((0, 128), (0, 40), (40, 90), (128, 128), (60, 60)):
+        found = inner_slice(graph, first, last, direction)  # type: ignore[arg-type]
+        expected = [
+            (u, int(v), float(w))
+            for u in range(first, last)
+            for v, w in zip(rows.neighbors(u), rows.weights[rows.offsets[u] : rows.offsets[u + 1]], strict=True)
+            if first <= v < last
+        ]
+        assert found.weights is not None
+        assert list(zip(found.sources, found.targets, found.weights.astype(float), strict=True)) == expected
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 200), (10, 20), (3, 64), (64, 130), (70, 190), (150, 150)])
+def test_a_part_knows_that_no_vertex_wants_a_message(first: int, last: int) -> None:
+    part = CpuLeaf(threads=1).part(programs.BFS(source=1), generators.path(200), GraphTypes(), first, last)
+    assert isinstance(part, ClaimingPart)
+    part._wanting[:] = 0
+    assert part.wants_none
+    for vertex in {0, 9, 10, 19, 20, 63, 64, 69, 129, 130, 189, 190, 199, first, last}:
+        if vertex < 200:
+            part._wanting[vertex // 64] = np.uint64(1 << vertex % 64)
+            assert part.wants_none == (not first <= vertex < last), vertex
+            part._wanting[vertex // 64] = 0
