@@ -10,6 +10,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.cuda.device_graph import CLASS_DEGREES, Rows
+from dromos.engines.cuda.transfers import to_device
 from dromos.errors import DeviceError
 from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
@@ -76,6 +77,8 @@ def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> 
     import cupy
 
     known = _kept.of(shape)
+    if getattr(getattr(shape, "known_flags", None), "symmetric", False):
+        direction = "push"  # in-rows are out-rows, and are there once
     key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
     found: DeviceSlice | None = known.get(key)
     if found is None:
@@ -90,11 +93,9 @@ def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> 
 
 
 def _uploaded(shape: GraphShape, piece: GraphSlice) -> DeviceSlice:
-    import cupy
-
-    offsets = cupy.asarray(piece.offsets.astype(offsets_dtype(shape.num_arcs)))
-    targets = cupy.asarray(np.ascontiguousarray(piece.targets))
-    weights = None if piece.weights is None else cupy.asarray(np.ascontiguousarray(piece.weights))
+    offsets = to_device(piece.offsets.astype(offsets_dtype(shape.num_arcs)))
+    targets = to_device(piece.targets)
+    weights = None if piece.weights is None else to_device(piece.weights)
     begin, degrees = int(piece.offsets[0]), np.diff(piece.offsets)
     return DeviceSlice(
         Rows(offsets, targets, weights),

@@ -89,6 +89,7 @@ class PartKernels:
         self._partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
         self._kernel = slices_kernel(typed, analysis)
         self.by_source = self._kernel.by_source
+        self._searches = analysis.vote and not self.by_source
         types = (
             f"VID={'int' if ids.itemsize == 4 else 'long long'}",
             f"EID={'unsigned' if offsets_dtype(shape.num_arcs).itemsize == 4 else 'long long'}",
@@ -129,7 +130,7 @@ class PartKernels:
             if is_first:
                 self.offer(0, self.shape.num_vertices)
             self._arguments["A"] = self.box(self.memory.offers)
-        self.launch("pull_slice", box)
+        self.launch("search_slice" if self._searches else "pull_slice", box)
         self._arguments["A"] = box
 
     def offer(self, first: int, last: int) -> None:

@@ -8,6 +8,8 @@
 #define SLICED 1
 #include "supersteps.cuh"
 
+#define LONE_PROBES 8  // arcs that a lane looks at alone before its warp helps
+
 struct Piece {
     i64 first, last;            // the part's own vertices
     i64 start, stop;            // the rows of the slice
@@ -145,6 +147,62 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pull_slice(const Arguments a
         if (!taken || g.found == 0) return;
         t.messages += g.found;
         store_message(box, v, p.received[v] ? merge(load_message(box, v), g.message) : g.message);
+        p.received[v] = 1;
+    });
+    __syncwarp();
+    flush_counters(t, superstep_slot(a));
+}
+
+// As pull_slice where one message is as good as all: a lane looks at the first arcs of its row, which lead to hubs, and
+// its warp helps with the rest of those rows that found nobody.
+extern "C" __global__ void __launch_bounds__(BLOCK) search_slice(const Arguments a, const Piece p, const Merged box) {
+    Frame f = frame_of(a);
+    Tally t = {0, true};
+    const auto sends = [&](vid u, vid v, eid arc) {
+        if (!in_frontier(f, u)) return false;
+        return SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.in_weights, arc));
+    };
+    each_row(p.start, p.stop, [&](bool valid, vid v) {
+        bool looking = valid && !p.received[v] && (WANTS_ALWAYS || wants_at(a.S, f.K, v)), hit = false;
+        eid arc = 0, end = 0;
+        vid u = 0;
+        if (looking) {
+            arc = __ldg(a.G.in_offsets + v);
+            end = __ldg(a.G.in_offsets + v + 1);
+#pragma unroll 1
+            for (int probe = 0; probe < LONE_PROBES && arc < end; ++probe, ++arc) {
+                u = __ldg(a.G.sources + arc);
+                hit = sends(u, v, arc);
+                if (hit) break;
+            }
+            looking = !hit && arc < end;
+        }
+        for (unsigned rest = __ballot_sync(FULL, looking); rest; rest &= rest - 1) {
+            const int owner = __ffs(rest) - 1;
+            const vid row = __shfl_sync(FULL, v, owner);
+            const eid last = __shfl_sync(FULL, end, owner);
+            for (eid at = __shfl_sync(FULL, arc, owner); at < last; at += 32) {
+                vid other = 0;
+                bool found = false;
+                if (at + lane() < last) {
+                    other = __ldg(a.G.sources + at + lane());
+                    found = sends(other, row, at + lane());
+                }
+                const unsigned finders = __ballot_sync(FULL, found);
+                if (!finders) continue;
+                const int first = __ffs(finders) - 1;
+                const vid chosen = __shfl_sync(FULL, other, first);
+                if ((int)lane() == owner) {
+                    hit = true;
+                    u = chosen;
+                    arc = at + first;
+                }
+                break;
+            }
+        }
+        if (!hit) return;
+        t.messages += 1;
+        put(box, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.in_weights, arc)));
         p.received[v] = 1;
     });
     __syncwarp();
