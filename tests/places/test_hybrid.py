@@ -21,6 +21,7 @@ from dromos.places import PlacedEngine
 from dromos.places.hybrid import SPLITS, HybridEngine, split_graph
 from dromos.places.hybrid.model import choose, predicted
 from dromos.places.hybrid.rates import Rates
+from dromos.places.hybrid.split import order_of
 from dromos.program import Program
 from tests.places.test_cpu import weighted
 from tests.places.test_programs import KINDS, check_on
@@ -183,6 +184,27 @@ def test_parts_have_their_share(share: float, split: str) -> None:
     if 0 < share < 1 and split != "random":
         first, second = np.split(made.graph.out_degree, [made.bounds[1]])
         assert first.min() >= second.max() if split == "high" else first.max() <= second.min()
+
+
+def test_many_vertices_are_sorted_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    degree = np.random.default_rng(1).integers(0, 40, 3000)
+    expected = {split: order_of(degree, split) for split in SPLITS}
+    monkeypatch.setattr("dromos.places.hybrid.split._LARGE", 1)
+    for split in SPLITS:
+        np.testing.assert_array_equal(order_of(degree, split), expected[split])
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_a_split_graph_is_the_same_graph(symmetric: bool) -> None:
+    graph = generators.watts_strogatz(200, 6, 0.3, seed=1) if symmetric else generators.uniform(200, 900, seed=5)
+    graph = weighted(graph)
+    assert (graph.known_flags.symmetric and graph.known_flags.parallel_edges is False) == symmetric
+    made = split_graph(graph, (0.3, 0.7), "low")
+    src = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
+    expected = np.lexsort((made.new_ids[graph.targets], made.new_ids[src]))
+    np.testing.assert_array_equal(made.graph.targets, made.new_ids[graph.targets][expected])
+    assert graph.weights is not None
+    np.testing.assert_array_equal(made.graph.weights, graph.weights[expected])
 
 
 def test_arcs_are_found_again() -> None:

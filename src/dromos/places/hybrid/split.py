@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, id_dtype
 from dromos.engines.cpu.memory import reused_empty
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.build import build_csr
 from dromos.graph.transform import reordered, reordered_with_arcs
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import in_blocks
@@ -19,6 +21,7 @@ __all__ = ["SPLITS", "Split", "SplitGraph", "order_of", "split_graph"]
 
 Split: TypeAlias = Literal["high", "low", "random"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+_LARGE: Final = 1 << 20  # vertices that several threads sort
 _SEED: Final = 20130312
 _kept = IdentityCache()
 
@@ -69,7 +72,13 @@ def order_of(degree: Array, split: Split) -> Array:
     """
     if split == "random":
         return np.random.default_rng(_SEED).permutation(len(degree))
-    return np.argsort(-degree if split == "high" else degree, kind="stable")
+    n, largest = len(degree), int(degree.max(initial=0))
+    key = largest - degree if split == "high" else degree
+    if largest > n or n < _LARGE:
+        return np.argsort(key, kind="stable")
+    # a counting sort by degree is the builder's work: every vertex is an arc from its degree, given in order
+    ids = np.arange(n, dtype=id_dtype(n + 1))
+    return build_csr(key.astype(ids.dtype), ids, None, n + 1, dst_ascending=True).targets.astype(np.int64)
 
 
 def split_graph(graph: Graph, shares: tuple[float, ...], split: Split, *, arcs: bool = False) -> SplitGraph:
@@ -101,8 +110,9 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
     wanted = np.cumsum(shares)[:-1] / sum(shares) * graph.num_arcs
     inner = np.searchsorted(arcs_before, np.round(wanted).astype(np.int64))
     bounds = (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)
-    owner = np.repeat(np.arange(len(shares)), np.diff(bounds))
-    order = order[np.lexsort((-graph.in_degree[order], owner))]  # a stable sort
+    if split != "high" or graph.in_degree is not graph.out_degree:
+        pieces = [order[begin:end] for begin, end in pairwise(bounds)]
+        order = np.concatenate([piece[order_of(graph.in_degree[piece], "high")] for piece in pieces])
     if arcs:
         made, given_arcs = reordered_with_arcs(graph, order)
     else:
