@@ -20,7 +20,7 @@ import numpy as np
 from dromos import disk_cache
 from dromos.errors import DeviceError
 
-__all__ = ["FOLDER", "Module", "compile_cubin", "headers", "load"]
+__all__ = ["FOLDER", "Module", "as_bytes", "compile_cubin", "headers", "load"]
 
 FOLDER: Final = Path(__file__).with_name("kernels")
 # Contracted multiply-adds would round otherwise than the CPU does; every kernel here waits for memory, not for them.
@@ -96,12 +96,14 @@ class Module:
 
     def launch(self, kernel: str, blocks: int, threads: int, *arguments: Any, together: bool = False) -> None:
         """Start a kernel on the current stream; ``together``: its blocks may wait for each other."""
-        self[kernel]((blocks,), (threads,), tuple(map(_plain, arguments)), enable_cooperative_groups=together)
+        self[kernel]((blocks,), (threads,), tuple(map(as_bytes, arguments)), enable_cooperative_groups=together)
 
 
-def _plain(argument: Any) -> Any:
+def as_bytes(argument: Any) -> Any:
     """A record as its bytes: CuPy has an array describe its type, which takes a record long."""
-    return argument.view((np.void, argument.nbytes)) if isinstance(argument, np.ndarray) else argument
+    if not isinstance(argument, np.ndarray) or (argument.dtype.kind == "V" and argument.dtype.names is None):
+        return argument
+    return argument.view((np.void, argument.nbytes))
 
 
 def load(text: str, name: str, *, defines: Sequence[str] = ()) -> Module:

@@ -64,6 +64,7 @@ class TellingPart:
 
     def __init__(self) -> None:
         self._stages: dict[object, Array] = {}
+        self._told_in: dict[Phase, tuple[str, ...]] = {}
         self._listed: tuple[int, int] | None = None  # whose messages are listed on the device
         self._first_ones: list[Array] = []
         self._no_ids = np.empty(0, self.typed.types.id)
@@ -72,6 +73,11 @@ class TellingPart:
         """Whether copies may hold all rows where many vertices are active; for parts in one process."""
 
     def _told(self, phase: Phase) -> tuple[str, ...]:
+        if phase not in self._told_in:
+            self._told_in[phase] = self._find_told(phase)
+        return self._told_in[phase]
+
+    def _find_told(self, phase: Phase) -> tuple[str, ...]:
         if self.last - self.first == self.shape.num_vertices:
             return ()
         if phase == "push" and is_claimed(self.typed, self.analysis):

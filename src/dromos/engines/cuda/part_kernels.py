@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.engines import GraphShape
 from dromos.engines.arc_order import in_order
+from dromos.engines.cuda.compiler import as_bytes
 from dromos.engines.cuda.device_slices import device_offsets, device_slice, offsets_dtype
 from dromos.engines.cuda.layout import (
     HEAD_BYTES,
@@ -96,6 +97,9 @@ class PartKernels:
         )
         self._module = module_of(typed, analysis, self._kernel, types, CudaOptions(), _BLOCK)
         self._arguments, self._piece = np.zeros(1, arguments_type(typed)), np.zeros(1, piece_type)
+        self._passed = as_bytes(self._arguments), as_bytes(self._piece)
+        self._merged_type = merged_type(typed)
+        self._seen = self._record.view(control_type(typed))
         self._row_starts = device_offsets(shape, "push")
         self._in_starts = device_offsets(shape, "pull") if [*reads(typed.ir.exprs(), "in_degree")] else None
         self._flipped = False
@@ -115,7 +119,7 @@ class PartKernels:
         if together:
             self._control.data.memset_async(0, LAUNCH_BYTES)
         grid = self._module.cooperative_grid(name, _BLOCK)
-        self._module.launch(name, grid, _BLOCK, self._arguments, self._piece, *more, together=together)
+        self._module.launch(name, grid, _BLOCK, *self._passed, *more, together=together)
 
     def push_away(self) -> None:
         """Start a push along the slice at hand that leaves out the part's own vertices."""
@@ -139,7 +143,7 @@ class PartKernels:
         self._arguments["A"] = self.box(self.memory.offers)
         self.point_at_range(first, last)
         self.launch("offer_part")
-        self._arguments["A"], self._piece = box, piece
+        self._arguments["A"], self._piece[...] = box, piece
 
     def pack_box(self, first: int, last: int) -> None:
         """Start listing the messages to vertices ``first..last`` in :attr:`packed`; they are forgotten in the box."""
@@ -153,7 +157,7 @@ class PartKernels:
         self.point_at_range(first, last)
         ids, *values = self.packed
         self.launch("pack_box", np.uint64(address(ids)), self.box(values), np.uint64(address(self._count)))
-        self._piece = piece
+        self._piece[...] = piece
         fetch_later(self._count, self._counted, stream)
 
     def num_packed(self) -> int:
@@ -164,13 +168,13 @@ class PartKernels:
         return int(self._counted[0])
 
     def record(self) -> Any:
-        """The record that the kernels since the last :meth:`turn` left; waits for them."""
+        """The record that the kernels since the last :meth:`turn` left; waits for them. It is gone with the next."""
         import cupy
 
         stream = cupy.cuda.get_current_stream()
         fetch_later(self._control, self._record, stream)
         stream.synchronize()
-        return self._record.copy().view(control_type(self.typed))[0]
+        return self._seen[0]
 
     def turn(self, superstep: int, size: int, reductions: dict[str, Any]) -> None:
         """The next frontier, of ``size`` vertices, is the one at hand; the record begins anew."""
@@ -196,7 +200,7 @@ class PartKernels:
 
     def box(self, arrays: Any) -> Any:
         """Accumulators as kernels take them."""
-        record = np.zeros(1, merged_type(self.typed))
+        record = np.zeros(1, self._merged_type)
         for i, array in enumerate(arrays):
             record[f"a{i}"] = address(array)
         return record
