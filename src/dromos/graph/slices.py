@@ -31,6 +31,8 @@ class GraphSlice:
     offsets: Array
     targets: Array
     weights: Array | None
+    lacks_arcs: bool = False
+    """Whether any row may lack arcs, which are elsewhere; else the first and the last one alone."""
 
     @property
     def num_vertices(self) -> int:

@@ -72,6 +72,7 @@ class ClaimingPart(CompiledPart):
         self._in_bits = False  # the frontier is in `_own`
         self._found = self._found_out = self._gone = 0  # of the superstep that runs
         self._pulled = False
+        self._pulled_out = 0  # who was found by a pull; others may tell of more
         self._initialise()
 
     def _allocate(self, specs: tuple[FieldSpec, ...], rows: int) -> dict[str, Array]:
@@ -181,12 +182,14 @@ class ClaimingPart(CompiledPart):
         run = self._launcher
         counters, report = run.counters(), run.report()
         run.run(
-            self._kernels.pull_claims, slice_arrays(piece), self._fields(), edge_arrays(self, piece, "pull"),
-            run.context(), self._offsets, self._front, self._wanting, self._following, counters, report,
+            self._kernels.pull_claims, slice_arrays(piece), piece.lacks_arcs, self._fields(),
+            edge_arrays(self, piece, "pull"), run.context(), self._offsets, self._front, self._wanting,
+            self._following, counters, report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
         lines = report.reshape(-1, LINE)
         self._found += int(lines[:, CLAIMED].sum())
+        self._pulled_out = self._found
         self._found_out += int(lines[:, OUT_DEGREES].sum())
 
     def _count(self, counters: Array, report: Array) -> None:
@@ -209,6 +212,9 @@ class ClaimingPart(CompiledPart):
         """What was found is the frontier now; as a list, which is empty where it is in bits."""
         self._size, self._out = self._found, self._found_out
         if self._pulled:
+            told = self._next[self._pulled_out : self._found]  # by others, after the pull
+            if len(told):
+                self._launcher.run(self._kernels.to_bits, told, self._following, work=len(told))
             if self._front is self._own:
                 self._front = self._following
             self._own, self._following = self._following, self._own

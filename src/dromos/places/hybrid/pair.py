@@ -33,6 +33,7 @@ __all__ = ["PUSHED", "Pair", "inner_slice", "is_pair"]
 
 PUSHED: Final = 4.0
 """The cost of an arc that a CPU pushes along, where one that it pulls along costs 1."""
+_PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
 _kept = IdentityCache()
 
@@ -68,7 +69,7 @@ def inner_slice(graph: Graph, first: int, last: int, direction: Direction) -> Gr
         inside = np.flatnonzero((targets >= first) & (targets < last))
         weights = None if rows.weights is None else rows.weights[begin:end][inside]
         starts = np.searchsorted(inside, offsets - begin)
-        known[key] = GraphSlice(first, last, starts, targets[inside], weights)
+        known[key] = GraphSlice(first, last, starts, targets[inside], weights, lacks_arcs=True)
     found: GraphSlice = known[key]
     return found
 
@@ -92,7 +93,7 @@ class Pair:
         """Whether supersteps that push may run here."""
         self.pulls = not (by_arc or sums_floats(typed) or can_post(parts))
         """Whether those that pull may: floats are added in a fixed order, and messages that are posted are cheaper."""
-        self._claims = is_claimed(typed, analysis)  # a list of them does not mix with the bits that a pull leaves
+        self._claims = is_claimed(typed, analysis)
 
     def halves(self, path: Path, active_arcs: Sequence[int]) -> tuple[list[Partial], list[float]]:
         """See :class:`dromos.places.driver.PlacedExecution`; ``active_arcs``: the out-arcs of each part's frontier."""
@@ -148,7 +149,9 @@ class Pair:
     def _send_within(self, active_arcs: int) -> None:
         host = self._parts[self._host]
         arcs = int(self._graph.offsets[host.last]) - int(self._graph.offsets[host.first])
-        direction: Direction = "push" if self._claims or PUSHED * active_arcs < arcs else "pull"
+        if self._claims:  # a pull ends at the first active neighbour
+            arcs = min(arcs, _PROBED * (host.last - host.first))
+        direction: Direction = "push" if PUSHED * active_arcs < arcs else "pull"
         if direction == "push" and not active_arcs:
             return
         piece = inner_slice(self._graph, host.first, host.last, direction)

@@ -228,8 +228,11 @@ def push_claims(
 
 
 @lean_kernel
-def pull_claims(thread, threads, piece, S, E, K, offsets, front, wanting, following, counters, report):
-    """Every vertex of a slice that wants a message looks for one in-neighbour in ``front``."""
+def pull_claims(thread, threads, piece, lacks_arcs, S, E, K, offsets, front, wanting, following, counters, report):
+    """Every vertex of a slice that wants a message looks for one in-neighbour in ``front``.
+
+    ``lacks_arcs``: any row may be a piece of one; else the first and the last alone.
+    """
     start, row_offsets, sources, weights = piece
     shift = first_arc(row_offsets, 0)
     count = row_offsets.size - 1
@@ -255,8 +258,8 @@ def pull_claims(thread, threads, piece, S, E, K, offsets, front, wanting, follow
                 v = (w << 6) + np.int64(b)
                 rest &= rest - BIT
                 begin, end = first_arc(row_offsets, v - start) - shift, first_arc(row_offsets, v - start + 1) - shift
-                if begin == end and start < v < start + count - 1:
-                    closed |= BIT << b  # it has no in-arcs: only the first and the last row may be pieces
+                if begin == end and not lacks_arcs and start < v < start + count - 1:
+                    closed |= BIT << b  # it has no in-arcs
                 for arc in range(begin, end):
                     u = np.int64(load(sources, arc))
                     if (load(front, u >> 6) >> np.uint64(u & 63)) & BIT:
