@@ -31,7 +31,7 @@ from dromos.dtypes import Array
 from dromos.errors import FieldOverflowError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["BetweennessResult", "Dependencies", "Paths", "betweenness", "verify"]
 
@@ -189,7 +189,9 @@ def betweenness(
     on = lightest(graph) if by_weight else simple(graph)
     start_from = range(graph.num_vertices) if chosen is None else chosen
     kernel = "weighted_betweenness" if by_weight else "betweenness"
-    fields = session.native(kernel, on, sources=start_from, endpoints=endpoints, progress=session.progress)
+    fields = session.native(
+        kernel, on, keep_on_device=True, sources=start_from, endpoints=endpoints, progress=session.progress
+    )
     total = _by_programs(session, on, start_from, endpoints) if fields is None else fields["dependency"]
     share, share_of_chosen = _shares(graph, chosen, normalized, endpoints)
     _scale(total, share, chosen, share_of_chosen)
@@ -268,7 +270,10 @@ def _scale(total: Array, share: float, chosen: list[int] | None, share_of_chosen
     def part(begin: int, end: int) -> None:
         total[begin:end] *= share
 
-    in_blocks(part, len(total), block=1 << 18)
+    if array_module(total) is np:
+        in_blocks(part, len(total), block=1 << 18)
+    else:
+        part(0, len(total))
     if own is not None:
         total[chosen] = own
 
