@@ -1,7 +1,10 @@
 """What a person waits for: the public function by the host's clock, beside the time of its work on the device.
 
 The graph is on the device before. ``kept_ms``: the result stays there (``keep_on_device=True``); ``host_ms``: it is
-copied to the host. ``of_must`` is ``kept_ms`` over 1.3 times the device's time and 0.2 ms: at most 1 is reached.
+copied to the host, ``mb`` of it. ``of_must`` is ``kept_ms`` over 1.3 times the device's time and 0.2 ms, and
+``host_of_must`` is ``host_ms`` over that and a copy at 20 GB/s: at most 1 is reached. Sums over joint searches come to
+the host in any case. On ``parallel21``, a uniform graph with each edge twice, the simple graph is made by the first
+call and kept, so the device's time is that of the simple graph's kernel. ``first copy`` is a graph's way to the device.
 """
 
 from __future__ import annotations
@@ -10,19 +13,27 @@ import statistics
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import numpy as np
+
 import dromos as dr
 from benchmarks.gpu.algorithms import sampled
+from benchmarks.gpu.device import milliseconds
+from benchmarks.gpu.graphs import make
 from benchmarks.gpu.resident import Resident, resident
-from benchmarks.gpu.timing import wall_ms
+from benchmarks.gpu.timing import run_native, wall_ms
 from benchmarks.gpu.works import WORKS
 from benchmarks.record import say
 from dromos.engines import Engine
+from dromos.graph.graph import Flags
 
 __all__ = ["KEY", "run"]
 
 KEY = ("work", "graph")
 GRAPHS = ("kron22",)
 _CALLS = 12
+_LABEL_ROUNDS, _JOINT = 10, 64
+_LABELS = f"label propagation, {_LABEL_ROUNDS} rounds"
+_COPIED = {"level", "parent", "distance", "rank", "label", "core", "triangles", "centrality"}
 
 Call = Callable[..., Any]
 
@@ -36,6 +47,8 @@ def _calls(case: Resident) -> dict[str, Call]:
         "components": lambda **how: dr.connected_components(case.graph, **how),
         "core numbers": lambda **how: dr.core_numbers(case.graph, **how),
         "triangles": lambda **how: dr.triangles(case.graph, **how),
+        "betweenness, one source": lambda **how: dr.betweenness(case.graph, sources=[source], normalized=False, **how),
+        _LABELS: lambda **how: dr.label_propagation(case.graph, max_iter=_LABEL_ROUNDS, **how),
     }
 
 
@@ -47,21 +60,77 @@ def run(quick: bool = False, graphs: Collection[str] = ()) -> Iterator[dict[str,
     for name in graphs or (("kron14",) if quick else GRAPHS):
         case = resident(name, 4)
         for work, call in _calls(case).items():
-            row = _row(engine, case, work, call)
-            say(f"  {name}, {work}: {row['device_ms']:.3f} on the device, {row['kept_ms']:.3f} ms in all")
-            yield row
+            yield _row(case.name, work, _device_ms(engine, case, work), call)
+        yield _joint_row(case)
+        yield _copy_row(case)
         case.release()
+    yield from _parallel_rows("parallel14" if quick else "parallel21")
 
 
-def _row(engine: Engine, case: Resident, name: str, call: Call) -> dict[str, Any]:
+def _device_ms(engine: Engine, case: Resident, name: str) -> float:
+    if name == _LABELS:
+        runs = [run_native("cdlp", case, max_iter=_LABEL_ROUNDS, directed=False).ms for _ in range(4)]
+        return statistics.median(runs[1:])
     work = next(work for work in WORKS if work.name == name)
-    device = sampled(engine, work, Resident(case.csr, case.sources[:1])).summary()["ms"]
+    found: float = sampled(engine, work, Resident(case.csr, case.sources[:1])).summary()["ms"]
+    return found
+
+
+def _row(graph: str, name: str, device: float, call: Call) -> dict[str, Any]:
     kept = _median(lambda: call(device="cuda", keep_on_device=True))
     host = _median(lambda: call(device="cuda"))
+    result, must = call(device="cuda"), 1.3 * device + 0.2
+    size = sum(result[field].nbytes for field in result if field in _COPIED)
+    say(f"  {graph}, {name}: {device:.3f} on the device, {kept:.3f} ms in all, {host:.3f} with the copy")
     return {
-        "work": name, "graph": case.name, "device_ms": device, "kept_ms": kept, "host_ms": host,
-        "of_must": kept / (1.3 * device + 0.2),
+        "work": name, "graph": graph, "device_ms": device, "kept_ms": kept, "host_ms": host, "mb": size / 1e6,
+        "of_must": kept / must, "host_of_must": host / (must + size / 20e6),
     }  # fmt: skip
+
+
+def _joint_row(case: Resident) -> dict[str, Any]:
+    """Closeness from a group of sources: numbers by source, so the copy is nothing."""
+    from dromos.engines.cuda.native.joint import Search
+
+    group = case.random_sources(_JOINT, 1)
+    search = Search(case.device_graph(), _JOINT)
+    search.run(0, group)
+    device = statistics.median(milliseconds(lambda: search.run(0, group))[0] for _ in range(5))
+    host = _median(lambda: dr.closeness(case.graph, sources=group.tolist(), device="cuda"))
+    name = f"closeness, {_JOINT} joint searches"
+    say(f"  {case.name}, {name}: {device:.3f} on the device, {host:.3f} ms in all")
+    return {
+        "work": name, "graph": case.name, "device_ms": device, "host_ms": host,
+        "host_of_must": host / (1.3 * device + 0.2),
+    }  # fmt: skip
+
+
+def _copy_row(case: Resident) -> dict[str, Any]:
+    """A graph on the host, with its memory touched, to the device and under the ids of the device."""
+    from dromos.engines.cuda.device_graph import device_graph, forget
+
+    graph, times = case.csr.host(False), []
+    for _ in range(4):
+        forget(graph)
+        times.append(wall_ms(lambda: device_graph(graph)))
+    ms, size = min(times[1:]), graph.offsets.nbytes + graph.targets.nbytes
+    say(f"  {case.name}, first copy: {ms:.1f} ms, {size / ms / 1e6:.1f} GB/s")
+    return {"work": "first copy", "graph": case.name, "host_ms": ms, "mb": size / 1e6, "gb_s": size / ms / 1e6}
+
+
+def _parallel_rows(name: str) -> Iterator[dict[str, Any]]:
+    csr = make(name.replace("parallel", "urand"))
+    plain = Resident(csr, csr.sources(1))
+    devices = {
+        kernel: statistics.median([run_native(kernel, plain).ms for _ in range(5)][1:])
+        for kernel in ("cores", "triangles")
+    }
+    host = csr.host(False)
+    flags = Flags(directed=False, symmetric=True, sorted=True, parallel_edges=True, self_loops=False)
+    twice = dr.Graph._make(2 * host.offsets, np.repeat(host.targets, 2), None, flags=flags)
+    plain.release()
+    yield _row(name, "core numbers", devices["cores"], lambda **how: dr.core_numbers(twice, **how))
+    yield _row(name, "triangles", devices["triangles"], lambda **how: dr.triangles(twice, **how))
 
 
 def _median(call: Callable[[], Any]) -> float:
