@@ -22,6 +22,7 @@ from dromos.places.saving import restore_parts, save_parts
 from dromos.plan import PATHS, Caps, Path, Stats, require_legal
 from dromos.plan.path import Direction
 from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
+from dromos.program.expr import FALSE
 
 __all__ = ["PlacedExecution"]
 
@@ -141,7 +142,9 @@ class PlacedExecution:
             overflow = self._on_edges("write_edges", senders)
         self._require_fit(overflow)
         self._reductions = total.reductions
-        converged = bool(evaluate(self.ir.converged, self.typed.typing, self._global))
+        converged = self.ir.converged is not FALSE and bool(
+            evaluate(self.ir.converged, self.typed.typing, self._global)
+        )
         for part in self.parts:
             part.finish(total.reductions)
         self._superstep += 1

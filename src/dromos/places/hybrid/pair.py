@@ -12,7 +12,7 @@ goes on to settle its vertices; the host waits for all of that at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeGuard
+from typing import Final, Protocol, TypeGuard
 
 import numpy as np
 
@@ -88,6 +88,7 @@ class Pair:
     ) -> None:
         self._graph, self._parts, self._feeds, self._exchange = graph, parts, feeds, exchange
         self._device, self._host = (0, 1) if parts[0].asynchronous else (1, 0)
+        self._pieces: dict[tuple[int, Direction], list[GraphSlice]] = {}  # they are in memory
         by_arc = bool(typed.ir.edge_fields or typed.ir.edge_params)  # which are found by an arc's number
         self.pushes = not by_arc
         """Whether supersteps that push may run here."""
@@ -138,9 +139,11 @@ class Pair:
         within = arcs / max(self._graph.num_arcs, 1)  # about so many of them have both ends in the part
         return within * min(arcs, PUSHED * active_arcs[self._host])
 
-    def _rows(self, number: int, direction: Direction) -> Any:
-        feed = self._feeds[number]
-        return feed.fetch(feed.holding(None, direction), direction)
+    def _rows(self, number: int, direction: Direction) -> list[GraphSlice]:
+        if (number, direction) not in self._pieces:
+            feed = self._feeds[number]
+            self._pieces[number, direction] = [*feed.fetch(feed.holding(None, direction), direction)]
+        return self._pieces[number, direction]
 
     def _send(self, number: int, path: Path) -> None:
         for piece in self._rows(number, path.direction):
