@@ -31,7 +31,7 @@ from dromos.program.forms import is_claimed, sums_floats
 
 __all__ = ["PUSHED", "Pair", "inner_slice", "is_pair"]
 
-PUSHED: Final = 4.0
+PUSHED: Final = 32.0
 """The cost of an arc that a CPU pushes along, where one that it pulls along costs 1."""
 _PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}

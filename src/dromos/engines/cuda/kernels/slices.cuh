@@ -37,11 +37,13 @@ DEVICE Slot* superstep_slot(const Arguments& a) { return a.W.control->slots + 1;
 template <class F>
 DEVICE void each_sender(const Frame& f, const Piece& p, i64 begin, i64 end, F&& visit) {
     const i64 count = ALWAYS_ACTIVE ? end - begin : p.size;
-    for (i64 base = 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
+    const unsigned share = ALWAYS_ACTIVE ? 32 : share_of((unsigned)count);
+    for (i64 base = share * (i64)warp_in_grid(); base < count; base += share * (i64)warps_in_grid()) {
         const i64 i = base + lane();
+        const bool valid = lane() < share && i < count;
         vid u = 0;
-        if (i < count) u = ALWAYS_ACTIVE ? (vid)(begin + i) : f.queue[i];
-        visit(i < count && u >= begin && u < end, u);
+        if (valid) u = ALWAYS_ACTIVE ? (vid)(begin + i) : f.queue[i];
+        visit(valid && u >= begin && u < end, u);
     }
 }
 
@@ -106,18 +108,21 @@ extern "C" __global__ void __launch_bounds__(BLOCK) start_edges(const Arguments 
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
+DEVICE void push_along(const Arguments& a, const Frame& f, const Piece& p, Tally& t, vid u, vid v, eid arc) {
+    if ((VOTE && newest(p.received + v)) || !is_wanted(a.S, f, p, v)) return;
+    const Weight w = weight_at(a.G.weights, arc);
+    if (!SENDS_ALWAYS && !sends_at(a.S, a.E, f.K, u, v, arc, w)) return;
+    merge_shared(a.A, a.W.locks, v, compute_at(a.S, a.E, f.K, u, v, arc, w));
+    t.messages += 1;
+    if (!newest(p.received + v)) p.received[v] = 1;
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a, const Piece p) {
     Frame f = frame_of(a);
     Slot* launch = f.slot(a);
     Tally t = {0, true};
     const auto visit = [&](bool valid, vid u, vid v, eid arc) {
-        if (!valid || (p.away && v >= p.first && v < p.last)) return;
-        if ((VOTE && newest(p.received + v)) || !is_wanted(a.S, f, p, v)) return;
-        const Weight w = weight_at(a.G.weights, arc);
-        if (!SENDS_ALWAYS && !sends_at(a.S, a.E, f.K, u, v, arc, w)) return;
-        merge_shared(a.A, a.W.locks, v, compute_at(a.S, a.E, f.K, u, v, arc, w));
-        t.messages += 1;
-        if (!newest(p.received + v)) p.received[v] = 1;
+        if (valid && !(p.away && v >= p.first && v < p.last)) push_along(a, f, p, t, u, v, arc);
     };
     const i64 own = p.last - p.first;
     each_sender(f, p, p.start, p.stop, [&](bool take, vid u) {
@@ -127,6 +132,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a
         f.barrier(a);
         walk_deferred(a.G.offsets, a.G.targets, own, a.W.hubs, launch->big, launch->huge, WARPS, visit);
     }
+    __syncwarp();
+    flush_counters(t, superstep_slot(a));
+}
+
+// As push_slice where targets ascend in a row and the other parts' vertices come first: a row is walked as far as they
+// go. Rows are short, since a warp walks its own.
+extern "C" __global__ void __launch_bounds__(BLOCK) push_below(const Arguments a, const Piece p) {
+    Frame f = frame_of(a);
+    Tally t = {0, true};
+    each_sender(f, p, p.start, p.stop, [&](bool take, vid u) {
+        eid begin = 0, low = 0, high = 0;
+        if (take) {
+            begin = low = __ldg(a.G.offsets + u);
+            high = __ldg(a.G.offsets + u + 1);
+        }
+        while (low < high) {
+            const eid middle = low + (high - low) / 2;
+            if (__ldg(a.G.targets + middle) < p.first) low = middle + 1;
+            else high = middle;
+        }
+        __syncwarp();
+        walk_rows(a.G.targets, u, begin, (unsigned)(low - begin), [&](bool valid, vid s, vid v, eid arc) {
+            if (valid) push_along(a, f, p, t, s, v, arc);
+        });
+    });
     __syncwarp();
     flush_counters(t, superstep_slot(a));
 }
@@ -202,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) search_slice(const Arguments
         }
         if (!hit) return;
         t.messages += 1;
-        put(box, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.in_weights, arc)));
+        store_message(box, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.in_weights, arc)));
         p.received[v] = 1;
     });
     __syncwarp();
