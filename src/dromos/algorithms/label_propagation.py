@@ -19,7 +19,7 @@ from dromos.algorithms.arguments import count_of, sources_of_arcs
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session, array_module, on_host
+from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["LabelPropagationResult", "label_propagation", "verify"]
 
@@ -48,15 +48,21 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
     rounds = count_of(max_iter, "max_iter")
     fields = session.require_native("cdlp", keep_on_device=True, max_iter=rounds, directed=graph.directed)
     label, previous = fields["label"], fields["previous"]
-    in_use = array_module(label).zeros(graph.num_vertices, dtype=bool)
-    in_use[label] = True
+    count = int(fields["count"]) if "count" in fields else _in_use(label)  # a kernel that knows it saves a pass
     return session.result(
         LabelPropagationResult,
         {"label": label},
-        values={"count": int(in_use.sum())},
+        values={"count": count},
         vertex_fields={"label"},
         verifier=lambda result: verify(graph, result["label"], on_host(previous), rounds),
     )
+
+
+def _in_use(label: Array) -> int:
+    """How many different labels there are."""
+    used = np.zeros(len(label), dtype=bool)
+    used[label] = True
+    return int(used.sum())
 
 
 def verify(graph: Graph, label: Array, previous: Array, rounds: int) -> None:

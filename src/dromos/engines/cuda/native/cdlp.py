@@ -32,7 +32,10 @@ _ITEMS_AT_ONCE: Final = 1 << 14
 
 
 def cdlp(graph: DeviceGraph, *, max_iter: int, directed: bool) -> Mapping[str, Any]:
-    """``label`` after ``max_iter`` rounds, and ``previous``, a round before; ``directed`` counts in-neighbours too."""
+    """``label`` after ``max_iter`` rounds, ``previous``, a round before, and ``count``, of labels in use.
+
+    ``directed`` counts in-neighbours too.
+    """
     import cupy
 
     n, dtype = graph.num_vertices, graph.out.targets.dtype
@@ -44,7 +47,9 @@ def cdlp(graph: DeviceGraph, *, max_iter: int, directed: bool) -> Mapping[str, A
             previous, label = label, previous
             propagation.round(previous, label)
             cupy.cuda.get_current_stream().synchronize()
-    return {"label": label, "previous": previous}
+    in_use = cupy.zeros(n, dtype=bool)
+    in_use[label] = True
+    return {"label": label, "previous": previous, "count": int(in_use.sum())}
 
 
 class _Propagation:

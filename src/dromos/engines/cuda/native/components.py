@@ -26,13 +26,21 @@ _LAUNCH_ARCS: Final = 1 << 32
 
 
 def components(graph: DeviceGraph) -> Mapping[str, Any]:
-    """``label``: the least given id of each vertex's component; arcs count in both directions."""
+    """``label``: the least given id of each vertex's component; arcs count in both directions. ``count``: of them."""
+    import cupy
+
+    label = _labels(graph)
+    ids = cupy.arange(graph.num_vertices, dtype=label.dtype) if graph.ids is None else graph.ids
+    return {"label": label, "count": int(cupy.count_nonzero(label == ids))}
+
+
+def _labels(graph: DeviceGraph) -> Any:
     import cupy
 
     n, dtype = graph.num_vertices, graph.out.targets.dtype
     parent = cupy.empty(n, dtype)
     if n == 0:
-        return {"label": parent}
+        return parent
     module = module_of(_NAME, graph)
     vertices, symmetric = dtype.type(n), np.int32(graph.symmetric)
     rows = (graph.out.offsets, graph.out.targets)
@@ -49,11 +57,11 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
     _finish(graph, module, parent, giant)
     if graph.ids is None:  # the root of a tree is its least id
         launch(module, "compress", grid, _THREADS, vertices, parent)
-        return {"label": parent}
+        return parent
     launch(module, "gather_names", grid_for(n, _THREADS, each=8), _THREADS, vertices, graph.ids, giant, parent, least)
     label = cupy.empty(n, dtype)
     launch(module, "spread_names", grid, _THREADS, vertices, parent, least, label)
-    return {"label": label}
+    return label
 
 
 def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any) -> None:
