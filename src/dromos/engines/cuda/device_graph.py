@@ -156,7 +156,7 @@ class DeviceGraph:
 
     def to_given_order(self, values: Any) -> Any:
         """Per-vertex values of the device, in the given order."""
-        return values if self.rank is None else values[self.rank]
+        return values if self.rank is None else values.take(self.rank, axis=0)
 
 
 # ---- the graphs that are on a device -------------------------------------------------------------------------------

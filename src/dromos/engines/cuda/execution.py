@@ -169,7 +169,8 @@ class CudaExecution:
             )  # fmt: skip
             self._modules[kernel] = module
         arguments = self._arguments
-        self._point_at_messages(kernel)
+        if name != "initialise":  # which sends none
+            self._point_at_messages(kernel)
         arguments["step"]["horizon"] = horizon
         arguments["K"]["superstep"] = self._superstep
         self.buffers.report[:HEAD_BYTES].data.memset_async(0, HEAD_BYTES)

@@ -13,6 +13,7 @@ from dromos.engines import GraphLike
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import control_type, reduced_type, row_type
 from dromos.engines.cuda.records import number_of
+from dromos.engines.cuda.transfers import fetch_later, pinned_empty
 from dromos.program import Program, TypedProgram
 
 __all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params", "state_bytes"]
@@ -139,6 +140,7 @@ class Buffers:
         self.control_type = control_type(typed)
         self._head = -(-self.control_type.itemsize // 64) * 64
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
+        self._read = np.empty(0, np.uint8)
         self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
         self.level_counters = cupy.empty(LEVEL_COUNTERS, cupy.uint64)
         self.buckets = cupy.empty(_BUCKETS_BYTES, cupy.uint8)
@@ -157,6 +159,13 @@ class Buffers:
 
     def read(self, rows: int) -> tuple[Any, Array]:
         """The control record, and the first ``rows`` rows of the trace: one copy to the host."""
-        raw = self.report[: self._head + rows * row_type.itemsize].get()
+        import cupy
+
+        size, stream = self._head + rows * row_type.itemsize, cupy.cuda.get_current_stream()
+        if len(self._read) < size:
+            self._read = pinned_empty(size, np.dtype(np.uint8))
+        fetch_later(self.report[:size], self._read, stream)
+        stream.synchronize()
+        raw = self._read[:size].copy()
         control = raw[: self.control_type.itemsize].view(self.control_type)[0]
         return control, raw[self._head :].view(row_type)
