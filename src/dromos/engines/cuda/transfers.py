@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines.cpu.memory import reused_empty
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
@@ -39,7 +40,7 @@ def to_host(values: Any, out: Array | None = None) -> Array:
         if pinned is not None:
             values.get(out=pinned)
             return pinned
-    whole = np.empty(values.shape, values.dtype) if out is None else out
+    whole = reused_empty(values.shape, values.dtype) if out is None else out  # whose pages are there, or huge
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
     _in_lanes(_Lane.fetch, int(values.data.ptr), whole.reshape(-1).view(np.uint8))
     return whole
@@ -91,7 +92,7 @@ def to_device(values: Array) -> Any:
     return copied
 
 
-def _in_lanes(move: Callable[[_Lane, int, Array], None], address: int, data: Array) -> None:
+def _in_lanes(move: Callable[[_Lane, list[tuple[int, Array]]], None], address: int, data: Array) -> None:
     """Move ``data`` from or to an address on the current device, several threads at a time."""
     import cupy
 
@@ -99,8 +100,8 @@ def _in_lanes(move: Callable[[_Lane, int, Array], None], address: int, data: Arr
 
     def copy(thread: int, threads: int) -> None:
         with cupy.cuda.Device(device), _lane(device) as lane:
-            for begin in range(thread * _CHUNK, size, threads * _CHUNK):
-                move(lane, address + begin, data[begin : min(begin + _CHUNK, size)])
+            begins = range(thread * _CHUNK, size, threads * _CHUNK)
+            move(lane, [(address + begin, data[begin : min(begin + _CHUNK, size)]) for begin in begins])
 
     run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // _CHUNK))
 
@@ -139,27 +140,40 @@ def send_later(values: Array, out: Any, stream: Any) -> None:
 
 
 class _Lane:
-    """A stream of the current device, and memory that the device reads and writes."""
+    """A stream of the current device, and two buffers that the device reads and writes: one while the other is used."""
 
     def __init__(self) -> None:
         import cupy
 
         self.runtime, self.stream = cupy.cuda.runtime, cupy.cuda.Stream(non_blocking=True)
-        self.staged = np.frombuffer(cupy.cuda.alloc_pinned_memory(_CHUNK), np.uint8, _CHUNK)
+        self.staged = [np.frombuffer(cupy.cuda.alloc_pinned_memory(_CHUNK), np.uint8, _CHUNK) for _ in range(2)]
+        self.done = [cupy.cuda.Event(disable_timing=True) for _ in range(2)]
 
-    def fetch(self, source: int, out: Array) -> None:
-        """Copy from an address on the device."""
-        kind = self.runtime.memcpyDeviceToHost
-        self.runtime.memcpyAsync(self.staged.ctypes.data, source, out.nbytes, kind, self.stream.ptr)
-        self.stream.synchronize()
-        out[:] = self.staged[: out.nbytes]
+    def fetch(self, pieces: list[tuple[int, Array]]) -> None:
+        """Copy from addresses on the device."""
+        for number in range(len(pieces) + 1):
+            if number < len(pieces):
+                source, out = pieces[number]
+                self._copy(number % 2, self.staged[number % 2].ctypes.data, source, out.nbytes, to_host=True)
+            if number:
+                _, out = pieces[number - 1]
+                self.done[(number - 1) % 2].synchronize()
+                out[:] = self.staged[(number - 1) % 2][: out.nbytes]
 
-    def send(self, target: int, values: Array) -> None:
-        """Copy to an address on the device."""
-        kind = self.runtime.memcpyHostToDevice
-        self.staged[: values.nbytes] = values
-        self.runtime.memcpyAsync(target, self.staged.ctypes.data, values.nbytes, kind, self.stream.ptr)
+    def send(self, pieces: list[tuple[int, Array]]) -> None:
+        """Copy to addresses on the device."""
+        for number, (target, values) in enumerate(pieces):
+            if number > 1:
+                self.done[number % 2].synchronize()
+            staged = self.staged[number % 2]
+            staged[: values.nbytes] = values
+            self._copy(number % 2, target, staged.ctypes.data, values.nbytes, to_host=False)
         self.stream.synchronize()
+
+    def _copy(self, buffer: int, target: int, source: int, size: int, *, to_host: bool) -> None:
+        kind = self.runtime.memcpyDeviceToHost if to_host else self.runtime.memcpyHostToDevice
+        self.runtime.memcpyAsync(target, source, size, kind, self.stream.ptr)
+        self.done[buffer].record(self.stream)
 
 
 _idle: dict[int, list[_Lane]] = {}  # by device; kept, since a lane takes longer to make than to use
