@@ -25,10 +25,10 @@ from dromos.engines.cpu.launching import (
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.engines.cpu.words import is_clear, rows_of, words_of
 from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.engines.saving import Saved
 from dromos.graph.slices import GraphSlice
-from dromos.parallel import in_blocks
 from dromos.plan import Path
 from dromos.program import FieldSpec, GraphTypes, Program
 from dromos.program.expr import reads
@@ -134,11 +134,7 @@ class ClaimingPart(CompiledPart):
     @property
     def wants_none(self) -> bool:
         """Whether no own vertex wants a message any more, so that none need be sent here."""
-        words, first, last = self._wanting[self._words], self.first, self.last
-        if len(words) < 2:
-            return last == first or not (int(words[0]) >> first % 64) & ((1 << (last - first)) - 1)
-        low, high = int(words[0]) >> first % 64, int(words[-1]) << (-last) % 64 & (2**64 - 1)
-        return not (low or high or words[1:-1].any())
+        return is_clear(self._wanting, self.first, self.last)
 
     def _listing(self, bits: Array, room: Array) -> Array:
         run, report = self._launcher, self._launcher.report()
@@ -264,7 +260,7 @@ class ClaimingPart(CompiledPart):
                 self.state[name][at] = values
         if not copies.active:
             return
-        marks = _words_of(copies) if copies.marks is None else copies.marks
+        marks = words_of(copies) if copies.marks is None else copies.marks
         self._launcher.run(
             self._kernels.take_marks, copies.first, copies.last, read_only(marks), self._front, self._wanting,
             work=len(marks),
@@ -293,7 +289,7 @@ class ClaimingPart(CompiledPart):
             begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))
             ids = self._sorted_away[begin:end]
         kinds = zip(self._told_messages, self.typed.accumulators, strict=True)
-        return Messages.packed(first, last, ids, tuple(_rows_of(values, ids).view(dtype) for values, dtype in kinds))
+        return Messages.packed(first, last, ids, tuple(rows_of(values, ids).view(dtype) for values, dtype in kinds))
 
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
@@ -317,19 +313,3 @@ class ClaimingPart(CompiledPart):
 
     def _write_edges(self, piece: GraphSlice) -> None:
         return
-
-
-def _rows_of(values: Array, ids: Array) -> Array:
-    """``values[ids]``, by all threads where there are many."""
-    found = np.empty(len(ids), values.dtype)
-    in_blocks(lambda begin, end: np.take(values, ids[begin:end], out=found[begin:end], mode="clip"), len(ids))
-    return found
-
-
-def _words_of(copies: Copies) -> Array:
-    """The marks of copies that tell ids."""
-    begin, end = copies.first // 64 * 64, (copies.last + 63) // 64 * 64
-    marked = np.zeros(end - begin, dtype=bool)
-    at: Any = slice(copies.first - begin, copies.last - begin) if copies.ids is None else copies.ids - begin
-    marked[at] = True
-    return np.packbits(marked, bitorder="little").view(np.uint64)
