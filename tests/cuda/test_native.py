@@ -95,7 +95,8 @@ def _run(name: str, graph: dr.Graph, *, renumber: bool = True, **options: Any) -
 
     device = DeviceGraph.from_host(graph, renumber=renumber)
     fields = _kernel(name)(device, **options)
-    return {field: device.to_given_order(values).get() for field, values in fields.items()}
+    arrays = {field: values for field, values in fields.items() if np.ndim(values)}
+    return {field: device.to_given_order(values).get() for field, values in arrays.items()}
 
 
 def _least_of_component(graph: dr.Graph) -> Array:
@@ -221,7 +222,10 @@ def test_wide_ids_and_offsets_give_the_same(name: str, targets: type, offsets: t
     )
     want = _run(name, graph, **options)
     for field, values in _kernel(name)(device, **options).items():
-        np.testing.assert_array_equal(values.get(), want[field])
+        if np.ndim(values):
+            np.testing.assert_array_equal(values.get(), want[field])
+        else:
+            assert values == want[field]
 
 
 def test_rows_may_come_unsorted() -> None:

@@ -31,7 +31,7 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
 
     label = _labels(graph)
     ids = cupy.arange(graph.num_vertices, dtype=label.dtype) if graph.ids is None else graph.ids
-    return {"label": label, "count": int(cupy.count_nonzero(label == ids))}
+    return {"label": label, "count": int((label == ids).sum())}
 
 
 def _labels(graph: DeviceGraph) -> Any:
