@@ -83,15 +83,19 @@ class Accumulators:
         if self._monoid is ANY or self._monoid.keyed:
             self.add(ids, messages)
             return
-        self._mark(ids[~self.got[ids]])
+        fresh: list[Array] = []  # appending is safe from several threads
 
         def merge(begin: int, end: int) -> None:
             at = ids[begin:end]
+            fresh.append(at[~self.got[at]])
+            self.got[at] = True
             with np.errstate(all="ignore"):
                 for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
                     into[at] = _UFUNCS[self._monoid.part(i).name](into[at], values[begin:end])
 
         in_blocks(merge, len(ids))
+        if fresh:
+            self.note(np.concatenate(fresh).astype(self._ids, copy=False))
 
     def add_runs(self, ids: Array, messages: tuple[Array, ...]) -> None:
         """As :meth:`add`, where equal ids stand together: a run is merged at once."""
