@@ -3,8 +3,9 @@
 The graph is on the device before. ``kept_ms``: the result stays there (``keep_on_device=True``); ``host_ms``: it is
 copied to the host, ``mb`` of it. ``of_must`` is ``kept_ms`` over 1.3 times the device's time and 0.2 ms, and
 ``host_of_must`` is ``host_ms`` over that and a copy at 20 GB/s: at most 1 is reached. Distances of joint searches
-come to the host in any case. On ``parallel21``, a uniform graph with each edge twice, the simple graph is made by the first
-call and kept, so the device's time is that of the simple graph's kernel. ``first copy`` is a graph's way to the device.
+come to the host in any case. On ``parallel21``, a uniform graph with each edge twice, the simple graph is made by the
+first call and kept, so the device's time is that of the simple graph's kernel. ``first copy`` is a graph's way to the
+device.
 """
 
 from __future__ import annotations
