@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class Accumulators:
                 for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
                     _UFUNCS[self._monoid.part(i).name].at(into, ids, values)
 
-    def add_distinct(self, ids: Array, messages: tuple[Array, ...]) -> None:
+    def add_distinct(self, ids: Array, messages: Sequence[Array]) -> None:
         """As :meth:`add`, where no id repeats: several threads merge.
 
         >>> import dromos.program as dr
@@ -81,7 +81,7 @@ class Accumulators:
         (array([2, 5], dtype=int32), (array([1, 3], dtype=int32),))
         """
         if self._monoid is ANY or self._monoid.keyed:
-            self.add(ids, messages)
+            self.add(ids, tuple(messages))
             return
         fresh: list[Array] = []  # appending is safe from several threads
 
@@ -109,13 +109,6 @@ class Accumulators:
         """Runs of messages that begin at ``starts``, each merged to one, component by component; changes nothing."""
         with np.errstate(all="ignore"):
             return [_UFUNCS[self._monoid.part(i).name].reduceat(values, starts) for i, values in enumerate(messages)]
-
-    def add_distinct(self, ids: Array, messages: Iterable[Array]) -> None:
-        """As :meth:`add`, of a monoid that merges each component by itself, to ``ids`` that do not repeat."""
-        with np.errstate(all="ignore"):
-            for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
-                into[ids] = _UFUNCS[self._monoid.part(i).name](into[ids], values)
-        self._mark(ids[~self.got[ids]])
 
     def _mark(self, fresh: Array) -> None:
         if len(fresh) == 0:
