@@ -23,6 +23,7 @@ import dromos as dr
 from benchmarks.gpu.graphs import make
 from benchmarks.record import say
 from dromos.algorithms.costs import cost_of
+from dromos.algorithms.pagerank import ITERATION
 from dromos.engines.cuda.device_graph import forget
 from dromos.engines.cuda.engine import CudaEngine
 from dromos.engines.cuda.options import CudaOptions
@@ -49,7 +50,7 @@ WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
 """Whether it takes weights, the field that is compared, and the call."""
 _MODELS: dict[str, SplitCost | None] = {
     "bfs": cost_of("bfs").split,
-    "pagerank, an iteration": SplitCost(passes=1),
+    "pagerank, an iteration": ITERATION,
     "components": cost_of("connected_components").split,
     "sssp": cost_of("sssp").split,
 }

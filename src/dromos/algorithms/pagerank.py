@@ -41,7 +41,9 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
-COST: Final = Cost(passes=20, split=SplitCost(passes=20, steps=20))
+ITERATION: Final = SplitCost(arcs=0.52, vertices=0.6, crossing=7, steps=2.5)
+"""Of one iteration on a split graph."""
+COST: Final = Cost(passes=20, split=ITERATION.times(20))
 
 METHODS = ("power", "delta")
 _ITERATIONS = 100

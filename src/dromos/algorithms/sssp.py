@@ -32,7 +32,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
-COST: Final = Cost(passes=3, split=SplitCost(passes=14, crossing=5, steps=14))
+COST: Final = Cost(passes=3, split=SplitCost(arcs=10, vertices=25, crossing=0, steps=14, inner=True))
 
 
 @cache

@@ -13,16 +13,28 @@ MESSAGE_BYTES: Final = 8
 
 @dataclass(frozen=True)
 class SplitCost:
-    """What an algorithm does on a graph that is split over processors, counted on R-MAT graphs."""
+    """What an algorithm does on a graph that is split over processors; fitted to an R-MAT graph split in 15 ways."""
 
-    passes: float
-    """Supersteps in which all vertices are active, or what amounts to them."""
-    crossing: float = MESSAGE_BYTES
-    """Bytes that each vertex is told by in such a superstep."""
-    steps: float = 1.0
+    arcs: float
+    """How often a processor goes along its arcs."""
+    vertices: float
+    """How often it looks at its vertices."""
+    crossing: float
+    """Bytes that each vertex is told by."""
+    steps: float
     """Supersteps, each of which takes a while even if there is nothing to do."""
-    arcs: float = 1.0
-    """The part of the arcs that such a superstep looks at."""
+    inner: bool = False
+    """Whether of a CPU and a GPU the GPU does what crosses the cut, and the CPU the arcs within its part."""
+
+    def times(self, count: float) -> SplitCost:
+        """So many of it, one after the other.
+
+        >>> SplitCost(1, 2, 3, 4).times(2)
+        SplitCost(arcs=2, vertices=4, crossing=6, steps=8, inner=False)
+        """
+        return SplitCost(
+            count * self.arcs, count * self.vertices, count * self.crossing, count * self.steps, self.inner
+        )
 
 
 @dataclass(frozen=True)
