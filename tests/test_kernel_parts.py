@@ -1,13 +1,15 @@
-"""Parts of kernels: compiled without wrappers and machine code of their own, they act as any function of Numba's."""
+"""Kernels and their parts: compiled no further than they are used, they act as any function of Numba's."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dromos import kernel_parts
-from dromos.jit import inline, kernel
+from dromos.jit import inline, kernel, lean_kernel
+from dromos.parallel import run_team
 
 
 def chain() -> tuple[Any, Any]:
@@ -46,3 +48,25 @@ def test_python_is_told_that_it_cannot_call_a_part() -> None:
     _, twice = chain()
     with pytest.raises(TypeError, match=r"twice\(\) is a part of kernels"):
         twice(1)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["this system", "a system without native teams"])
+def test_a_kernel_serves_teams_and_kernels_and_python(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_parts, "is_supported", lambda: known)
+
+    @lean_kernel
+    def note(thread, threads, out):  # type: ignore[no-untyped-def]
+        out[thread] += 10 * threads + thread
+
+    @kernel
+    def outer(out):  # type: ignore[no-untyped-def]
+        note(1, 7, out)
+
+    out = np.zeros(2, np.int64)
+    run_team(note, out, threads=2)
+    assert out.tolist() == [20, 21]
+    outer(out)
+    note(0, threads=3, out=out)
+    assert out.tolist() == [50, 92]
+    names = [function.name for found in note.overloads.values() for function in found.library._final_module.functions]  # type: ignore[attr-defined]
+    assert any("cpython" in name for name in names) is not known

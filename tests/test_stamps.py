@@ -15,7 +15,7 @@ from dromos import stamps
 from pathlib import Path
 stamps._PACKAGE = Path({folder!r})  # where modules of the package are looked for
 import kernels
-print(kernels.answer(), sum(kernels.answer.stats.cache_hits.values()))
+print(kernels.answer(), sum(kernels.answer.wrapped().stats.cache_hits.values()))
 """
 
 
@@ -71,4 +71,4 @@ def test_the_packages_own_kernels_are_stamped():
     from dromos.engines.native import joint_kernels
     from dromos.stamps import source_digest
 
-    assert joint_kernels.traverse._cache._stamp == source_digest(joint_kernels.__file__)
+    assert joint_kernels.traverse._cache._stamp.startswith(source_digest(joint_kernels.__file__))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 
 from dromos.intrinsics import (
@@ -21,7 +20,7 @@ from dromos.intrinsics import (
     store_relaxed,
     store_release,
 )
-from dromos.kernel_parts import kernel_part
+from dromos.kernel_parts import kernel_part, lean_passes, team_kernel
 from dromos.machine_code import keep_machine_code
 from dromos.stamps import source_digest
 
@@ -43,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile a kernel: no GIL, no bounds checks, NumPy's division, machine code kept on disk."""
-    compiled: F = _kept(numba.njit(nogil=True, boundscheck=False, error_model="numpy")(function))
+    compiled: F = team_kernel(function, {"nogil": True, "boundscheck": False, "error_model": "numpy"}, _keep)
     return compiled
 
 
@@ -53,19 +52,18 @@ def lean_kernel(function: F) -> F:
     Numba does not always prune the counting of arrays that are passed on to a helper, and a pair of atomics in an inner
     loop more than doubles its time.
     """
-    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False}
-    compiled: F = _kept(numba.njit(**options)(function))
+    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, **lean_passes()}
+    compiled: F = team_kernel(function, options, _keep)
     return compiled
 
 
-def _kept(compiled):
+def _keep(compiled, variant):
     """Keep machine code on disk; it is made again when the kernel's module has changed, or what that imports."""
     try:
         digest = source_digest(compiled.py_func.__code__.co_filename)
     except OSError:  # there is no source to look at
-        return compiled
-    keep_machine_code(compiled, digest)
-    return compiled
+        return
+    keep_machine_code(compiled, digest + variant)
 
 
 def inline(function: F) -> F:

@@ -249,7 +249,7 @@ SECOND_PROCESS = textwrap.dedent(
     S = (np.array([0, np.inf], dtype=np.float32),)
     K = (np.int32(0), 2, 1, np.array([1, 0]), np.array([0, 1]), np.int64(0))
     assert relax(S, (), K, 0, 1, np.float32(4)) and S[0][1] == 4
-    print(sum(relax.stats.cache_hits.values()), sum(relax.stats.cache_misses.values()))
+    print(sum(relax.wrapped().stats.cache_hits.values()), sum(relax.wrapped().stats.cache_misses.values()))
     """
 )
 

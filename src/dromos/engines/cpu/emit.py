@@ -50,13 +50,17 @@ def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
 
 @cache
 def _skeleton_text(name: str) -> str:
-    """A skeleton module without its imports of hooks; with the hash of the helpers that it imports from Dromos."""
+    """A skeleton module without its imports of hooks; with the hash of the helpers that it imports from Dromos.
+
+    What depends on no hooks is imported, and so is compiled once for all the programs of a process.
+    """
     from dromos import intrinsics, jit
     from dromos.engines.cpu import skeletons
+    from dromos.engines.cpu.skeletons import common
 
-    helpers = hashlib.sha256((inspect.getsource(intrinsics) + inspect.getsource(jit)).encode()).hexdigest()[:16]
-    texts = [f"# helpers {helpers}"]
-    for part in ("common", *_USES.get(name, ()), name):
+    sources = "".join(inspect.getsource(module) for module in (intrinsics, jit, common))
+    texts = [f"# helpers {hashlib.sha256(sources.encode()).hexdigest()[:16]}", f"from {common.__name__} import *"]
+    for part in (*_USES.get(name, ()), name):
         source = (skeletons.FOLDER / f"{part}.py").read_text()
         texts.append(source.partition(skeletons.HOOKS_END)[2].strip())
     return "\n\n\n".join(texts) + "\n"

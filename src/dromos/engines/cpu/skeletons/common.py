@@ -1,4 +1,5 @@
-"""What all skeletons share: locks, queues filled by several threads, and dealing out work."""
+"""What all skeletons share, and no program's hooks have a part in: locks, queues that several threads fill, and
+dealing out work."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -15,8 +16,6 @@ from dromos.intrinsics import (
     store_release,
 )  # fmt: skip
 from dromos.jit import LINE, inline
-
-# ---- everything above is replaced by a program's own hooks
 
 BLOCK = 256  # entries that a thread gathers before it reserves room in a shared queue
 CHUNK = 64  # vertices that a thread takes at a time
