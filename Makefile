@@ -49,7 +49,9 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-# In the order of collection, so that the many small doctests come last and all cores are busy to the end.
+# In the order of collection, so that the many small doctests come last and all cores are busy to the end. Many tests
+# start processes: those find the package as bytecode, whatever the environment says.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 	$(NETWORKX_SUITE) $(NETWORKX_SHORT)

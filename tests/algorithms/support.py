@@ -64,7 +64,7 @@ def graphs(
         ends = ends[:, ::-1]
     values = None
     if weights is not None and (not unweighted or draw(st.integers(0, 3))):
-        values = np.array([draw(st.sampled_from(tuple(weights))) for _ in ends], dtype=np.float32)
+        values = np.array([draw(st.sampled_from(tuple(weights))) for _ in ends], dtype=np.float64)
     return Graph.from_edges(ends[:, 0], ends[:, 1], values, num_vertices=n, directed=not both, threads=1)
 
 

@@ -1,20 +1,48 @@
-"""The command line as a user meets it: in a process of its own."""
+"""The command line as a user meets it: from its words to its exit code."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from dromos.cli import main
+from dromos.interrupts import on_second_interrupt
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def dromos(tmp_path: Path) -> Run:
-    """Call ``dromos`` with words, in a folder of the test's own."""
+def dromos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """Call ``dromos`` with words, in a folder of the test's own, without the second that a process takes to start."""
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        arguments = ["dromos", *map(str, words)]
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", arguments)
+        said, told = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+            try:
+                code = main()  # type: ignore[func-returns-value]
+            except SystemExit as done:
+                code = done.code
+        return subprocess.CompletedProcess(arguments, int(code or 0), said.getvalue(), told.getvalue())
+
+    handler, at_interrupt = signal.getsignal(signal.SIGTERM), list(on_second_interrupt)
+    yield run
+    signal.signal(signal.SIGTERM, handler)
+    on_second_interrupt[:] = at_interrupt
+
+
+@pytest.fixture
+def dromos_process(tmp_path: Path) -> Run:
+    """Call ``dromos`` with words in a process of its own, in a folder of the test's own."""
 
     def run(*words: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

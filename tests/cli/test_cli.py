@@ -39,8 +39,8 @@ def test_version(dromos: Run) -> None:
     assert dromos("--version").stdout.strip() == f"dromos {dr.__version__}"
 
 
-def test_generate_info_verify_convert(dromos: Run, tmp_path: Path) -> None:
-    made = dromos("generate", "rmat", "--scale", 8, "--dedupe", "--weights", "1..255", "--seed", 5, "kron.drm")
+def test_generate_info_verify_convert(dromos: Run, dromos_process: Run, tmp_path: Path) -> None:
+    made = dromos_process("generate", "rmat", "--scale", 8, "--dedupe", "--weights", "1..255", "--seed", 5, "kron.drm")
     assert made.returncode == 0, made.stderr
     assert made.stdout == ""
     assert made.stderr == ""  # quiet in pipes
@@ -55,7 +55,7 @@ def test_generate_info_verify_convert(dromos: Run, tmp_path: Path) -> None:
     assert checked.returncode == 0
     assert re.search(r"kron\.drm: OK \(\d+ checks passed\)", checked.stdout)
 
-    turned = dromos("convert", "kron.drm", "kron.mtx.gz")
+    turned = dromos_process("convert", "kron.drm", "kron.mtx.gz")
     assert turned.returncode == 0, turned.stderr
     assert dr.read(tmp_path / "kron.mtx.gz") == expected
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kron.drm", "kron.mtx.gz"]
@@ -193,6 +193,14 @@ def test_formats_lists_all(dromos: Run) -> None:
     assert [entry["name"] for entry in listed] == list(FORMATS)
     assert all(entry["reads"] for entry in listed)
     assert dromos("formats").returncode == 0
+
+
+@pytest.mark.parametrize(("words", "code"), [(("info", "nowhere.drm"), 1), (("frobnicate",), 2)])
+def test_a_process_ends_with_the_code_of_its_trouble(dromos_process: Run, words: tuple[str, ...], code: int) -> None:
+    done = dromos_process(*words)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

@@ -34,6 +34,7 @@ def graph() -> Graph:
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_pagerank(graph: Graph, threads: int) -> None:
+    graph = graph.with_weights(graph.weights.astype(np.float64))  # type: ignore[union-attr]  # as in other tests
     ranks = {dr.pagerank(graph, threads=threads, device="cpu").rank.tobytes() for _ in range(RUNS)}
     assert len(ranks) == 1
 

@@ -39,7 +39,7 @@ def graph() -> dr.Graph:
     n, m = 60, 200
     src, dst = np.concatenate((draw.integers(0, n, m), np.arange(40))), draw.integers(0, n, m)
     dst = np.concatenate((dst, np.arange(1, 41)))
-    weights = draw.integers(1, 9, len(src)).astype(np.float32)
+    weights = draw.integers(1, 9, len(src)).astype(np.float64)
     return dr.Graph.from_edges(src, dst, weights, num_vertices=n)
 
 
