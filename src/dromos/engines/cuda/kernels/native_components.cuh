@@ -164,3 +164,11 @@ extern "C" __global__ void gather_names(vid n, const vid* ids, const vid* giant,
 extern "C" __global__ void spread_names(vid n, const vid* parent, const vid* least, vid* label) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) label[i] = least[parent[i]];
 }
+
+// How many trees there are: vertices that are their own parent.
+extern "C" __global__ void count_trees(vid n, const vid* parent, u64* trees) {
+    u64 mine = 0;
+    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) mine += parent[i] == (vid)i;
+    mine = warp_sum(mine);
+    if (lane() == 0 && mine) atomicAdd(trees, mine);
+}

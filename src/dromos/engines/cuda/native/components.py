@@ -29,18 +29,10 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
     """``label``: the least given id of each vertex's component; arcs count in both directions. ``count``: of them."""
     import cupy
 
-    label = _labels(graph)
-    ids = cupy.arange(graph.num_vertices, dtype=label.dtype) if graph.ids is None else graph.ids
-    return {"label": label, "count": int((label == ids).sum())}
-
-
-def _labels(graph: DeviceGraph) -> Any:
-    import cupy
-
     n, dtype = graph.num_vertices, graph.out.targets.dtype
     parent = cupy.empty(n, dtype)
     if n == 0:
-        return parent
+        return {"label": parent, "count": 0}
     module = module_of(_NAME, graph)
     vertices, symmetric = dtype.type(n), np.int32(graph.symmetric)
     rows = (graph.out.offsets, graph.out.targets)
@@ -55,13 +47,15 @@ def _labels(graph: DeviceGraph) -> Any:
         launch(module, "compress", grid, _THREADS, vertices, parent)
     launch(module, "find_giant", 1, _SAMPLES, vertices, parent, giant)
     _finish(graph, module, parent, giant)
+    trees, sparse = cupy.zeros(1, cupy.uint64), grid_for(n, _THREADS, each=8)
+    launch(module, "count_trees", sparse, _THREADS, vertices, parent, trees)  # CuPy reduces to one number in one block
     if graph.ids is None:  # the root of a tree is its least id
         launch(module, "compress", grid, _THREADS, vertices, parent)
-        return parent
-    launch(module, "gather_names", grid_for(n, _THREADS, each=8), _THREADS, vertices, graph.ids, giant, parent, least)
+        return {"label": parent, "count": int(trees[0])}
+    launch(module, "gather_names", sparse, _THREADS, vertices, graph.ids, giant, parent, least)
     label = cupy.empty(n, dtype)
     launch(module, "spread_names", grid, _THREADS, vertices, parent, least, label)
-    return label
+    return {"label": label, "count": int(trees[0])}
 
 
 def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any) -> None:
