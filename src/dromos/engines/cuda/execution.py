@@ -13,6 +13,7 @@ from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.arc_order import in_order
+from dromos.engines.cuda import saving
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, type_defines
 from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
@@ -22,6 +23,7 @@ from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.packed_rows import PACK_ARCS, pack_table_bytes
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
+from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError
 from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
 from dromos.program import Program, analyse
@@ -120,6 +122,22 @@ class CudaExecution:
         self._fill_context(self._arguments["K"][0])
         self._superstep = 0
         self.stats = self._start()
+
+    why_not_saved = ""
+
+    def save(self) -> Saved:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        return saving.save(self)
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        saving.restore(self, saved, stats)
+
+    def resume_at(self, stats: Stats) -> None:
+        """Everything on the device is as it was after that step."""
+        self._superstep, self.stats = stats.superstep, stats
+        control, self.rows = self.buffers.read(0)
+        self._reduced = control["reduced"]
 
     # ---- launches --------------------------------------------------------------------------------------------------
 

@@ -116,6 +116,11 @@ class State:
             )
         return self._merged
 
+    def made(self) -> list[str]:
+        """Which of ``merged`` and ``sent`` have been asked for, by the names that they have in a checkpoint."""
+        kinds = {"merged.": self._merged, "sent.": self._sent}
+        return [name for name, arrays in kinds.items() if arrays is not None]
+
     @property
     def offers(self) -> tuple[Any, ...]:
         """The message of each source, for a pull that makes them once per vertex."""
