@@ -54,10 +54,9 @@ def piece_checksums(data: Array, bounds: Array) -> Array:
     Where many threads check at once, each call of zlib waits for the GIL afterwards. Compiled code takes a fifth more
     processor time than zlib and does all pieces in one call; it is used on many cores, if a compiler is loaded anyway.
 
-    >>> piece_checksums(np.frombuffer(b"abcd", np.uint8), np.array([0, 1, 4])).tolist()
-    [3904355907, 1806858439]
-    >>> [zlib.crc32(b"a"), zlib.crc32(b"bcd")]
-    [3904355907, 1806858439]
+    >>> sums = piece_checksums(np.frombuffer(b"abcd", np.uint8), np.array([0, 1, 4]))
+    >>> sums.tolist() == [zlib.crc32(b"a"), zlib.crc32(b"bcd")]
+    True
     """
     if num_threads(None) <= _FEW_CORES or "numba" not in sys.modules:
         found = [zlib.crc32(data[begin:end].data) for begin, end in itertools.pairwise(bounds.tolist())]
