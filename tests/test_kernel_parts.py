@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,10 @@ def test_python_is_told_that_it_cannot_call_a_part() -> None:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["this system", "a system without native teams"])
-def test_a_kernel_serves_teams_and_kernels_and_python(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_serves_teams_and_kernels_and_python(
+    known: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))  # what comes from disk has no list of functions
     monkeypatch.setattr(kernel_parts, "is_supported", lambda: known)
 
     @lean_kernel
