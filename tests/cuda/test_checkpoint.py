@@ -39,12 +39,13 @@ def test_programs_go_on_from_a_superstep(tmp_path: Path) -> None:
                 assert name == "parent" or same(again[name], whole[name]), (program, at, name)
 
 
-@pytest.mark.parametrize("kind", ["bfs", "sssp"])
+@pytest.mark.parametrize("kind", ["bfs", "sssp", "pagerank"])
 def test_algorithms_as_they_are_planned(tmp_path: Path, kind: str) -> None:
     on = dr.generators.with_random_weights(dr.generators.grid(40, 40), 1, 9)
     calls: dict[str, Callable[..., Any]] = {
         "bfs": lambda **how: dr.bfs(on, 0, **how),
         "sssp": lambda **how: dr.sssp(on, 0, **how),
+        "pagerank": lambda **how: dr.pagerank(on, tol=1e-6, **how),
     }
     whole = calls[kind](device="cuda")
     saving = {"checkpoint": tmp_path / "saved", "checkpoint_every": 0}
@@ -54,5 +55,5 @@ def test_algorithms_as_they_are_planned(tmp_path: Path, kind: str) -> None:
     again = calls[kind](device="cuda", **saving)
     assert again.trace[0].path == "checkpoint"
     again.verify()
-    field = {"bfs": "level", "sssp": "distance"}[kind]
+    field = {"bfs": "level", "sssp": "distance", "pagerank": "rank"}[kind]
     assert same(again[field], whole[field])
