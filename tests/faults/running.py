@@ -26,7 +26,7 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import FileError, ResourceError
 from dromos.graph.store import write
 from dromos.graph.store.paged.file import StoreFile
-from dromos.graph.store.paged.ring_reader import READS
+from dromos.graph.store.paged.ways import READS
 from dromos.places.stream import StreamEngine
 from dromos.program import Program
 from tests.faults.kinds import BUDGET, KINDS, Reader

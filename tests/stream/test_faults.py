@@ -20,6 +20,7 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import CorruptFileError, FileError
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.paged.file import StoreFile
+from dromos.graph.store.paged.ways import READS
 from dromos.places.stream import StreamEngine
 from dromos.program import Program
 from tests.stream.stores import PAGE, FaultyFile, random_graph, stored, tiny_budget
@@ -47,6 +48,7 @@ def test_an_error_of_the_system_is_told_with_the_file(tmp_path: Path, monkeypatc
     def fail(*args: object) -> int:
         raise OSError(errno.EIO, "Input/output error")
 
+    monkeypatch.setenv(READS, "threads")
     monkeypatch.setattr(os, "preadv", fail)
     with pytest.raises(FileError, match=r"graph.drm: cannot read bytes \S+ of the file: Input/output error"):
         dr.bfs(file, 7, memory="64M", device="numpy")

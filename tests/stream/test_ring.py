@@ -17,7 +17,7 @@ from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.ring import Ring
-from dromos.graph.store.paged.ring_reader import READS
+from dromos.graph.store.paged.ways import READS
 from tests.stream.stores import PAGE, random_graph, stored
 
 

@@ -26,7 +26,6 @@ _SHARING = {"asynchronous": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD}
 _USES = {
     "claiming": ("claiming_rows",),
     "offering": ("offers",),
-    "offering_blocks": ("offers", "offering"),
     "slices": ("supersteps", "offers"),
 }
 """Skeletons that a skeleton takes functions from."""

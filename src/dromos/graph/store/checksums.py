@@ -18,7 +18,7 @@ from dromos.dtypes import Array, read_only
 from dromos.graph.store.layout import CHECKSUM
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["as_bytes", "chunk_checksums", "piece_checksums"]
+__all__ = ["as_bytes", "chunk_checksums", "crc_tables", "piece_checksums"]
 
 _FEW_CORES: Final = 4
 
@@ -65,13 +65,14 @@ def piece_checksums(data: Array, bounds: Array) -> Array:
 
     sums = np.empty(len(bounds) - 1, dtype=np.uint32)
     bounds = bounds.astype(np.int64)
-    run_team(kernels.checksums, read_only(data), read_only(bounds), _tables(), sums, threads=1)
+    run_team(kernels.checksums, read_only(data), read_only(bounds), crc_tables(), sums, threads=1)
     return sums.astype(CHECKSUM)
 
 
 @cache
-def _tables() -> Array:
+def crc_tables() -> Array:
+    """What compiled checksums look bytes up in."""
     from dromos.graph.store import checksum_kernels as kernels
 
-    tables: Array = kernels.crc_tables()
+    tables: Array = kernels.make_tables()
     return tables

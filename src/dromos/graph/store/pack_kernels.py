@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load, load_unaligned, store
-from dromos.jit import atomic_add, kernel, lean_kernel
+from dromos.jit import atomic_add, inline, kernel, lean_kernel
 
 BLOCK = 32  # arcs that share a bit width
 GROUP = 256  # arcs that share a base
@@ -81,6 +81,102 @@ def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
         lengths[number] = at
 
 
+@inline
+def bits_of(mask):
+    """How many bits a target has."""
+    bits = 0
+    while bits < 64 and mask >> np.uint64(bits):
+        bits += 1
+    return bits
+
+
+@inline
+def unpack_one(data, words, at, stop, begin, count, most_bits, mask, num_vertices, out):
+    """Unpack ``words[at:stop]`` (``data``, as bytes) to ``out[begin : begin + count]``.
+
+    Returns the pack's fingerprint (the exclusive or of its words, and the low half of their sum), whether its widths
+    add up to its length, and the first arc that leads to no vertex, or -1. Whatever the bytes are, nothing is read
+    outside of the pack or written outside of its arcs: one whose widths do not add up is left out.
+    """
+    header = WIDTH_WORDS + out.itemsize // 4
+    groups = (count + GROUP - 1) // GROUP
+    blocks = (count + BLOCK - 1) // BLOCK
+    length = stop - at - header * groups - SLACK_WORDS
+    widest = 0
+    if length >= 0:
+        for block in range(blocks):
+            width = np.int64(load(data, 4 * (at + header * (block // 8)) + block % 8))
+            widest = max(widest, width)
+            length -= width
+    if length != 0 or widest > most_bits:
+        return np.uint64(0), False, np.int64(-1)
+    flips = total = np.uint64(0)
+    for i in range(at, stop):  # vectorises
+        word = np.uint64(load(words, i))
+        flips ^= word
+        total += word
+    bit = 32 * (at + header * groups)
+    value = np.uint64(0)
+    for block in range(blocks):
+        place = at + header * (block // 8)
+        if block % 8 == 0:
+            value = np.uint64(load(words, place + WIDTH_WORDS))
+            if header > WIDTH_WORDS + 1:
+                value |= np.uint64(load(words, place + WIDTH_WORDS + 1)) << _WORD
+        width = np.int64(load(data, 4 * place + block % 8))
+        step = np.uint64(width)
+        ones = _ALL if width == 64 else (_ONE << step) - _ONE
+        to = begin + BLOCK * block
+        left = min(BLOCK, count - BLOCK * block)
+        here = bit
+        bit += BLOCK * width
+        if left == BLOCK and width <= 14:  # a load has 57 bits of use, wherever in a byte they begin
+            for i in range(to, to + BLOCK, 4):
+                bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
+                here += 4 * width
+                value += bits & ones
+                store(out, i, value & mask)
+                bits >>= step
+                value += bits & ones
+                store(out, i + 1, value & mask)
+                bits >>= step
+                value += bits & ones
+                store(out, i + 2, value & mask)
+                bits >>= step
+                value += bits & ones
+                store(out, i + 3, value & mask)
+        elif left == BLOCK and width <= 28:
+            for i in range(to, to + BLOCK, 2):
+                bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
+                here += 2 * width
+                value += bits & ones
+                store(out, i, value & mask)
+                bits >>= step
+                value += bits & ones
+                store(out, i + 1, value & mask)
+        else:
+            for i in range(to, to + left):
+                shift = np.uint64(here) & _BYTE
+                bits = load_unaligned(data, here >> 3) >> shift
+                if shift + step > _WORD_BITS:
+                    bits |= np.uint64(load(data, (here >> 3) + 8)) << (_WORD_BITS - shift)
+                here += width
+                value += bits & ones
+                store(out, i, value & mask)
+    found = flips | (total << _WORD)
+    if num_vertices > np.int64(mask):
+        return found, True, np.int64(-1)  # all that the bits can tell are vertices
+    most = load(out, begin)
+    for i in range(begin, begin + count):  # a pass that vectorises, over what is in the cache
+        target = load(out, i)
+        most = target if target > most else most
+    if most >= num_vertices:
+        for i in range(begin, begin + count):
+            if np.int64(load(out, i)) >= num_vertices:
+                return found, True, np.int64(i)
+    return found, True, np.int64(-1)
+
+
 @lean_kernel
 def unpack(
     thread, num_threads, ticket, data, words, starts, first_arc, num_arcs, pack_arcs, mask, num_vertices, out, prints,
@@ -88,100 +184,25 @@ def unpack(
 ):  # fmt: skip
     """Unpack packs one after the other, whichever comes next; ``out`` holds the arcs from ``first_arc`` on.
 
-    ``prints`` get a fingerprint of each pack: the exclusive or of its words, and the low half of their sum.
-
-    ``starts`` tells where in ``words`` (``data``, as bytes) each pack begins and where the last one ends. Whatever the
-    bytes are, nothing is read outside of a pack or written outside of its arcs: a pack whose widths do not add up to
-    its length is left out. The first such pack and the first arc that leads to no vertex are kept in ``faults``.
+    ``prints`` get a fingerprint of each pack. ``starts`` tells where in ``words`` (``data``, as bytes) each pack begins
+    and where the last one ends. The first pack that makes no sense and the first arc that leads to no vertex are kept
+    in ``faults``.
     """
-    header = WIDTH_WORDS + out.itemsize // 4
-    most_bits = 0
-    while most_bits < 64 and mask >> np.uint64(most_bits):
-        most_bits += 1
+    most_bits = bits_of(mask)
     bad_pack = bad_arc = NOWHERE
     while True:
         number = atomic_add(ticket, 0, 1)
         if number >= starts.size - 1:
             break
         begin = number * pack_arcs
-        count = min(num_arcs - begin, pack_arcs)
-        at = load(starts, number)
-        groups = (count + GROUP - 1) // GROUP
-        blocks = (count + BLOCK - 1) // BLOCK
-        length = load(starts, number + 1) - at - header * groups - SLACK_WORDS
-        widest = 0
-        if length >= 0:
-            for block in range(blocks):
-                width = np.int64(load(data, 4 * (at + header * (block // 8)) + block % 8))
-                widest = max(widest, width)
-                length -= width
-        if length != 0 or widest > most_bits:
+        found, whole, arc = unpack_one(
+            data, words, load(starts, number), load(starts, number + 1), begin, min(num_arcs - begin, pack_arcs),
+            most_bits, mask, num_vertices, out,
+        )  # fmt: skip
+        store(prints, number, found)
+        if not whole:
             bad_pack = min(bad_pack, number)
-            continue
-        flips = total = np.uint64(0)
-        for i in range(at, load(starts, number + 1)):  # vectorises
-            word = np.uint64(load(words, i))
-            flips ^= word
-            total += word
-        store(prints, number, flips | (total << _WORD))
-        bit = 32 * (at + header * groups)
-        value = np.uint64(0)
-        for block in range(blocks):
-            place = at + header * (block // 8)
-            if block % 8 == 0:
-                value = np.uint64(load(words, place + WIDTH_WORDS))
-                if header > WIDTH_WORDS + 1:
-                    value |= np.uint64(load(words, place + WIDTH_WORDS + 1)) << _WORD
-            width = np.int64(load(data, 4 * place + block % 8))
-            step = np.uint64(width)
-            ones = _ALL if width == 64 else (_ONE << step) - _ONE
-            to = begin + BLOCK * block
-            left = min(BLOCK, count - BLOCK * block)
-            here = bit
-            bit += BLOCK * width
-            if left == BLOCK and width <= 14:  # a load has 57 bits of use, wherever in a byte they begin
-                for i in range(to, to + BLOCK, 4):
-                    bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
-                    here += 4 * width
-                    value += bits & ones
-                    store(out, i, value & mask)
-                    bits >>= step
-                    value += bits & ones
-                    store(out, i + 1, value & mask)
-                    bits >>= step
-                    value += bits & ones
-                    store(out, i + 2, value & mask)
-                    bits >>= step
-                    value += bits & ones
-                    store(out, i + 3, value & mask)
-            elif left == BLOCK and width <= 28:
-                for i in range(to, to + BLOCK, 2):
-                    bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
-                    here += 2 * width
-                    value += bits & ones
-                    store(out, i, value & mask)
-                    bits >>= step
-                    value += bits & ones
-                    store(out, i + 1, value & mask)
-            else:
-                for i in range(to, to + left):
-                    shift = np.uint64(here) & _BYTE
-                    bits = load_unaligned(data, here >> 3) >> shift
-                    if shift + step > _WORD_BITS:
-                        bits |= np.uint64(load(data, (here >> 3) + 8)) << (_WORD_BITS - shift)
-                    here += width
-                    value += bits & ones
-                    store(out, i, value & mask)
-        if num_vertices > np.int64(mask):
-            continue  # all that the bits can tell are vertices
-        most = load(out, begin)
-        for i in range(begin, begin + count):  # a pass that vectorises, over what is in the cache
-            target = load(out, i)
-            most = target if target > most else most
-        if most >= num_vertices:
-            for i in range(begin, begin + count):
-                if np.int64(load(out, i)) >= num_vertices:
-                    bad_arc = min(bad_arc, first_arc + i)
-                    break
+        elif arc >= 0:
+            bad_arc = min(bad_arc, first_arc + arc)
     faults[thread, BAD_PACK] = bad_pack
     faults[thread, BAD_ARC] = bad_arc

@@ -39,6 +39,7 @@ __all__ = [
     "PackWriter",
     "PackedTargets",
     "check_pack_arcs",
+    "gap_mask",
     "num_packs",
     "unpack",
 ]

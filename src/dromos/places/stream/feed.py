@@ -34,6 +34,8 @@ class PageFeed:
         self.pager, self._rows, self._offsets = pager, rows, offsets
         self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs
         self._shelf: RowShelf | None = None
+        for direction in rows:
+            pager.prepare(rows[direction])
 
     def keep_unsettled(self, capacity: int, unsettled: Callable[[int, int], Array]) -> None:
         """Keep rows for later pulls in ``capacity`` bytes; see :class:`RowShelf` for which programs may.

@@ -23,6 +23,8 @@ class ByteSource(Protocol):
 
     @property
     def path(self) -> Path: ...
+    @property
+    def nbytes(self) -> int: ...
     def read_into(self, buffer: memoryview, position: int) -> None:
         """Fill ``buffer`` (whole disk blocks) from ``position``, up to the end of the file; or raise a FileError."""
 
@@ -80,6 +82,16 @@ class StoreFile:
     def _pread(self, fd: int, buffer: memoryview, position: int) -> int:
         """The one call that reads; tests put another in its place."""
         return os.preadv(fd, [buffer], position)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the file."""
+        return self.origin.size
+
+    @property
+    def descriptor(self) -> int:
+        """The open file that is best to read from; for compiled code."""
+        return self._direct if self.direct else self._fd
 
     def ring_piece(self, buffer: memoryview, position: int) -> tuple[int, int]:
         """The open file for a read by io_uring, and how many bytes it must bring; else :meth:`read_into` is asked."""

@@ -14,6 +14,7 @@ from dromos.dtypes import Array
 from dromos.errors import ResourceError
 from dromos.graph.store.layout import aligned
 from dromos.graph.summary import human_bytes
+from dromos.parallel import run_team
 
 __all__ = ["HUGE", "SparseMemory"]
 
@@ -27,6 +28,7 @@ _LIBRARY.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 HUGE: Final = 2 << 20
 """A huge page of Linux on most processors; where it is another size, advice about blocks of this one does no harm."""
+_FEW: Final = 4  # pieces that are given back one by one: a compiled call is worth as much
 _CAN_CHOOSE: Final = hasattr(mmap, "MADV_HUGEPAGE") and hasattr(mmap, "MADV_NOHUGEPAGE")
 
 
@@ -85,5 +87,17 @@ class SparseMemory:
 
     def drop(self, begin: int, end: int) -> None:
         """Give the memory of ``begin..end`` (multiples of a page of the system) back; it reads as zeros then."""
-        if _LIBRARY.madvise(self._address + begin, end - begin, mmap.MADV_DONTNEED) != 0:
-            raise ResourceError(f"the system does not take back {human_bytes(end - begin)} of memory")
+        self.drop_all(np.array([begin]), np.array([end]))
+
+    def drop_all(self, begins: Array, ends: Array, *, compiled: bool = False) -> None:
+        """Give the memory of each ``begins[i]..ends[i]`` back, in one call that is ``compiled`` or in several."""
+        failed = np.zeros(1, dtype=np.int64)
+        if compiled and len(begins) > _FEW:
+            from dromos.graph.store.paged.read_kernels import drop_pages
+
+            run_team(drop_pages, self.bytes, begins, ends, np.int32(mmap.MADV_DONTNEED), failed, threads=1)
+        else:
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+                failed += _LIBRARY.madvise(self._address + begin, end - begin, mmap.MADV_DONTNEED) != 0
+        if failed[0]:
+            raise ResourceError(f"the system does not take back {human_bytes(int((ends - begins).sum()))} of memory")

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.errors import CorruptFileError, FileError
-from dromos.graph.store.checksums import piece_checksums
+from dromos.graph.store.checksums import crc_tables, piece_checksums
 from dromos.graph.store.layout import ALIGNMENT, Section, aligned
-from dromos.graph.store.packs import PackIndex, unpack
-from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.packs import PackIndex, gap_mask, unpack
+from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.memory import SparseMemory
+from dromos.parallel import run_team
 
 if TYPE_CHECKING:
-    from dromos.graph.store.paged.rows import Request
+    from dromos.graph.store.paged.rows import PagedRows
+    from dromos.graph.store.paged.section import Request
 
 __all__ = ["PackedSection"]
 
@@ -83,14 +85,41 @@ class PackedSection:
             raise type(error)(f"{name}{pages}: {error.message.removeprefix(name)}", path=error.path) from error
         self._buffers.append(buffer)
 
+    def read_many(
+        self,
+        source: StoreFile,
+        worker: int,
+        cursor: Array,
+        firsts: Array,
+        lasts: Array,
+        rows: PagedRows,
+        outcome: Array,
+    ) -> None:
+        """See :meth:`dromos.graph.store.paged.section.PagedSection.read_many`."""
+        from dromos.graph.store.paged import read_kernels as kernels
+
+        starts = self.index.starts
+        last = np.minimum(lasts * self._page_packs, len(self.index.sums))
+        longest = 4 * int((starts[last] - starts[firsts * self._page_packs]).max(initial=0))
+        buffer = self._buffer(aligned(longest + ALIGNMENT))
+        data = np.frombuffer(buffer, dtype=np.uint8)
+        run_team(
+            kernels.read_packs, worker, cursor, read_only(firsts), read_only(lasts), np.int32(source.descriptor),
+            self.section.offset, source.nbytes, self._page_packs, starts, len(self.array), self.index.pack_arcs,
+            gap_mask(self._num_vertices), self._num_vertices, data, data.view(np.uint32), self.array, self.index.sums,
+            crc_tables(), self._checked.view(np.uint8), self._prints, outcome, threads=1,
+        )  # fmt: skip
+        self._buffers.append(buffer)
+
     def check(self, *_: object) -> None:
         """Nothing to do: :meth:`read` compares every pack whenever it is read, and all targets."""
 
     keep_prints = compare_prints = check_targets = check
 
-    def drop(self, request: Request) -> None:
-        """Give the memory of pages back."""
-        self.memory.drop(request.first * self.page_bytes, min(request.last * self.page_bytes, len(self.memory.bytes)))
+    def drop(self, firsts: Array, lasts: Array, *, compiled: bool = False) -> None:
+        """Give the memory of the pages ``firsts[i]..lasts[i]`` back."""
+        ends = np.minimum(lasts * self.page_bytes, len(self.memory.bytes))
+        self.memory.drop_all(firsts * self.page_bytes, ends, compiled=compiled)
 
     def _unpack(self, data: Array, first: int, last: int, source: ByteSource | None = None) -> Array:
         arcs = self.index.pack_arcs

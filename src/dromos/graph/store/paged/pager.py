@@ -10,12 +10,15 @@ from functools import partial
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.graph.store.paged.batch_reader import open_batch_reader
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.memory import HUGE
-from dromos.graph.store.paged.plan import requests, runs, windows
+from dromos.graph.store.paged.plan import requests, run_edges, windows
 from dromos.graph.store.paged.pool import READERS, Batch, ReadPool
 from dromos.graph.store.paged.ring_reader import open_ring
-from dromos.graph.store.paged.rows import PagedRows, Request
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.section import Request
+from dromos.graph.store.paged.ways import way_to_read
 
 __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
 
@@ -52,14 +55,24 @@ class Pager:
     def __init__(self, source: ByteSource, room: Room, *, pool: ReadPool | None = None) -> None:
         self.source, self.room = source, room
         self.pool = ReadPool() if pool is None else pool
-        self.ring = open_ring(source, self.pool)
+        way = way_to_read(source.nbytes)
+        self.ring = open_ring(source, self.pool) if way == "io_uring" else None
+        self.batches = open_batch_reader(source, self.pool) if way == "compiled" else None
         self.bytes_read = self.num_requests = self.cached_bytes = 0
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
+
+    def prepare(self, rows: PagedRows) -> _Kept:
+        """Be told that pages of ``rows`` will be asked for: what reads them is compiled now, and not later."""
+        if id(rows) not in self._kept:
+            if self.batches is not None:
+                self.batches.prepare(rows)
+            self._kept[id(rows)] = rows, _Kept(rows)
+        return self._kept[id(rows)][1]
 
     def windows(self, rows: PagedRows, wanted: Array) -> Iterator[Request]:
         """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for."""
         self.source.check_unchanged()
-        kept = self._kept.setdefault(id(rows), (rows, _Kept(rows)))[1]
+        kept = self.prepare(rows)
         kept.uses += wanted
         missing = rows.missing(wanted)
         pages = self.room.buffers // (4 * rows.page_bytes)
@@ -78,8 +91,7 @@ class Pager:
                 flying.append((todo.popleft(), asked, self._start(rows, asked)))
             window, served, batch = flying.popleft()
             batch.wait()
-            for first, last in served:
-                rows.resident[first:last] = True
+            rows.serve(served)
             yield window
             in_buffers -= _pages(served) * rows.page_bytes
             self._settle(rows, kept, wanted, window, served)
@@ -106,6 +118,8 @@ class Pager:
             rows.expect(run)
         if self.ring is not None and asked and rows.pieces(asked[0]):
             return self.ring.submit(rows, asked)
+        if self.batches is not None:
+            return self.batches.submit(rows, asked)
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
 
     def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:
@@ -137,8 +151,8 @@ class Pager:
         first = int(pages.min())
         mask = np.zeros(int(pages.max()) + 1 - first, dtype=bool)
         mask[pages - first] = True
-        for begin, end in runs(mask):
-            rows.drop(Request(first + begin, first + end))
+        edges = first + run_edges(mask)
+        rows.drop(*np.ascontiguousarray(edges.T), compiled=self.batches is not None)
 
 
 def _joined(asked: list[Request]) -> Iterator[Request]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.graph.store.paged.rows import Request
+from dromos.graph.store.paged.section import Request
 
-__all__ = ["requests", "runs", "windows"]
+__all__ = ["requests", "run_edges", "windows"]
 
 
-def runs(mask: Array) -> list[Request]:
-    """The runs of true entries.
+def run_edges(mask: Array) -> Array:
+    """The runs of true entries: where each begins and ends.
 
-    >>> runs(np.array([True, True, False, True]))
-    [Request(first=0, last=2), Request(first=3, last=4)]
+    >>> run_edges(np.array([True, True, False, True])).tolist()
+    [[0, 2], [3, 4]]
     """
     padded = np.zeros(len(mask) + 2, dtype=np.int8)
     padded[1:-1] = mask
-    edges = np.flatnonzero(np.diff(padded)).reshape(-1, 2)
-    return [Request(first, last) for first, last in edges.tolist()]
+    return np.flatnonzero(np.diff(padded)).reshape(-1, 2)
 
 
 def requests(missing: Array, resident: Array, *, gap: int, most: int, block: int) -> list[Request]:
@@ -33,16 +32,15 @@ def requests(missing: Array, resident: Array, *, gap: int, most: int, block: int
     >>> requests(np.array([1, 0, 1, 0, 0, 0, 1, 1], dtype=bool), none, gap=1, most=8, block=1)
     [Request(first=0, last=3), Request(first=6, last=8)]
     """
-    merged: list[Request] = []
-    for run in runs(missing):
-        before = merged[-1] if merged else None
-        if before is not None and run.first - before.last <= gap and not resident[before.last : run.first].any():
-            merged[-1] = Request(before.first, run.last)
-        else:
-            merged.append(run)
+    edges = run_edges(missing)
+    ends, begins = edges[:-1, 1], edges[1:, 0]  # of the gaps between runs
+    there = np.append(0, np.cumsum(resident))
+    apart = (begins - ends > gap) | (there[begins] > there[ends])
+    first_ones, last_ones = np.ones(len(edges), dtype=bool), np.ones(len(edges), dtype=bool)
+    first_ones[1:], last_ones[:-1] = apart, apart
     step = max(1, most // block) * block
     cut: list[Request] = []
-    for first, last in merged:
+    for first, last in zip(edges[first_ones, 0].tolist(), edges[last_ones, 1].tolist(), strict=True):
         while first < last:
             end = min(last, (first // step + 1) * step)
             cut.append(Request(first, end))

@@ -85,7 +85,7 @@ class ReadPool:
     """
 
     def __init__(self, threads: int = READERS) -> None:
-        self._size = threads
+        self.size = threads
         self._threads: list[threading.Thread] = []
         self._queue = _Queue()
         self._end = weakref.finalize(self, self._queue.end, threads)
@@ -105,7 +105,7 @@ class ReadPool:
         self._start_threads()
 
     def _start_threads(self) -> None:
-        while len(self._threads) < self._size:
+        while len(self._threads) < self.size:
             name = f"dromos-read-{len(self._threads)}"
             self._threads.append(threading.Thread(target=self._queue.serve, name=name, daemon=True))
             self._threads[-1].start()

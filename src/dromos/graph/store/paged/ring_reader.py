@@ -7,7 +7,6 @@ positioned reads, which know what to do about it and which error to raise: so bo
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 import weakref
 from collections import deque
@@ -16,28 +15,25 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from dromos.errors import FileError, InvalidArgumentError
+from dromos.errors import FileError
 from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.pool import Batch, ReadPool
 from dromos.graph.store.paged.ring import Ring
-from dromos.graph.store.paged.rows import PagedRows, Request
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.section import Request
+from dromos.graph.store.paged.ways import READS
 
-__all__ = ["READS", "RingReader", "open_ring"]
+__all__ = ["RingReader", "open_ring"]
 
-READS: Final = "DROMOS_READS"
-"""The environment variable that chooses how stores are read: ``threads``, or ``io_uring``."""
 _DEPTH: Final = 64
 
 
 def open_ring(source: ByteSource, pool: ReadPool) -> RingReader | None:
-    """A reader for ``source``, if io_uring was chosen and the system allows it; else threads read.
+    """A reader for ``source``, if the system allows it; else threads read.
 
     Only a plain :class:`StoreFile` is read past its own methods; a source that tests made is asked itself.
     """
-    chosen = os.environ.get(READS, "threads")
-    if chosen not in ("threads", "io_uring"):
-        raise InvalidArgumentError(f"{READS}={chosen!r} is not a way to read; choose 'threads' or 'io_uring'")
-    if chosen == "threads" or type(source) is not StoreFile:
+    if type(source) is not StoreFile:
         return None
     try:
         return RingReader(source, pool, Ring(_DEPTH))

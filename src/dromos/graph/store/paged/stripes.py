@@ -32,6 +32,11 @@ class StripedFiles:
             self.close()
             raise
 
+    @property
+    def nbytes(self) -> int:
+        """The size of the whole store."""
+        return self._stripes.size
+
     def read_into(self, buffer: memoryview, position: int) -> None:
         """Fill ``buffer`` from ``position`` of the whole store, up to its end."""
         length = min(len(buffer), self._stripes.size - position)

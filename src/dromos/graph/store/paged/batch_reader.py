@@ -1,0 +1,73 @@
+"""Pages read by compiled code: each thread of the pool serves many requests in one call, without the GIL.
+
+With one call of Python's for each read, each checksum and each fingerprint, sixteen threads spend most of their time
+waiting for the GIL. Only reads that end well end here. One that fails, or brings something else than it should, is made
+again by :meth:`PagedRows.read`, which knows which error to raise: so all ways to read give the same answers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.pool import Batch, ReadPool
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.section import Request
+from dromos.parallel import NO_MORE_WORK
+
+__all__ = ["BatchReader", "open_batch_reader"]
+
+
+def open_batch_reader(source: ByteSource, pool: ReadPool) -> BatchReader | None:
+    """A reader for ``source``, where the system has positioned reads.
+
+    Only a plain :class:`StoreFile` is read past its own methods; a source that tests made is asked itself.
+    """
+    can_read = hasattr(os, "pread") and sys.byteorder == "little"
+    return BatchReader(source, pool) if can_read and type(source) is StoreFile else None
+
+
+class _Job:
+    """The requests of a window, shared by the threads that serve them."""
+
+    def __init__(self, rows: PagedRows, source: StoreFile, asked: Sequence[Request]) -> None:
+        self.rows, self.source, self.asked = rows, source, asked
+        pages = np.array(asked, dtype=np.int64).reshape(-1, 2).T
+        self.firsts, self.lasts = np.ascontiguousarray(pages[0]), np.ascontiguousarray(pages[1])
+        self.cursors = [np.zeros(1, dtype=np.int64) for _ in rows.sections]
+        self.outcomes = [np.zeros(len(asked), dtype=np.int32) for _ in rows.sections]
+
+    def work(self, worker: int) -> None:
+        """Serve requests until there are none; then make those again that failed on this thread."""
+        from dromos.graph.store.paged.read_kernels import FAILED
+
+        try:
+            for section, cursor, outcome in zip(self.rows.sections, self.cursors, self.outcomes, strict=True):
+                section.read_many(self.source, worker, cursor, self.firsts, self.lasts, self.rows, outcome)
+                for number in np.flatnonzero(outcome == FAILED + worker).tolist():
+                    self.rows.read(self.source, self.asked[number])
+        except BaseException:
+            for cursor in self.cursors:
+                cursor[0] = NO_MORE_WORK
+            raise
+
+
+class BatchReader:
+    """Reads requests of a file on the threads of a pool."""
+
+    def __init__(self, source: StoreFile, pool: ReadPool) -> None:
+        self._source, self._pool = source, pool
+
+    def prepare(self, rows: PagedRows) -> None:
+        """Compile what reads ``rows``, or find it on disk, on the calling thread, where Ctrl-C is seen."""
+        _Job(rows, self._source, []).work(0)
+
+    def submit(self, rows: PagedRows, asked: Sequence[Request]) -> Batch:
+        """Have pages read and checked, in about this order."""
+        job = _Job(rows, self._source, asked)
+        return self._pool.submit([partial(job.work, worker) for worker in range(min(self._pool.size, len(asked)))])

@@ -1,0 +1,187 @@
+"""Compiled code that reads pages of a store and checks them: many requests in one call, without the GIL."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.graph.store.checksum_kernels import checksum, three_checksums
+from dromos.graph.store.layout import ALIGNMENT
+from dromos.graph.store.pack_kernels import bits_of, unpack_one
+from dromos.graph.store.paged.section import MIXING
+from dromos.intrinsics import load, store
+from dromos.io_intrinsics import give_back, read_at
+from dromos.jit import atomic_add, inline, lean_kernel
+
+SERVED, FAILED = 1, 2  # a request that failed is marked with FAILED + the number of the worker that had it
+
+_MIXING = np.uint64(MIXING)
+_BITS = np.uint64(8)
+_ONE = np.uint64(1)
+
+
+@inline
+def read_fully(fd, data, begin, length, position, expected):
+    """Whether ``expected`` bytes of ``length`` (whole disk blocks) came from ``position`` of the file."""
+    done = np.int64(0)
+    while done < expected:
+        got = read_at(fd, data, begin + done, length - done, position + done)
+        if got <= 0 or (got < length - done and got % ALIGNMENT != 0 and done + got < expected):
+            return False
+        done += got
+    return True
+
+
+@inline
+def _chunks_match(data, tables, sums, begin, end, chunk_bytes):
+    """Whether the chunks that ``data[begin:end]`` consists of have the checksums that they should have."""
+    good = True
+    at = begin
+    while at + 3 * chunk_bytes <= end:
+        chunk = at // chunk_bytes
+        x, y, z = three_checksums(
+            data, tables, at, at + chunk_bytes, at + 2 * chunk_bytes, at + 3 * chunk_bytes
+        )  # fmt: skip
+        good &= x == load(sums, chunk) and y == load(sums, chunk + 1) and z == load(sums, chunk + 2)
+        at += 3 * chunk_bytes
+    while at < end:
+        good &= checksum(data, tables, at, min(at + chunk_bytes, end)) == load(sums, at // chunk_bytes)
+        at += chunk_bytes
+    return good
+
+
+@inline
+def _fingerprint(words, begin, end):
+    """That of the bytes ``begin..end``, as :func:`dromos.graph.store.paged.section.fingerprints` has it."""
+    flips = total = np.uint64(0)
+    for i in range(begin // 8, end // 8):
+        word = load(words, i)
+        flips ^= word
+        total += word
+    if end % 8:
+        word = load(words, end // 8) & ((_ONE << (_BITS * np.uint64(end % 8))) - _ONE)
+        flips ^= word
+        total += word
+    return flips + _MIXING * total
+
+
+@inline
+def _in_range(ids, begin, end, count):
+    """Whether all of ``ids[begin:end]`` are below ``count``."""
+    most = ids.dtype.type(0)
+    for i in range(begin, end):
+        value = load(ids, i)
+        most = value if value > most else most
+    return np.uint64(most) < count or begin >= end
+
+
+@lean_kernel
+def read_pages(
+    thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, nbytes, page_bytes, chunk_bytes,
+    block_pages, data, words, ids, num_vertices, sums, tables, checked, prints, outcome,
+):  # fmt: skip
+    """Read and check requests of one section, whichever comes next, until ``cursor`` is at their end.
+
+    A request is the pages ``firsts[i]..lasts[i]``. The section lies in the file from ``offset`` on, and has ``nbytes``
+    bytes; ``data`` is its place in memory, ``words`` and ``ids`` are the same bytes. Blocks of ``block_pages`` that
+    were ``checked`` before are compared by their fingerprints, others by their checksums. ``ids`` is empty where the
+    section holds no targets. A request that is not served is left to the caller, who knows which error to raise.
+    """
+    while True:
+        number = atomic_add(cursor, 0, 1)
+        if number >= firsts.size:
+            break
+        first, last = load(firsts, number), load(lasts, number)
+        begin, end = first * page_bytes, min(last * page_bytes, nbytes)
+        length = (end - begin + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        expected = min(length, file_bytes - offset - begin)
+        good = expected >= end - begin and read_fully(fd, data, begin, length, offset + begin, expected)
+        block = first // block_pages
+        while good and block * block_pages < last:
+            known = load(checked, block)
+            stop = block + 1  # a run of blocks that are all known, or all new
+            while stop * block_pages < last and load(checked, stop) == known:
+                stop += 1
+            low, high = max(block * block_pages, first), min(stop * block_pages, last)
+            if not known:
+                good = _chunks_match(data, tables, sums, low * page_bytes, min(high * page_bytes, end), chunk_bytes)
+            for page in range(low, high):
+                found = _fingerprint(words, page * page_bytes, min((page + 1) * page_bytes, end))
+                if not known:
+                    store(prints, page, found)
+                elif found != load(prints, page):
+                    good = False
+            block = stop
+        if good and ids.size > 0:
+            good = _in_range(ids, begin // ids.itemsize, end // ids.itemsize, num_vertices)
+        store(outcome, number, np.int32(SERVED) if good else np.int32(FAILED + worker))
+
+
+@inline
+def _packs_match(data, tables, sums, starts, checked, first, last, shift):
+    """Whether all packs that were not ``checked`` before have their checksums.
+
+    Pack p begins at ``data[4 * starts[p] + shift]``.
+    """
+    good = True
+    pack = first
+    while pack < last:
+        at, end = 4 * load(starts, pack) + shift, 4 * load(starts, pack + 1) + shift
+        three = pack + 3 <= last
+        for i in range(pack, min(pack + 3, last)):
+            three = three and not load(checked, i)
+        if three:
+            next_end, last_end = 4 * load(starts, pack + 2) + shift, 4 * load(starts, pack + 3) + shift
+            x, y, z = three_checksums(data, tables, at, end, next_end, last_end)
+            good &= x == load(sums, pack) and y == load(sums, pack + 1) and z == load(sums, pack + 2)
+            pack += 3
+        else:
+            if not load(checked, pack):
+                good &= checksum(data, tables, at, end) == load(sums, pack)
+            pack += 1
+    return good
+
+
+@lean_kernel
+def read_packs(
+    thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, page_packs, starts, num_arcs, pack_arcs,
+    mask, num_vertices, data, words, out, sums, tables, checked, prints, outcome,
+):  # fmt: skip
+    """Read, check and unpack requests of packed targets, as :func:`read_pages` does.
+
+    A page has ``page_packs`` packs of ``pack_arcs`` arcs; pack p is at the words ``starts[p]..starts[p + 1]`` of the
+    section. They come to ``data``, a buffer of this thread's own (``words``, the same), and are unpacked to ``out``.
+    """
+    most_bits = bits_of(mask)
+    while True:
+        number = atomic_add(cursor, 0, 1)
+        if number >= firsts.size:
+            break
+        first, last = load(firsts, number) * page_packs, min(load(lasts, number) * page_packs, sums.size)
+        begin, end = offset + 4 * load(starts, first), offset + 4 * load(starts, last)
+        low = begin // ALIGNMENT * ALIGNMENT
+        length = (end - low + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        expected = min(length, file_bytes - low)
+        good = length <= data.size and expected >= end - low and read_fully(fd, data, 0, length, low, expected)
+        shift = offset - low
+        good = good and _packs_match(data, tables, sums, starts, checked, first, last, shift)
+        for pack in range(first, last if good else first):
+            at, stop = load(starts, pack) + shift // 4, load(starts, pack + 1) + shift // 4
+            arc = pack * pack_arcs
+            found, whole, bad = unpack_one(
+                data, words, at, stop, arc, min(num_arcs - arc, pack_arcs), most_bits, mask, num_vertices, out
+            )
+            if not whole or bad >= 0 or (load(checked, pack) and found != load(prints, pack)):
+                good = False
+                break
+            store(prints, pack, found)
+            store(checked, pack, np.uint8(1))
+        store(outcome, number, np.int32(SERVED) if good else np.int32(FAILED + worker))
+
+
+@lean_kernel
+def drop_pages(thread, threads, data, begins, ends, advice, failed):
+    """Give the memory of ``data[begins[i]:ends[i]]`` back; ``failed[0]`` counts where the system did not take it."""
+    for i in range(begins.size):
+        if give_back(data, load(begins, i), load(ends, i) - load(begins, i), advice) != 0:
+            store(failed, 0, load(failed, 0) + 1)

@@ -1,0 +1,34 @@
+"""The ways to read a store, and which is taken; all of them give the same answers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from dromos.errors import InvalidArgumentError
+
+__all__ = ["READS", "way_to_read"]
+
+READS: Final = "DROMOS_READS"
+"""The environment variable that chooses how stores are read: ``compiled``, ``threads`` or ``io_uring``."""
+_WAYS: Final = ("compiled", "threads", "io_uring")
+_LARGE: Final = (
+    64 << 20
+)  # bytes of a file: less is read in a moment, which compiled code would first have to be made for
+
+
+def way_to_read(file_bytes: int) -> str:
+    """``compiled``: threads that run compiled code; ``threads``: threads that run Python; or ``io_uring``.
+
+    Unless chosen, large files are read by compiled code, if a compiler is loaded anyway.
+
+    >>> way_to_read(1000)
+    'threads'
+    """
+    chosen = os.environ.get(READS)
+    if chosen is None:
+        return "compiled" if file_bytes >= _LARGE and "numba" in sys.modules else "threads"
+    if chosen not in _WAYS:
+        raise InvalidArgumentError(f"{READS}={chosen!r} is not a way to read; choose one of {', '.join(_WAYS)}")
+    return chosen
