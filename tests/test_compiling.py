@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 
@@ -30,6 +31,15 @@ def test_another_thread_has_a_count_of_its_own() -> None:
     thread.start()
     thread.join()
     assert seen == [0.0]
+
+
+def test_no_garbage_is_collected_meanwhile() -> None:
+    with compiling.compiling("a kernel"):
+        assert not gc.isenabled()
+        with compiling.compiling("another"):
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 def test_who_waits_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -20,7 +20,7 @@ from dromos.intrinsics import (
     store_relaxed,
     store_release,
 )
-from dromos.kernel_parts import kernel_part, lean_passes, team_kernel
+from dromos.kernel_parts import for_python, kernel_part, lean_passes, team_kernel
 from dromos.machine_code import keep_machine_code
 from dromos.stamps import source_digest
 
@@ -33,6 +33,7 @@ __all__ = [
     "lean_kernel",
     "publish",
     "published",
+    "python_kernel",
     "team_memory",
     "total",
 ]
@@ -54,6 +55,16 @@ def lean_kernel(function: F) -> F:
     """
     options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, **lean_passes()}
     compiled: F = team_kernel(function, options, _keep)
+    return compiled
+
+
+def python_kernel(function: F) -> F:
+    """Compile a function that allocates nothing and that only Python calls, for one thread.
+
+    It has no form for teams of threads, which :func:`kernel` compiles besides the one for Python.
+    """
+    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, **lean_passes()}
+    compiled: F = for_python(function, options, _keep)
     return compiled
 
 

@@ -20,7 +20,7 @@ import numba
 
 from dromos.team_calls import is_supported
 
-__all__ = ["kernel_part", "lean_passes", "team_kernel"]
+__all__ = ["for_python", "kernel_part", "lean_passes", "team_kernel"]
 
 
 def team_kernel(function: Callable[..., Any], options: dict[str, Any], keep: Callable[[Any, bytes], None]) -> Any:
@@ -31,17 +31,17 @@ def team_kernel(function: Callable[..., Any], options: dict[str, Any], keep: Cal
     """
     kind = _kernel_dispatcher_class() if is_supported() else None
     if kind is None:
-        return _for_python(function, options, keep)
+        return for_python(function, options, keep)
     bare = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     passes = {"pipeline_class": bare.pop("pipeline_class")} if "pipeline_class" in bare else {}
     compiled = kind(function, targetoptions=bare, **passes)
-    compiled.wrapped = cache(partial(_for_python, function, options, keep))
+    compiled.wrapped = cache(partial(for_python, function, options, keep))
     keep(compiled, b"without wrappers")
     return compiled
 
 
-def _for_python(function: Callable[..., Any], options: dict[str, Any], keep: Callable[[Any, bytes], None]) -> Any:
-    """The form of a kernel that Python can call."""
+def for_python(function: Callable[..., Any], options: dict[str, Any], keep: Callable[[Any, bytes], None]) -> Any:
+    """Make ``function`` a kernel that Python can call; see :func:`team_kernel`."""
     compiled = numba.njit(**options)(function)
     keep(compiled, b"")
     return compiled

@@ -19,7 +19,7 @@ from typing import Any
 from dromos import disk_cache
 from dromos.errors import DromosWarning
 
-__all__ = ["keep_machine_code"]
+__all__ = ["is_kept", "keep_machine_code"]
 
 
 def keep_machine_code(dispatcher: Any, stamp: bytes) -> None:
@@ -30,6 +30,14 @@ def keep_machine_code(dispatcher: Any, stamp: bytes) -> None:
     if _missing_names() or not hasattr(dispatcher, "_cache"):
         return
     dispatcher._cache = _KernelCache(dispatcher.py_func, stamp)
+
+
+def is_kept(dispatcher: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the machine code of a kernel for arguments such as these is on disk."""
+    kept = getattr(dispatcher, "_cache", None)
+    if not isinstance(kept, _KernelCache):
+        return False
+    return kept.holds(tuple(dispatcher.typeof_pyval(value) for value in args), dispatcher.targetctx)
 
 
 @cache
@@ -74,6 +82,12 @@ class _KernelCache:
 
     def flush(self) -> None:
         """Nothing is kept in memory."""
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is a file for a signature."""
+        name = self._name(self._key(sig, target_context.codegen()))
+        shared, private = disk_cache.places()
+        return any((folder / name).is_file() for folder in (shared, private) if folder is not None)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for a signature; None if there is none yet."""

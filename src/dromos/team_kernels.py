@@ -32,7 +32,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from dromos.intrinsics import load, load_acquire, nanoseconds, sched_yield, spin_hint, store_relaxed
-from dromos.jit import kernel
+from dromos.jit import inline, python_kernel
 from dromos.team_layout import (
     ARRAY,
     ARRAY_DATA,
@@ -55,7 +55,7 @@ from dromos.team_layout import (
     SLEEPERS,
 )
 
-__all__ = ["dismiss", "run_alone", "run_together", "serve", "start", "wait"]
+__all__ = ["dismiss", "run_round", "serve", "wait"]
 
 _FUTEX = FUTEX_NUMBERS.get(platform.machine(), 0)
 _FUTEX_WAIT, _FUTEX_WAKE = 128, 129  # among the threads of this process
@@ -135,14 +135,14 @@ def _enter(typingctx, block, thread):
     return types.int32(block, types.int64), generate
 
 
-@kernel
+@inline
 def _run(block, thread):
     status = _enter(block, thread)
     if status != 0 and status != -2:  # -2: returned None
         block[BLOCK_FAILED] = status  # any of those that failed
 
 
-@kernel
+@inline
 def _pause(gives_way):
     """Between two looks at a word."""
     if gives_way != 0:
@@ -152,7 +152,7 @@ def _pause(gives_way):
             spin_hint()
 
 
-@kernel
+@python_kernel
 def serve(words, block, worker, patience, gives_way):
     """A worker's life: wait for a round, run its call, report; until there is none. Spins for ``patience`` ns."""
     seen = np.int32(0)
@@ -179,7 +179,7 @@ def serve(words, block, worker, patience, gives_way):
             _futex(words, REMAINING, np.int32(_FUTEX_WAKE), np.int32(1), np.int64(0))
 
 
-@kernel
+@inline
 def _write(block, kinds, values, entry, function, threads, first):
     """The call in the form that the entry reads: an array as Numba passes it, another value as one word."""
     block[BLOCK_ENTRY], block[BLOCK_KERNEL], block[BLOCK_FAILED], block[BLOCK_EXCEPTION] = entry, function, 0, 0
@@ -206,7 +206,7 @@ def _write(block, kinds, values, entry, function, threads, first):
         at += 5 + 2 * dimensions
 
 
-@kernel
+@inline
 def _begin(words, workers):
     store_relaxed(words, REMAINING, np.int32(workers))
     _add_in_order(words, ROUND, np.int32(1))
@@ -214,14 +214,14 @@ def _begin(words, workers):
         _futex(words, ROUND, np.int32(_FUTEX_WAKE), np.int32(_WOKEN_BY_ONE), np.int64(0))
 
 
-@kernel
+@inline
 def _state(words, block):
     if load_acquire(words, REMAINING) != 0:
         return RUNNING
     return DONE if block[BLOCK_FAILED] == 0 else FAILED
 
 
-@kernel
+@inline
 def _spin(words, block, patience, gives_way):
     if load_acquire(words, REMAINING) != 0 and patience > 0:
         until = nanoseconds() + patience
@@ -230,32 +230,21 @@ def _spin(words, block, patience, gives_way):
     return _state(words, block)
 
 
-@kernel
-def run_alone(block, kinds, values, entry, function):
-    """A call as a team of one, on the caller's own thread."""
-    _write(block, kinds, values, entry, function, np.int64(1), np.int64(0))
-    _run(block, np.int64(0))
-    return DONE if block[BLOCK_FAILED] == 0 else FAILED
+@python_kernel
+def run_round(words, block, kinds, values, entry, function, workers, caller_works, patience, gives_way):
+    """A call on the workers and, where ``caller_works`` is 1, as thread 0 on the caller's own thread.
 
-
-@kernel
-def run_together(words, block, kinds, values, entry, function, workers, patience, gives_way):
-    """A call on the workers and, as thread 0, the caller; how it stands ``patience`` ns after the caller is done."""
-    _write(block, kinds, values, entry, function, workers + 1, np.int64(1))
-    _begin(words, workers)
-    _run(block, np.int64(0))
+    How it stands ``patience`` ns after the caller has nothing more to do, at the latest.
+    """
+    _write(block, kinds, values, entry, function, workers + caller_works, caller_works)
+    if workers > 0:
+        _begin(words, workers)
+    if caller_works > 0:
+        _run(block, np.int64(0))
     return _spin(words, block, patience, gives_way)
 
 
-@kernel
-def start(words, block, kinds, values, entry, function, workers, patience, gives_way):
-    """A call on the workers alone; how it stands when they are done, ``patience`` ns later at the latest."""
-    _write(block, kinds, values, entry, function, workers, np.int64(0))
-    _begin(words, workers)
-    return _spin(words, block, patience, gives_way)
-
-
-@kernel
+@python_kernel
 def wait(words, block, longest):
     """Sleep until the workers are done, ``longest`` ns have passed, or a signal has come; how the call stands."""
     _add_in_order(words, CALLER_SLEEPS, np.int32(1))
@@ -266,7 +255,7 @@ def wait(words, block, longest):
     return _state(words, block)
 
 
-@kernel
+@python_kernel
 def dismiss(words, block):
     """Send the workers home; they must be idle."""
     block[BLOCK_ENTRY] = 0

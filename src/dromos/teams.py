@@ -31,6 +31,10 @@ _WORKER_SPINS: Final = 50_000  # ns that a worker waits awake for the next round
 _CALLER_SPINS: Final = 20_000  # ns that the caller waits awake for the end of a round
 
 
+_NO_TEAM: Final = np.zeros(TEAM_WORDS, dtype=np.int32)
+"""The words of a team without workers; nobody writes to them."""
+
+
 def _aligned(words: int, dtype: type[np.generic]) -> Array:
     """Zeros that begin at a pair of cache lines."""
     size = words * np.dtype(dtype).itemsize
@@ -60,7 +64,7 @@ class NativeTeam:
     def run(self, call: Call, args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
         """Run a call on the workers; without a stop flag on the calling thread too, as thread 0."""
         kernels = _kernels()
-        begin = kernels.run_together if stop is None else kernels.start
+        caller_works = np.int64(stop is None)
         call.write(self._values, args)
         interrupt: BaseException | None = None
         begun, state = False, RUNNING
@@ -68,9 +72,9 @@ class NativeTeam:
             try:
                 if not begun and interrupt is None:
                     begun = True  # a round that was not begun after all is a round that is over
-                    state = begin(
+                    state = kernels.run_round(
                         self._words, self._block, call.kinds, self._values, call.entry, call.function, self.size,
-                        _CALLER_SPINS, self._gives_way,
+                        caller_works, _CALLER_SPINS, self._gives_way,
                     )  # fmt: skip
                 while state == RUNNING:
                     state = kernels.wait(self._words, self._block, _LONGEST_SLEEP_NS)
@@ -105,11 +109,8 @@ def _kernels() -> Any:
             kernels: Any = team_kernels
 
             words, block, word = types.int32[::1], types.int64[::1], types.int64
-            call = (block, block, block, word, word)
             kernels.serve.compile((words, block, word, word, word))
-            kernels.run_alone.compile(call)
-            kernels.run_together.compile((words, *call, word, word, word))
-            kernels.start.compile((words, *call, word, word, word))
+            kernels.run_round.compile((words, block, block, block, word, word, word, word, word, word))
             kernels.wait.compile((words, block, word))
             kernels.dismiss.compile((words, block))
             _loaded = kernels
@@ -120,7 +121,8 @@ def run_alone(call: Call, args: tuple[Any, ...]) -> None:
     """Run a call as a team of one, on the calling thread."""
     block, values = np.empty((2, BLOCK_WORDS), dtype=np.int64)
     call.write(values, args)
-    if _kernels().run_alone(block, call.kinds, values, call.entry, call.function) != DONE:
+    state = _kernels().run_round(_NO_TEAM, block, call.kinds, values, call.entry, call.function, 0, 1, 0, 0)
+    if state != DONE:
         raise error_of(block)
 
 

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 import pytest
 
 from dromos.engines.cpu import CpuEngine
+from dromos.engines.cpu.initial import only_compiled
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
 
@@ -32,7 +34,8 @@ def _paths(seed: int) -> int | None:
 @pytest.mark.parametrize("seed", _seeds(max(4, _EXAMPLES // 5)))  # a program takes seconds to compile
 def test_on_the_cpu(seed: int) -> None:
     engines = CpuEngine(threads=1), CpuEngine(threads=3)
-    assert list(disagreements(random_program(seed), seed, *engines, paths=_paths(seed))) == []
+    with only_compiled() if seed % 4 == 0 else nullcontext():  # otherwise NumPy initialises such small graphs
+        assert list(disagreements(random_program(seed), seed, *engines, paths=_paths(seed))) == []
 
 
 @pytest.mark.gpu

@@ -85,11 +85,13 @@ def arguments_for(graph: Graph, scratch: Path) -> Mapping[str, Any]:
 
 def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
     """Run an algorithm with arguments that fit; some take no such graph."""
+    from dromos.engines.cpu.initial import only_compiled
     from dromos.errors import DromosError
 
     given = arguments_for(graph, scratch)
     wanted = [p.name for p in inspect.signature(algorithm).parameters.values() if p.default is p.empty]
     try:
-        algorithm(graph, device="cpu", **{name: given[name] for name in wanted if name in given})
+        with only_compiled():
+            algorithm(graph, device="cpu", **{name: given[name] for name in wanted if name in given})
     except DromosError:  # it wants weights, or an order, or both directions
         return

@@ -26,6 +26,7 @@ _SHARING = {"asynchronous": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD}
 _USES = {
     "claiming": ("claiming_rows",),
     "offering": ("offers",),
+    "offering_blocks": ("offers", "offering"),
     "slices": ("supersteps", "offers"),
 }
 """Skeletons that a skeleton takes functions from."""

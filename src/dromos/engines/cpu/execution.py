@@ -17,6 +17,7 @@ from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.frontier import Frontier
+from dromos.engines.cpu.initial import initialise
 from dromos.engines.cpu.launching import BLOCK, LINE, OVERFLOWS, QUEUE, STOP
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.offers import SPARE_PLACES, Offers
@@ -41,7 +42,6 @@ __all__ = ["CpuExecution"]
 # The paths that statistics of several supersteps are told under.
 _SWITCHING, _WHOLE = Path("sync", "push", "dd"), Path("async", "pull", "td")
 _CONTRACTION = "ids spread along arcs that all have one back: trees of vertices are hooked together, in one step"
-_NO_BYTES = np.empty(0, dtype=np.uint8)
 
 
 class CpuExecution:
@@ -126,6 +126,10 @@ class CpuExecution:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
         restore(self, saved, stats)
 
+    def set_reductions(self, values: tuple[Any, ...]) -> None:
+        """The reductions over the state as it is."""
+        self._reductions = values
+
     def resume_at(self, stats: Stats, reductions: tuple[Any, ...]) -> None:
         """The fields and the frontier are those after ``stats.superstep`` supersteps."""
         self.superstep, self.stats, self._reductions = stats.superstep, stats, reductions
@@ -187,22 +191,7 @@ class CpuExecution:
     # ---- kernels ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        front = self.frontier
-        module = kernel_module(self.typed, self.analysis, "supersteps")
-        counters, report = self.counters(), self.report()
-        # with a stop flag that nobody looks at: so the team is the one of the steps to come, and is awake for them
-        stop = counters[STOP * LINE :] if self.threads > 1 else None
-        # a traversal that claims vertices has its frontier in the queue alone
-        queued = self.analysis.claimed is not None or self.analysis.search is not None
-        run_team(
-            module.initialise, self.graph_arrays(), self.fields(), self.edge_fields(), self.context(),
-            _NO_BYTES if queued else front.unwritten_member(), front.stamp, front.queue, self.buffer(), counters,
-            self.memory(), report, self.sums(),
-            threads=self.threads, stop=stop,
-        )  # fmt: skip
-        self._check_overflow(report, "init")
-        front.begin(int(counters[self.queue_counter]), stamped=not queued)
-        self._reductions = fold_reductions(self.typed, self._sums)
+        report, front = initialise(self), self.frontier
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
         self._spread = spreads_ids(self.ir, self.analysis) if getattr(self.graph, "symmetric", False) else None
         if self._spread is not None and self.typed.dtype(self._spread) == self.graph.targets.dtype:
@@ -385,7 +374,7 @@ class CpuExecution:
     # ---- after a step ----------------------------------------------------------------------------------------------
 
     def _finish(self, report: Array) -> str:
-        self._check_overflow(report, "update")
+        self.check_overflow(report, "update")
         converged = self.ir.converged
         if converged is not FALSE and bool(evaluate(converged, self.typed.typing, self._global)):
             return "converged"
@@ -403,7 +392,7 @@ class CpuExecution:
                 return self.superstep
         return getattr(self.graph, node.op)
 
-    def _check_overflow(self, report: Array, function: str) -> None:
+    def check_overflow(self, report: Array, function: str) -> None:
         if report.reshape(self.threads, self.line)[:, OVERFLOWS].any():
             raise FieldOverflowError(
                 f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from weakref import proxy
 
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines.cpu.arc_blocks import ArcBlocks, arc_blocks, is_worth_blocks
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.skeletons import constants
@@ -24,6 +26,8 @@ _STEPS, _SHARES = constants("offering", "STEPS", "SHARES")
 _ARCS_AT_ONCE, _MOST_AT_ONCE = 1 << 28, 64
 SPARE_PLACES: Final = _SHARES + 2
 """Places for reductions behind those of blocks and hubs."""
+_BLOCKS_FROM: Final = 1
+"""The first superstep along arcs in blocks: to sort them takes about as long as one."""
 
 
 class Offers:
@@ -61,24 +65,61 @@ class Offers:
         counters, report = run.counters(), run.report()
         at_once = self._at_once if self._early and not in_place else 1
         at_once = at_once if horizon is None else min(at_once, horizon)
-        times, sums = np.empty(at_once + 1, dtype=np.int64), run.unfilled_sums()
         fresh = self._made_for != run.superstep
-        run.launch(
-            self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
-            run.context(), self._now, self._now if in_place else self._next, in_place, fresh, self._parts,
-            self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following, run.buffer(), counters,
-            run.memory(), report, sums, at_once, times,
-            counters=counters,
-        )  # fmt: skip
+        in_blocks = self._takes_blocks and run.superstep >= _BLOCKS_FROM and not in_place
+        if self._takes_blocks and run.superstep < _BLOCKS_FROM:
+            at_once = min(at_once, _BLOCKS_FROM - run.superstep)
+        times, sums = np.empty(at_once + 1, dtype=np.int64), run.unfilled_sums()
+        if in_blocks:
+            self._pull_blocks(fresh, counters, report, sums, at_once, times)
+        else:
+            run.launch(
+                self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
+                run.context(), self._now, self._now if in_place else self._next, in_place, fresh, self._parts,
+                self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following, run.buffer(),
+                counters, run.memory(), report, sums, at_once, times,
+                counters=counters,
+            )  # fmt: skip
         done = self.supersteps = int(report[_STEPS])
         if self._early:
             if not in_place and done % 2 == 1:
                 self._now, self._next = self._next, self._now
             self._made_for = run.superstep + done
-        last = -(-run.graph.num_vertices // _FOLD) + len(self._hubs.vertices) + _SHARES
+        hubs = 0 if in_blocks else len(self._hubs.vertices)
+        last = -(-run.graph.num_vertices // _FOLD) + hubs + _SHARES
         self.reductions = tuple(column[last] for column in sums) if run.ir.reductions else ()
         self.levels = None
         if done > 1:
             sizes, arcs = (np.full(done, size) for size in (run.graph.num_vertices, run.graph.num_arcs))
             self.levels = Levels.of(sizes, arcs, times[: done + 1])
         return report, counters
+
+    # ---- arcs in blocks --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _takes_blocks(self) -> bool:
+        """Whether arcs are gone along in blocks, which is for runs of supersteps in which all vertices are active."""
+        run = self._run
+        offsets, sources, _ = run.in_graph_arrays()
+        several = self._early and run.frontier.always and not run.ir.tables
+        return several and is_worth_blocks(offsets, sources, sum(d.itemsize for d in run.typed.accumulators))
+
+    @cached_property
+    def _blocks(self) -> tuple[ArcBlocks, tuple[Array, ...]]:
+        """The arcs, and room for the messages of a block of rows for each thread."""
+        run = self._run
+        offsets, sources, _ = run.in_graph_arrays()
+        blocks = arc_blocks(run.graph, offsets, sources, run.threads)
+        return blocks, self._messages(run.threads * blocks.rows)
+
+    def _pull_blocks(
+        self, fresh: bool, counters: Array, report: Array, sums: tuple[Array, ...], at_once: int, times: Array
+    ) -> None:
+        run, front = self._run, self._run.frontier
+        blocks, merged = self._blocks
+        run.launch(
+            kernel_module(run.typed, run.analysis, "offering_blocks").pull_blocks, run.in_graph_arrays()[0],
+            blocks.arrays(), np.int64(blocks.rows), run.fields(), run.edge_fields(), run.context(), self._now,
+            self._next, fresh, merged, front.member, front.stamp, counters, run.memory(), report, sums, at_once, times,
+            counters=counters,
+        )  # fmt: skip

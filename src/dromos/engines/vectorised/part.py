@@ -57,13 +57,18 @@ class VectorisedPart(ArrayPart):
     """See :class:`dromos.engines.parts.Part`."""
 
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
+        started, own = self.initialise(), self._own()
+        return started, self._reduced(own, own)
+
+    def initialise(self) -> Array:
+        """Give all vertices of the graph their initial state; the first frontier among the own."""
         everyone = _Vertices(np.arange(self.shape.num_vertices), self.state, _EVERY)
         self._store(self.state, _EVERY, self._stored("init", {"vertex": everyone}, everyone.ids))
+        if self.always:
+            return np.empty(0, dtype=np.int64)
         own = self._own()
-        started = np.empty(0, dtype=np.int64)
-        if not self.always:
-            started = own.ids[self._truths(self.ir.start, {"vertex": own}, len(own.ids))]
-        return started, self._reduced(own, own)
+        started: Array = own.ids[self._truths(self.ir.start, {"vertex": own}, len(own.ids))]
+        return started
 
     def _own(self) -> _Vertices:
         at = slice(self.first, self.last)
@@ -224,14 +229,17 @@ class VectorisedPart(ArrayPart):
         return np.arange(self.first, self.last), values
 
     def _reduced(self, old: _Vertices, new: _Vertices) -> tuple[Any, ...]:
+        return fold_reductions(self.typed, self._columns(old, new))
+
+    def _columns(self, old: _Vertices, new: _Vertices) -> list[Array]:
+        """What each reduction is over: one value per vertex."""
         roles = {"old": old, "new": new, "vertex": new}
         found = self._values([spec.expr for spec in self.ir.reductions], roles)
         count = len(new.ids)
-        columns = [
+        return [
             np.broadcast_to(values, count).astype(self.typed.reduction_type(spec.name))
             for spec, values in zip(self.ir.reductions, found, strict=True)
         ]
-        return fold_reductions(self.typed, columns)
 
     # ---- edge fields -----------------------------------------------------------------------------------------------
 

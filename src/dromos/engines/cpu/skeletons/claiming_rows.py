@@ -29,6 +29,7 @@ THIN = 24  # a frontier up to this size is one thread's work: a barrier costs mo
 THIN_ARCS = 2048  # unless more arcs leave it
 SHARE = 64  # vertices that a thread takes at a time, at most
 SHARES = 16  # for each thread, where the frontier is small
+AHEAD = 4  # vertices between the request for a row and the walk along it
 WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
 BIT = np.uint64(1)
 
@@ -43,12 +44,14 @@ def claim(S, E, K, u, v, arc, weights, contested):
 
 
 @inline
-def push_row(S, E, K, u, begin, end, targets, weights, private, tail, contested):
+def push_row(S, E, K, u, begin, end, graph, private, tail, contested):
     """Claim along the arcs ``begin..end`` of ``u``; claimed vertices go to ``private[tail:]``; the new tail."""
+    offsets, targets, weights, in_offsets = graph
     if end - begin <= SHORT:
         for arc in range(begin, end):
             v = np.int64(load(targets, arc))
             if wants_at(S, K, v) and claim(S, E, K, u, v, arc, weights, contested):
+                prefetch(offsets, v)  # for the next level: frontiers of short rows tend to be small
                 store(private, tail, v)
                 tail += 1
     else:
@@ -74,11 +77,18 @@ def push_row(S, E, K, u, begin, end, targets, weights, private, tail, contested)
 
 
 @inline
+def prefetch_row(graph, private, position):
+    """Ask for the first arcs of a vertex of the frontier."""
+    offsets, targets, weights, in_offsets = graph
+    prefetch(targets, first_arc(offsets, np.int64(load(private, position))))
+
+
+@inline
 def push_windows(
     S, E, K, graph, private, base, tail, hubs, has_hubs, counters, cursors, memory, thread, threads, number, share,
 ):  # fmt: skip
     """Claim along the arcs of all windows, one's own first and then what others have left: ``(tail, arcs)``."""
-    offsets, targets, weights, in_offsets = graph
+    offsets = graph[0]
     room = offsets.size - 1 + SLACK
     pushed = np.int64(0)
     for turn in range(threads):
@@ -87,29 +97,30 @@ def push_windows(
             other -= threads
         last = published(memory, other, number, HIGH)
         cursor = ((number & 1) * threads + other) * LINE
-        part = other * room
+        newest = other * room + published(memory, other, number, LOW) + last - 1  # in the caches, so it comes first
         while load_relaxed(cursors, cursor) < last:
             taken = atomic_add(cursors, cursor, share)
             for position in range(taken, min(taken + share, last)):
-                u = np.int64(load(private, part + position))
+                if position + AHEAD < last:
+                    prefetch_row(graph, private, newest - position - AHEAD)
+                u = np.int64(load(private, newest - position))
                 begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                 pushed += end - begin
                 if has_hubs and end - begin > HUB:
                     hubs[reserve(counters, HUB_COUNT, 1)] = u
                 else:
-                    tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, True) - base
+                    tail = push_row(S, E, K, u, begin, end, graph, private, base + tail, True) - base
     return tail, pushed
 
 
 @inline
 def push_hubs(S, E, K, graph, private, base, tail, hubs, counters):
     """Claim along pieces of the rows that were too long for one thread."""
-    offsets, targets, weights, in_offsets = graph
     while True:
-        u, begin, end = take_piece(counters, hubs, offsets)
+        u, begin, end = take_piece(counters, hubs, graph[0])
         if u < 0:
             break
-        tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, True) - base
+        tail = push_row(S, E, K, u, begin, end, graph, private, base + tail, True) - base
     return tail
 
 
@@ -136,13 +147,15 @@ def window_arcs(offsets, private, first, last):
 @inline
 def push_window(S, E, K, graph, private, first, last, base, tail):
     """Claim along the arcs of one window where no other thread runs: ``(tail, arcs)``."""
-    offsets, targets, weights, in_offsets = graph
+    offsets = graph[0]
     pushed = np.int64(0)
-    for position in range(first, last):
+    for position in range(last - 1, first - 1, -1):  # the newest is in the caches
+        if position - AHEAD >= first:
+            prefetch_row(graph, private, position - AHEAD)
         u = np.int64(load(private, position))
         begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
         pushed += end - begin
-        tail = push_row(S, E, K, u, begin, end, targets, weights, private, base + tail, False) - base
+        tail = push_row(S, E, K, u, begin, end, graph, private, base + tail, False) - base
     return tail, pushed
 
 

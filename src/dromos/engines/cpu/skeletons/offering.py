@@ -122,6 +122,16 @@ def settle(S, E, K, N, in_place, member, stamp, v, message):
     return fits, active, before
 
 
+@inline
+def make_offers(S, E, K, M, member, stamp, n, thread, threads):
+    """The offers of a thread's share of the vertices."""
+    for u in range(n * thread // threads, n * (thread + 1) // threads):
+        if ALWAYS_ACTIVE or load(member, u) == stamp:
+            store_message(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
+        else:
+            store_message(M, u, identity())
+
+
 @lean_kernel
 def pull(
     thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
@@ -147,11 +157,7 @@ def pull(
     if thread == 0:
         times[0] = nanoseconds()
     if fresh:
-        for u in range(n * thread // threads, n * (thread + 1) // threads):
-            if ALWAYS_ACTIVE or load(member, u) == stamp:
-                store_message(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
-            else:
-                store_message(M, u, identity())
+        make_offers(S, E, K, M, member, stamp, n, thread, threads)
         number += 1
         barrier(memory, thread, threads, number)
     while True:

@@ -1,0 +1,84 @@
+"""How the arcs of in-rows are sorted into blocks and tiles; see ``arc_blocks``. A block belongs to one thread."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import atomic_add, load, store
+from dromos.jit import inline, lean_kernel
+
+
+@inline
+def _add(counts, index, number):
+    store(counts, index, load(counts, index) + np.int64(number))
+
+
+@inline
+def _segment_end(sources, begin, end, span, long):
+    """Where the arcs from ``begin`` on leave the tile of the first; ``begin`` if there are fewer than ``long``."""
+    tile = load(sources, begin) >> span
+    # rows are sorted mostly, so this alone tells, and is told without a loop
+    if begin + long > end or load(sources, begin + long - 1) >> span != tile:
+        return begin
+    last = begin + 1
+    while last < end and load(sources, last) >> span == tile:
+        last += 1
+    return last if last - begin >= long else begin
+
+
+@lean_kernel
+def count_arcs(thread, threads, offsets, sources, firsts, tiles, span, long, words, long_arcs, segments, cursor):
+    """The arcs in short segments, those in long ones and the long segments of each tile, one place behind it."""
+    while True:
+        block = atomic_add(cursor, 0, 1)
+        if block >= firsts.size - 1:
+            break
+        base = block * tiles + 1
+        for row in range(load(firsts, block), load(firsts, block + 1)):
+            arc, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
+            while arc < end:
+                last = _segment_end(sources, arc, end, span, long)
+                tile = base + np.int64(load(sources, arc) >> span)
+                if last == arc:
+                    _add(words, tile, 1)
+                    arc += 1
+                else:
+                    _add(long_arcs, tile, last - arc)
+                    _add(segments, tile, 1)
+                    arc = last
+
+
+@lean_kernel
+def fill_arcs(
+    thread, threads, offsets, sources, firsts, tiles, span, long, word_places, long_places, segment_places, words,
+    long_sources, segment_rows, segment_ends, cursor,
+):  # fmt: skip
+    """Write the arcs of each tile; the places are where the parts of tiles begin, and are moved."""
+    within = (np.uint32(1) << span) - np.uint32(1)
+    while True:
+        block = atomic_add(cursor, 0, 1)
+        if block >= firsts.size - 1:
+            break
+        first = load(firsts, block)
+        for row in range(first, load(firsts, block + 1)):
+            number = np.uint32(row - first)
+            arc, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
+            while arc < end:
+                last = _segment_end(sources, arc, end, span, long)
+                tile = block * tiles + np.int64(load(sources, arc) >> span)
+                if last == arc:
+                    store(words, load(word_places, tile), number << span | load(sources, arc) & within)
+                    _add(word_places, tile, 1)
+                    arc += 1
+                else:
+                    place = load(long_places, tile)
+                    _add(long_places, tile, last - arc)
+                    while arc < last:
+                        store(long_sources, place, np.uint16(load(sources, arc) & within))
+                        place += 1
+                        arc += 1
+                    segment = load(segment_places, tile)
+                    _add(segment_places, tile, 1)
+                    store(segment_rows, segment, number)
+                    store(segment_ends, segment, np.uint32(place))

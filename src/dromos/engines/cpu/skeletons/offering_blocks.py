@@ -1,0 +1,131 @@
+"""The pull of ``offering`` along arcs that are sorted by blocks of rows and tiles of sources (``arc_blocks``).
+
+For programs in which all vertices are always active and offers are made early. A thread takes a block, merges the
+messages of its rows tile by tile in memory of its own, ``merged``, and updates the rows. There are no hubs: no row is
+so long that others would wait for it.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.common import (
+    FIRST,
+    FOLD,
+    MESSAGES,
+    OVERFLOWS,
+    SECOND,
+    STOP,
+    first_arc,
+    take_work,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.hooks import (
+    HAS_REDUCTIONS,
+    WANTS_ALWAYS,
+    converged_at,
+    identity,
+    in_superstep,
+    load_message,
+    merge,
+    reduce_fold_from,
+    reduce_start,
+    reduce_store,
+    store_message,
+    wants_at,
+    with_reductions,
+)  # fmt: skip
+from dromos.engines.cpu.skeletons.offering import SHARES, STEPS, fold_all, fold_shares, make_offers, settle
+from dromos.engines.cpu.skeletons.offers import gather_offers
+from dromos.intrinsics import load, load_relaxed, nanoseconds, store_relaxed
+from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
+
+# ---- everything above is replaced by a program's own hooks
+
+SPAN = 15  # bits of a source's number in its tile
+
+
+@inline
+def gather_tile(blocks, M, merged, own, tile, base):
+    """Merge the messages along the arcs of a tile, whose sources begin at ``base``, into those of a block's rows."""
+    firsts, tiles, word_starts, long_starts, segment_starts, words, long_sources, segment_rows, segment_ends = blocks
+    begin = load(long_starts, tile)
+    for segment in range(load(segment_starts, tile), load(segment_starts, tile + 1)):
+        end = np.int64(load(segment_ends, segment))
+        row = own + np.int64(load(segment_rows, segment))
+        store_message(merged, row, merge(load_message(merged, row), gather_offers(M, long_sources, base, begin, end)))
+        begin = end
+    for arc in range(load(word_starts, tile), load(word_starts, tile + 1)):
+        word = load(words, arc)
+        row = own + np.int64(word >> np.uint32(SPAN))
+        message = load_message(M, base + np.int64(word & np.uint32((1 << SPAN) - 1)))
+        store_message(merged, row, merge(load_message(merged, row), message))
+
+
+@lean_kernel
+def pull_blocks(
+    thread, threads, in_offsets, blocks, rows, S, E, K, M, N, fresh, merged, member, stamp, counters, memory, report,
+    sums, horizon, times,
+):  # fmt: skip
+    """Up to ``horizon`` supersteps; ``rows`` is the size of a thread's part of ``merged``.
+
+    ``fresh``, ``sums``, ``times`` and the report are those of ``offering.pull`` for a graph without hubs.
+    """
+    firsts, tiles = blocks[0], blocks[1]
+    n = in_offsets.size - 1
+    places = (n + FOLD - 1) // FOLD
+    own = thread * rows
+    all_fit = True
+    number = steps = messages = np.int64(0)
+    for row in range(rows):
+        store_message(merged, own + row, identity())
+    if thread == 0:
+        times[0] = nanoseconds()
+    if fresh:
+        make_offers(S, E, K, M, member, stamp, n, thread, threads)
+        number += 1
+        barrier(memory, thread, threads, number)
+    while True:
+        cursor, other = (FIRST, SECOND) if steps & 1 == 0 else (SECOND, FIRST)
+        if thread == 0:
+            store_relaxed(counters, other * LINE, np.int64(0))
+        while True:
+            block = take_work(counters, cursor, 1)
+            if block >= firsts.size - 1:
+                break
+            first, last = load(firsts, block), load(firsts, block + 1)
+            for tile in range(tiles):
+                gather_tile(blocks, M, merged, own, block * tiles + tile, tile << SPAN)
+            for fold in range(first, last, FOLD):
+                R = reduce_start()
+                for v in range(fold, min(fold + FOLD, last)):
+                    message = identity()
+                    if WANTS_ALWAYS or wants_at(S, K, v):
+                        message = load_message(merged, own + v - first)
+                        messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+                    store_message(merged, own + v - first, identity())
+                    fits, active, before = settle(S, E, K, N, False, member, stamp, v, message)
+                    all_fit &= fits
+                    R = reduce_fold_from(R, before, S, K, v)
+                reduce_store(R, sums, fold // FOLD)
+        steps += 1
+        if HAS_REDUCTIONS:
+            number += 1
+            barrier(memory, thread, threads, number)
+            fold_shares(sums, places, thread, threads)
+        number += 1
+        publish(memory, thread, number, 0, load_relaxed(counters, STOP * LINE))
+        barrier(memory, thread, threads, number)
+        if HAS_REDUCTIONS:
+            K = with_reductions(K, fold_all(sums, places))
+        if thread == 0:
+            times[steps] = nanoseconds()
+        if steps >= horizon or published(memory, 0, number, 0) != 0 or converged_at(K):
+            break
+        K = in_superstep(K, np.int64(K[0]) + 1)
+        M, N = N, M
+    if HAS_REDUCTIONS and thread == 0:
+        reduce_store(fold_all(sums, places), sums, places + SHARES)
+    report[thread * LINE + MESSAGES] = messages
+    report[thread * LINE + OVERFLOWS] = 0 if all_fit else 1
+    report[thread * LINE + STEPS] = steps

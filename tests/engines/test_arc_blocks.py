@@ -1,0 +1,158 @@
+"""A pull along arcs in blocks means what a pull along rows means, and its digits depend on the graph alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dromos as dr
+import dromos.program as pr
+from dromos.algorithms.pagerank import pagerank_program
+from dromos.engines.cpu import CpuEngine, arc_blocks
+from dromos.engines.cpu import offers as offers_module
+from dromos.engines.cpu.execution import CpuExecution
+from dromos.engines.cpu.skeletons import constants
+from dromos.graph import Graph, generators
+from dromos.plan import Path
+
+(SPAN,), (FOLD,) = constants("offering_blocks", "SPAN"), constants("common", "FOLD")
+PULL = Path.parse("sync-pull-td")
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    """Rows over three tiles, some of them with many arcs in one; parallel edges, loops, isolated vertices, a sink."""
+    n = (2 << SPAN) + 1000
+    random = np.random.default_rng(5)
+    edges = generators.rmat(13, 8, seed=3).edges()
+    src = np.concatenate([edges.src * 8 + 3, random.integers(0, n, 20_000), np.arange(0, n, 50), np.arange(300)])
+    dst = np.concatenate([edges.dst * 8 + 1, random.integers(0, n, 20_000), np.full(-(-n // 50), 77), np.arange(300)])
+    return Graph.from_edges(src, dst, num_vertices=n)
+
+
+@pytest.fixture
+def in_blocks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every graph is worth blocks; the sizes of those that were made."""
+    for name in ("LEAST_VALUES", "LEAST_ARCS", "LONGEST_ROW"):
+        monkeypatch.setattr(arc_blocks, name, 0)
+    made: list[int] = []
+    sort = arc_blocks._made
+
+    def counted(*args: object) -> arc_blocks.ArcBlocks:
+        found = sort(*args)  # type: ignore[arg-type]
+        made.append(len(found.firsts) - 1)
+        return found
+
+    monkeypatch.setattr(arc_blocks, "_made", counted)
+    return made
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_hold_every_arc_once_in_the_order_of_its_row(graph: Graph, threads: int) -> None:
+    back = graph.transpose
+    offsets, sources = back.offsets.astype(np.uint32), back.targets.astype(np.uint32)
+    found = arc_blocks.arc_blocks(back, offsets, sources, threads)
+    assert found.firsts[0] == 0
+    assert found.firsts[-1] == graph.num_vertices
+    assert (found.firsts[:-1] % FOLD == 0).all()
+    assert found.tiles == 3
+    assert len(found.words)
+    assert len(found.segment_rows)
+    rows: list[list[int]] = [[] for _ in range(graph.num_vertices)]
+    for block, first in enumerate(found.firsts[:-1].tolist()):
+        for tile in range(found.tiles):
+            at, base = block * found.tiles + tile, tile << SPAN
+            begin = int(found.long_starts[at])
+            for segment in range(int(found.segment_starts[at]), int(found.segment_starts[at + 1])):
+                end = int(found.segment_ends[segment])
+                row = rows[first + int(found.segment_rows[segment])]
+                row += [base + source for source in found.long_sources[begin:end].tolist()]
+                begin = end
+            assert begin == found.long_starts[at + 1]
+            for word in found.words[found.word_starts[at] : found.word_starts[at + 1]].tolist():
+                rows[first + (word >> SPAN)].append(base + (word & ((1 << SPAN) - 1)))
+    for v in range(graph.num_vertices):
+        assert rows[v] == sources[offsets[v] : offsets[v + 1]].tolist()
+
+
+class Gossip(pr.Program):
+    """A message of two numbers, vertices that want none, a state that sending changes, and an exact answer."""
+
+    heard = pr.field(np.int64)
+    teller = pr.field(np.int64, init=-1)
+    told = pr.field(np.int32, init=0)
+    combine = pr.ARGMAX
+    update_on = "all"
+
+    @pr.reduction(pr.SUM)
+    def loud(self, v):
+        return pr.cast(v.heard % 7, np.int64)
+
+    def init(self, v):
+        return {"heard": (v.id * 7919) % 1009}
+
+    def wants(self, v):
+        return v.id % 3 != 0
+
+    def compute(self, u, edge, v):
+        return u.heard + u.id % 11, pr.cast(u.id, np.int64)
+
+    def sent(self, u):
+        return {"told": u.told + 1}
+
+    def update(self, v, message):
+        heard, teller = message
+        more = heard > v.heard
+        return {
+            "heard": pr.where(more, heard, v.heard) - pr.cast(self.loud % 2, np.int64),
+            "teller": pr.where(more, teller, v.teller),
+        }
+
+    def active(self, old, new):
+        return True
+
+
+def test_messages_of_any_program(graph: Graph, in_blocks: list[int]) -> None:
+    expected = dr.run(Gossip(), graph, device="numpy", max_iter=6)
+    found = dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=6)
+    assert in_blocks
+    for name in ("heard", "teller", "told"):
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+def test_ranks_are_the_same_bytes_for_any_number_of_threads_and_of_calls(graph: Graph, in_blocks: list[int]) -> None:
+    program = pagerank_program()(alpha=0.85, tolerance=1e-7)
+    expected = dr.run(program, graph, device="numpy")
+    ends = []
+    for threads, horizon in ((1, None), (2, 1), (2, 3), (3, None), (5, None)):
+        execution = CpuEngine(threads=threads).prepare(program, graph)
+        while not execution.stats.finished:
+            execution.step(PULL, horizon)
+        np.testing.assert_allclose(execution.state["rank"], expected["rank"], rtol=1e-9)
+        ends.append((execution.stats.superstep, execution.state["rank"].tobytes(), dict(execution.reductions)))
+    assert ends[1:] == ends[:-1]
+    assert len(in_blocks) == 4  # kept until another number of threads asks
+
+
+def test_a_run_taken_up_again_has_the_same_digits(graph: Graph, in_blocks: list[int]) -> None:
+    program = pagerank_program()(alpha=0.85, tolerance=0.0)
+    whole, first, second = (CpuExecution(program, graph, 2) for _ in range(3))
+    for execution, steps in ((whole, 5), (first, 3)):
+        while execution.superstep < steps:
+            execution.step(PULL, 1)
+    second.restore(first.save(), first.stats)
+    while second.superstep < 5:
+        second.step(PULL, 1)
+    assert second.state["rank"].tobytes() == whole.state["rank"].tobytes()
+
+
+def test_small_graphs_short_runs_and_long_rows_go_by_rows(graph: Graph, in_blocks: list[int]) -> None:
+    offsets, sources = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
+    assert arc_blocks.is_worth_blocks(offsets, sources, 8)
+    assert not arc_blocks.is_worth_blocks(offsets, sources.astype(np.uint64), 8)
+    for name, value in (("LEAST_VALUES", 1 << 40), ("LEAST_ARCS", 1 << 40), ("LONGEST_ROW", 1 << 40)):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(arc_blocks, name, value)
+            assert not arc_blocks.is_worth_blocks(offsets, sources, 8)
+    dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=offers_module._BLOCKS_FROM)
+    assert not in_blocks
