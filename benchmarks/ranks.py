@@ -3,6 +3,7 @@
 ``bfs``: construction (the best of three), searches, and of the last search each superstep with the bytes that were sent
 and the bound: one bit per vertex to every other rank, or one id per new vertex. ``sssp``, ``pagerank``: the same graph.
 ``latency``: supersteps that have nothing to do but to be. ``threads``: PageRank on one process with all its threads.
+``in_core``: one rank against the same calls without ranks, with as many threads.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import dromos as dr
+from dromos import parallel
 from dromos.algorithms.bfs import BFS
 from dromos.graph.generators.rmat import rmat_edges
 from dromos.graph500 import shortest_paths
@@ -148,6 +150,34 @@ def latency(device: str, length: int = 2000) -> None:
         print(json.dumps({"work": "latency", "ranks": ranks, "superstep": seconds / length}), flush=True)
 
 
+def in_core(device: str, scale: int, searches: int) -> None:
+    """Whole calls on one rank and without ranks, in turn: the least time of each and their ratio."""
+    graph = dr.generators.rmat(scale, 16, seed=0, weights=(1, 255))
+    count = parallel.num_threads()
+    keys = np.random.default_rng(1).permutation(np.flatnonzero(graph.out_degree))[:searches].tolist()
+    works: dict[str, Callable[[int, dict[str, Any]], Any]] = {
+        "bfs": lambda key, how: dr.bfs(graph, key, **how),
+        "sssp": lambda key, how: dr.sssp(graph, key, **how),
+        "pagerank": lambda _, how: dr.pagerank(graph, max_iter=ITERATIONS, tol=0, on_limit="return", **how),
+        "components": lambda _, how: dr.connected_components(graph, **how),
+    }
+    for name, call in works.items():
+        times: dict[str, list[float]] = {device: [], "cpu": []}
+        for key in [keys[0], *keys]:  # the first calls load kernels
+            for where, taken in times.items():
+                begin = time.perf_counter()
+                call(key, {"device": where, "threads": count})
+                taken.append(time.perf_counter() - begin)
+        on_rank, without = (sum(taken[1:]) / len(keys) for taken in times.values())
+        least, other = (min(taken[1:]) for taken in times.values())
+        print(
+            json.dumps(
+                {"work": f"in_core {name}", "scale": scale, "threads": count, "rank": on_rank, "without": without,
+                 "ratio": on_rank / without, "least": least, "least without": other, "ratio of least": least / other}
+            ), flush=True,
+        )  # fmt: skip
+
+
 def threads(scale: int) -> None:
     """PageRank with the threads of this process."""
     graph, best = dr.generators.rmat(scale, 16, seed=0), np.inf
@@ -160,7 +190,7 @@ def threads(scale: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("work", nargs="+", choices=("bfs", "sssp", "pagerank", "latency", "threads"))
+    parser.add_argument("work", nargs="+", choices=("bfs", "sssp", "pagerank", "latency", "threads", "in_core"))
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--searches", type=int, default=16)
     parser.add_argument("--device", default="mpi")
@@ -169,6 +199,8 @@ def main() -> None:
         threads(given.scale)
     if "latency" in given.work:
         latency(given.device)
+    if "in_core" in given.work:
+        in_core(given.device, given.scale, given.searches)
     over_ranks = [work for work in given.work if work in ("bfs", "sssp", "pagerank")]
     if not over_ranks:
         return
