@@ -24,6 +24,7 @@ from dromos.graph.generators.rmat import rmat_edges
 from dromos.graph500 import shortest_paths
 from dromos.graph500.benchmark import search_keys
 from dromos.places.cluster import ClusterEngine, RankGraph
+from dromos.places.cluster import engine as cluster_engine
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import iterate
 
@@ -194,7 +195,10 @@ def main() -> None:
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--searches", type=int, default=16)
     parser.add_argument("--device", default="mpi")
+    parser.add_argument("--apart", action="store_true", help="as if every rank had a machine of its own")
     given = parser.parse_args()
+    if given.apart:
+        cluster_engine.host_memory = lambda comm: None
     if "threads" in given.work:
         threads(given.scale)
     if "latency" in given.work:

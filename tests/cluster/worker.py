@@ -111,20 +111,37 @@ def distributed() -> int:
     assert np.array_equal(graph.offsets, whole.offsets)
     own = slice(int(whole.offsets[graph.first]), int(whole.offsets[graph.last]))
     assert np.array_equal(graph.targets, whole.targets[own])
-    engine = engine_for("mpi:numpy")
-    assert isinstance(engine, ClusterEngine)
-    for program, field in ((BFS(source=3), "level"), (SSSP(source=3), "distance")):
-        expected = ReferenceEngine().prepare(program, whole)
-        iterate(expected)
-        execution = engine.prepare(program, graph)
-        iterate(execution)
-        same(field, execution.result()[field], expected.result()[field])
-    return 2
+    for device in ("mpi:numpy", "mpi:numpy:2d"):
+        engine = engine_for(device)
+        assert isinstance(engine, ClusterEngine)
+        for program, field in ((BFS(source=3), "level"), (SSSP(source=3), "distance")):
+            expected = ReferenceEngine().prepare(program, whole)
+            iterate(expected)
+            execution = engine.prepare(program, graph)
+            iterate(execution)
+            same(f"{field} on {device}", execution.result()[field], expected.result()[field])
+    return 4
+
+
+def in_grids(device: str) -> int:
+    """Ranks in rows and columns, on graphs that every rank has whole."""
+    size, count = world().Get_size(), 0
+    for grid in {2: ("1x2", "2x1"), 4: ("2d",)}.get(size, ()):
+        engine = engine_for(f"{device}:{grid}")
+        for graph in graphs()[1:]:
+            for program in (BFS(source=1), SSSP(source=1), PageRank()):
+                expected, _ = run(program, graph, "sync-push-dd")
+                for path in (None, "sync-push-dd", "sync-pull-td"):
+                    found, _ = run(program, graph, path, engine=engine)
+                    for name in set(expected) - {"parent"}:
+                        same(f"{program} on {path}, {graph}, {grid}: {name}", found[name], expected[name])
+                    count += 1
+    return count
 
 
 def main() -> None:
     device = sys.argv[1]
-    count = programs(device) + algorithms(device) + stored(device) + distributed()
+    count = programs(device) + algorithms(device) + stored(device) + distributed() + in_grids(device)
     if world().Get_rank() == 0:
         print(f"{count} runs agree")
 

@@ -33,7 +33,7 @@ def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, .
     read = analysis.target_fields
     if phase == "lookup":
         return ir.tables
-    if phase == "pull":
+    if phase in ("pull", "sources"):
         read = analysis.source_fields
     elif phase == "edges":
         at_target = reads(ir.exprs("edge_update"), "field")
@@ -90,6 +90,9 @@ class ArrayPart(ABC):
         self._senders: Array | None = None
         self.tables: dict[str, Array] = {}  # what the last superstep left, while vertices change
         self._given_by_arc: dict[Direction, dict[str, Array]] = {}
+        self.in_grid = False
+        """Whether the part has arcs between others' vertices, and not all of its own; see :mod:`dromos.places.grid`."""
+        self._heard: list[Array] = []  # in a grid: active vertices of others in this superstep
 
     @property
     def planning(self) -> Mapping[str, Any]:
@@ -131,6 +134,20 @@ class ArrayPart(ABC):
     def frontier(self) -> Array | None:
         """See :class:`dromos.engines.parts.Part`."""
         return None if self.always else self._frontier
+
+    @property
+    def sending(self) -> Array | None:
+        """The active vertices that the part pushes from, ascending; None: all whose arcs it has.
+
+        Its own ones and, in a grid, those that others told of.
+        """
+        if self.always or not self.in_grid:
+            return self.frontier
+        own = self.frontier
+        assert own is not None
+        found: Array = np.concatenate([own, *(heard.astype(own.dtype, copy=False) for heard in self._heard)])
+        found.sort()
+        return found
 
     def start(self) -> Partial:
         """See :class:`dromos.engines.parts.Part`."""
@@ -181,6 +198,7 @@ class ArrayPart(ABC):
         self.reductions = reductions
         self.superstep += self._begun
         self.tables = {}
+        self._heard = []
         self._begun = True
 
     # ---- checkpoints -----------------------------------------------------------------------------------------------
@@ -243,7 +261,8 @@ class ArrayPart(ABC):
             told = {name: self.state[name][self.first : self.last] for name in self.ir.tables}
             return Copies(self.first, self.last, None, told)
         names = self._told(phase)
-        if phase == "pull":
+        of_sources = phase in ("pull", "sources")
+        if of_sources:
             if self.always and not names:
                 return None
             ids = self.frontier
@@ -254,10 +273,8 @@ class ArrayPart(ABC):
             self._changed[self.first : self.last] = False
         if ids is None or len(ids) == self.last - self.first:
             rows = {name: self.state[name][self.first : self.last] for name in names}
-            return Copies(self.first, self.last, None, rows, active=phase == "pull")
-        return Copies(
-            self.first, self.last, ids, {name: self.state[name][ids] for name in names}, active=phase == "pull"
-        )
+            return Copies(self.first, self.last, None, rows, active=of_sources)
+        return Copies(self.first, self.last, ids, {name: self.state[name][ids] for name in names}, active=of_sources)
 
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`."""
@@ -270,6 +287,8 @@ class ArrayPart(ABC):
                 else:
                     _put_rows(into, at, values)
         if copies.active and not self.always:
+            if self.in_grid and copies.marks is None:
+                self._heard.append(np.arange(copies.first, copies.last) if copies.ids is None else copies.ids)
             if copies.marks is not None and copies.all_rows:
                 _put_bits(self.member, copies.first, copies.last, copies.marks)
             else:

@@ -30,9 +30,10 @@ from dromos.program.monoid import Monoid
 
 __all__ = ["Copies", "Leaf", "Messages", "Part", "Partial", "Phase", "fold_reductions", "merge_partials"]
 
-Phase: TypeAlias = Literal["push", "pull", "edges", "lookup"]
+Phase: TypeAlias = Literal["push", "pull", "edges", "lookup", "sources", "targets"]
 """What copies are for: the targets of a push, the sources of a pull, both ends of the edges that are written, or any
-vertex that is read by its id."""
+vertex that is read by its id. In a grid of parts (:mod:`dromos.places.grid`) also the sources of a push and the targets
+of a pull, since a part has arcs of others' vertices there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,8 @@ class ReferencePart(ArrayPart):
         meaning = self._meaning
         if path.direction == "pull":
             self.mark_own_frontier()
-        for edge in self._pushed(piece, self._active()) if path.direction == "push" else self._pulled(piece):
+        senders = range(piece.start, piece.stop) if self.sending is None else self.sending.tolist()
+        for edge in self._pushed(piece, senders) if path.direction == "push" else self._pulled(piece):
             message = meaning.message(edge, meaning.now(edge.source), meaning.now(edge.target))
             if message is not None:
                 self._messages += 1

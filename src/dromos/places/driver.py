@@ -59,7 +59,7 @@ class PlacedExecution:
         offered = tuple(path for path in PATHS if path.sync == "sync" and path.direction in directions)
         self._ordered: OrderedRun | None = None
         self._make_ordered = ordered
-        orders = can_order(parts, feeds)
+        orders = not exchange.in_grid and can_order(parts, feeds)
         if orders:
             offered += (ORDERED,)
         why = _WHY_SYNCHRONOUS
@@ -162,7 +162,7 @@ class PlacedExecution:
             for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
                 part.send(piece, path)
             busy[number] = own.seconds()
-        if path.direction == "push":  # who pulls gets messages to its own vertices only
+        if path.direction == "push" or self.exchange.in_grid:  # else who pulls gets messages to own vertices only
             self.exchange.deliver(self.parts)
         for number in self._order:
             self.parts[number].begin_settle()

@@ -14,6 +14,7 @@ from dromos.graph.slices import equal_edge_bounds
 from dromos.places.driver import PlacedExecution
 from dromos.places.exchange import CopyExchange
 from dromos.places.feed import MemoryFeed
+from dromos.places.grid import Grid, GridCopyExchange, grid_feeds, require_grid, set_in_grid
 from dromos.places.operators import OPERATORS, Blocks
 from dromos.program import Program
 
@@ -47,15 +48,19 @@ class PlacedEngine:
         *,
         slices: int = 1,
         parts: int = 1,
+        grid: Grid | None = None,
         name: str | None = None,
         kernels: Mapping[str, NativeKernel] | None = None,
     ) -> None:
-        """``kernels``: what no program can say, where the graph is whole."""
+        """``grid``: parts in rows and columns, one slice each. ``kernels``: what no program can say, where the graph
+        is whole."""
+        if grid is not None:
+            parts = grid.rows * grid.columns
         for option, count in (("slices", slices), ("parts", parts)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise InvalidArgumentError(f"{option}={count!r} is not a whole number of 1 or more")
-        self.leaf, self.slices, self.parts, self._kernels = leaf, slices, parts, kernels or {}
-        self.name = name or f"{leaf.name} with slices={slices}, parts={parts}"
+        self.leaf, self.slices, self.parts, self.grid, self._kernels = leaf, slices, parts, grid, kernels or {}
+        self.name = name or f"{leaf.name} with slices={slices}, parts={parts}" + (f", grid={grid}" if grid else "")
 
     def prepare(self, program: Program, graph: GraphLike) -> PlacedExecution:
         """The program in its initial state on every part."""
@@ -65,6 +70,12 @@ class PlacedEngine:
         bounds = equal_edge_bounds(graph.offsets, self.parts).tolist()
         ranges = list(pairwise(bounds))
         parts = [self.leaf.part(program, graph, types, first, last) for first, last in ranges]
+        if self.grid is not None:
+            require_grid(program, self.leaf.name)
+            for part in parts:
+                set_in_grid(part)
+            blocks = grid_feeds(self.grid, graph, bounds)
+            return PlacedExecution(program, graph, types, parts, blocks, GridCopyExchange(self.grid))
         feeds = [MemoryFeed(graph, first, last, self.slices) for first, last in ranges]
         return PlacedExecution(program, graph, types, parts, feeds, CopyExchange())
 

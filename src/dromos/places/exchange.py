@@ -20,6 +20,9 @@ class Exchange(Protocol):
     Every process calls the same methods in the same order, so each may be a collective operation.
     """
 
+    in_grid: bool
+    """Whether arcs lie in a grid of parts: then a pull too gathers messages to others' vertices."""
+
     @property
     def sent_bytes(self) -> int:
         """Bytes that this process has sent to others so far."""
@@ -44,6 +47,7 @@ class CopyExchange:
     """All parts live in this process: what one tells another is copied."""
 
     sent_bytes = 0
+    in_grid = False
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """See :class:`Exchange`."""

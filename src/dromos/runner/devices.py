@@ -229,18 +229,23 @@ def _leaf_of(name: str, device: str, threads: int | None) -> Leaf:
 
 
 def _cluster(device: str, threads: int | None) -> Engine:
-    """The ranks of an MPI job: ``mpi``, or ``mpi:numpy`` with the leaf engine that each rank is to run."""
+    """The ranks of an MPI job: ``mpi``, or ``mpi:numpy`` with the leaf engine that each rank is to run; ``mpi:4x2``,
+    ``mpi:2d`` or ``mpi:numpy:2d`` for ranks in rows and columns."""
     from dromos.places.cluster import ClusterEngine
     from dromos.places.cluster.world import threads_of_rank, world
 
-    wanted = device.partition(":")[2] or "cpu"
-    if wanted not in _LEAVES:
+    wanted, *more = device.split(":")[1:] or ["cpu"]
+    if wanted[:1].isdecimal():
+        wanted, more = "cpu", [wanted, *more]
+    if wanted not in _LEAVES or len(more) > 1:
         known = ", ".join(f"'{CLUSTER}:{name}'" for name in _LEAVES)
-        raise InvalidArgumentError(f"device={device!r}: a rank cannot run on {wanted!r}; choose one of {known}")
+        raise InvalidArgumentError(
+            f"device={device!r}: a rank cannot run on {':'.join([wanted, *more[1:]])!r}; choose one of {known}"
+        )
     comm = world()
     given = threads is not None or os.environ.get(THREADS_VARIABLE)
     count = num_threads(threads) if given else threads_of_rank(comm, num_threads())
-    return ClusterEngine(_LEAVES[wanted](count), comm)
+    return ClusterEngine(_LEAVES[wanted](count), comm, grid=more[0] if more else None)
 
 
 def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int) -> Engine:

@@ -114,6 +114,13 @@ class ClaimingPart(CompiledPart):
             self._ascends = True
         return listed
 
+    @property
+    def sending(self) -> Array:
+        """As its base: a search ends, so that never all vertices are active."""
+        found = super().sending
+        assert found is not None
+        return found
+
     def _list(self) -> Array:
         """The frontier in any order."""
         if self._listed is None:
@@ -149,12 +156,15 @@ class ClaimingPart(CompiledPart):
             return
         if path.direction == "pull":
             self._pull(piece)
-        elif self._size:
+        elif self._size or self._heard:
             self._push(piece)
 
     def _push(self, piece: GraphSlice) -> None:
         whole = piece.num_arcs == int(self._offsets[self.last]) - int(self._offsets[self.first])
-        rows = self._list() if whole else rows_in(piece, self.frontier)
+        if self.in_grid:
+            rows = rows_in(piece, self.sending)
+        else:
+            rows = self._list() if whole else rows_in(piece, self.frontier)
         if not len(rows):
             return
         run = self._launcher
@@ -164,7 +174,7 @@ class ClaimingPart(CompiledPart):
             edge_arrays(self, piece), run.context(), self._told_messages, self._offsets, self._wanting, rows, len(rows),
             (self._next, self._away), np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64),
             (run.buffer(), run.buffer(), run.buffer()), counters, run.memory(), report,
-            counters=counters, work=min(piece.num_arcs, self._out),
+            counters=counters, work=piece.num_arcs if self.in_grid else min(piece.num_arcs, self._out),
         )  # fmt: skip
         self._count(counters, report)
         self._gone = int(counters[TOUCHED * LINE])
@@ -176,13 +186,14 @@ class ClaimingPart(CompiledPart):
             self._following[self._words] = 0
             self._pulled = True
         run = self._launcher
-        counters, report = run.counters(), run.report()
+        counters, report = run.counters(touched=self._gone), run.report()
         run.run(
-            self._kernels.pull_claims, slice_arrays(piece), piece.lacks_arcs, self._fields(),
-            edge_arrays(self, piece, "pull"), run.context(), self._offsets, self._front, self._wanting,
-            self._following, counters, report,
+            self._kernels.pull_claims, slice_arrays(piece), piece.lacks_arcs, self.first, self.last, self._fields(),
+            edge_arrays(self, piece, "pull"), run.context(), self._told_messages, self._offsets, self._front,
+            self._wanting, self._following, self._away, run.buffer(), counters, report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
+        self._gone = int(counters[TOUCHED * LINE])
         lines = report.reshape(-1, LINE)
         self._found += int(lines[:, CLAIMED].sum())
         self._pulled_out = self._found
@@ -243,12 +254,17 @@ class ClaimingPart(CompiledPart):
     def copies(self, phase: Phase) -> Copies | None:
         """See :class:`dromos.engines.parts.Part`: a pull needs the frontier, a push and edges nothing.
 
-        A push reads fields of a target as they are while it wants a message, which is how they began.
+        A push reads fields of a target as they are while it wants a message, which is how they began. In a grid a push
+        needs a list of the frontier, and who pulls for others is told who of them wants no message any more.
         """
-        if phase != "pull":
+        if phase == "sources":
+            fields = {name: self.state[name][self.frontier] for name in self._told("pull")}
+            return Copies(self.first, self.last, self.frontier, fields, active=True)
+        if phase not in ("pull", "targets"):
             return None
-        self._make_front()
-        names = self._told("pull")
+        if self._front_step != self.superstep:
+            self._make_front()
+        names = self._told("pull") if phase == "pull" else ()
         fields = {name: self.state[name][self.frontier] for name in names}
         return Copies(self.first, self.last, None, fields, active=True, marks=self._own[self._words])
 
@@ -260,6 +276,8 @@ class ClaimingPart(CompiledPart):
                 self.state[name][at] = values
         if not copies.active:
             return
+        if self.in_grid and copies.marks is None:
+            self._heard.append(np.arange(copies.first, copies.last) if copies.ids is None else copies.ids)
         marks = words_of(copies) if copies.marks is None else copies.marks
         self._launcher.run(
             self._kernels.take_marks, copies.first, copies.last, read_only(marks), self._front, self._wanting,

@@ -102,7 +102,7 @@ class CpuPart(CompiledPart):
         values, got = tuple(map(as_bytes, merged.values)), as_bytes(merged.got)
         fields, edges, context = self._fields(), edge_arrays(self, piece, path.direction), self._launcher.context()
         if path.direction == "push":
-            rows = self._rows_in(piece, self.frontier)
+            rows = self._rows_in(piece, self.sending)
             if rows is not None and not len(rows):
                 return
             is_listed = not (self._alone and self.ir.update_on == "all")
@@ -135,15 +135,17 @@ class CpuPart(CompiledPart):
             tiles = tiles_of(self.shape, piece, run.threads) if self.slices_stay else None
         if tiles is None:
             run.run(
-                self._kernels.pull_slice, arrays, fields, edges, context, values, got, as_bytes(self.member), offers,
-                self._touched, run.buffer(), counters, report, counters=counters, work=piece.num_arcs,
+                self._kernels.pull_slice, arrays, self.first, self.last, fields, edges, context, values, got,
+                as_bytes(self.member), offers, self._touched, run.buffer(), counters, report,
+                counters=counters, work=piece.num_arcs,
             )  # fmt: skip
             return
         sums = tuple(as_bytes(reused_empty(run.threads * tiles.rows, dtype)) for dtype in self.typed.accumulators)
         cut = (np.int64(tiles.rows), read_only(tiles.starts), read_only(tiles.sources))
         run.run(
-            self._kernels.pull_tiles, arrays[0], arrays[1], cut, fields, context, values, got, offers, sums,
-            self._touched, run.buffer(), counters, run.memory(), report, counters=counters, work=piece.num_arcs,
+            self._kernels.pull_tiles, arrays[0], arrays[1], cut, self.first, self.last, fields, context, values, got,
+            offers, sums, self._touched, run.buffer(), counters, run.memory(), report,
+            counters=counters, work=piece.num_arcs,
         )  # fmt: skip
 
     def refresh(self, copies: Copies) -> None:

@@ -54,7 +54,8 @@ def tiles_of(shape: GraphShape, piece: GraphSlice, threads: int) -> Tiles | None
     tiles = -(-int(np.searchsorted(shape.offsets, shape.offsets.dtype.type(shape.num_arcs))) // SPAN)
     if tiles < 2 or rows * tiles * LEAST_SEGMENT > arcs:
         return None
-    known, key = _kept.of(shape), (piece.start, int(piece.offsets[0]), arcs)
+    # the first source tells blocks of a grid apart that have the same rows
+    known, key = _kept.of(shape), (piece.start, piece.stop, int(piece.offsets[0]), arcs, int(piece.targets[0]))
     if key not in known:
         known[key] = _made(piece, tiles, threads)
     found: Tiles = known[key]

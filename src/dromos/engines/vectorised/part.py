@@ -87,7 +87,7 @@ class VectorisedPart(ArrayPart):
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         if path.direction == "push":
-            for arcs in arcs_of(piece, self._rows_in(piece, self.frontier)):
+            for arcs in arcs_of(piece, self._rows_in(piece, self.sending)):
                 self._merge(piece, arcs.rows, arcs.ends, arcs, pushed=True)
             return
         self.mark_own_frontier()
@@ -97,10 +97,20 @@ class VectorisedPart(ArrayPart):
         if self._offers is not None:
             self._gather(piece, self._offers)
             return
-        for arcs in arcs_of(piece, self._rows_in(piece, self._wanted)):
+        wanted = self._wanted_elsewhere(piece) if self.in_grid else self._wanted
+        for arcs in arcs_of(piece, self._rows_in(piece, wanted)):
             if not self.always:
                 arcs = self._kept(arcs, self.member[arcs.ends])
             self._merge(piece, arcs.ends, arcs.rows, arcs, pushed=False)
+
+    def _wanted_elsewhere(self, piece: GraphSlice) -> Array | None:
+        """The vertices of a slice that want a message, own or not; all others where their copies may be too old."""
+        if self._wanted is None:
+            return None
+        ids = np.arange(piece.start, piece.stop)
+        if self.ir.wants is TRUE:
+            return np.union1d(self._wanted, ids[(ids < self.first) | (ids >= self.last)])
+        return ids[self._truths(self.ir.wants, {"vertex": _Vertices(ids, self.state, ids)}, len(ids))]
 
     _asked_at = -1
     _wanted: Array | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from dromos.graph.slices import equal_edge_bounds
 from dromos.graph.store.stored import StoredGraph
 from dromos.places.cluster.exchange import MpiExchange
 from dromos.places.cluster.graph import RankFeed, RankGraph
+from dromos.places.cluster.grid import GridExchange, RankGrid, rank_grid
 from dromos.places.cluster.host_memory import HostMemory, host_memory
 from dromos.places.cluster.stored import StoredFeed
 from dromos.places.cluster.world import world
 from dromos.places.driver import PlacedExecution
 from dromos.places.feed import Feed, MemoryFeed
+from dromos.places.grid import require_grid, set_in_grid
 from dromos.places.ordered import Ordered
 from dromos.program import Program
 from dromos.program.expr import reads
@@ -40,9 +43,17 @@ class ClusterEngine:
 
     reads_stores = True
 
-    def __init__(self, leaf: Leaf, comm: Any = None) -> None:
+    def __init__(self, leaf: Leaf, comm: Any = None, *, grid: str | None = None) -> None:
+        """``grid``: rows and columns of ranks, as in ``"4x2"``, or ``"2d"``; None: ranges of vertices with their rows.
+
+        A graph is then cut up anew when it is first run on, and kept like that for the next run.
+        """
         self.leaf, self.comm = leaf, world() if comm is None else comm
         self.name = f"{leaf.name} on {self.comm.Get_size()} ranks"
+        self._grid: RankGrid | None = None
+        if grid is not None:
+            self._grid = rank_grid(self.comm, grid)
+            self.name += f" in a grid of {self._grid.grid}"
         self._rows: tuple[Any, str] = (None, "")  # the graph that was digested last, and its digest
 
     def prepare(self, program: Program, graph: GraphLike | RankGraph) -> PlacedExecution:
@@ -57,6 +68,8 @@ class ClusterEngine:
                 f"{program.ir().name}: {program.ir().edge_params[0].name} has a value for each arc, and no rank has "
                 "all arcs of this graph; give its values as weights, or run on a graph that every rank has whole"
             )
+        if self._grid is not None:
+            require_grid(program, self.leaf.name)
         self._require_same(program, graph)
         rank = self.comm.Get_rank()
         if isinstance(graph, RankGraph):
@@ -67,7 +80,16 @@ class ClusterEngine:
         part = self.leaf.part(program, graph, types, first, last)
         feed = self._feed(program, graph, first, last)
         host = host_memory(self.comm)
-        exchange = MpiExchange(self.comm, bounds, program.typed(types), types.id, host)
+        if self._grid is not None:
+            set_in_grid(part)
+            typed = program.typed(types)
+            weighted = bool(reads(typed.ir.exprs(), "weight")) and types.weight is not None
+            block = self._grid.feed(graph, feed, bounds, types, weighted=weighted)
+            ranks = GridExchange(self._grid, bounds, typed, types.id, host)
+            return PlacedExecution(program, graph, types, [part], [block], ranks)
+        exchange = MpiExchange(
+            self.comm, list(pairwise(bounds)), graph.num_vertices, program.typed(types), types.id, host
+        )
         return PlacedExecution(
             program, graph, types, [part], [feed], exchange, ordered=self._ordered_run(part, feed, bounds, host)
         )

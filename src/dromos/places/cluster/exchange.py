@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -26,23 +25,32 @@ _TEXT: Final = 240  # bytes of an overflow's text
 
 
 class MpiExchange:
-    """One part per rank; ``bounds[r]..bounds[r + 1]`` are the vertices of rank ``r``.
+    """One part per rank; ``ranges[r]`` are the first and the last vertex of rank ``r`` of ``comm``, without the last.
 
     Every rank calls the same methods in the same order. What a rank decides from is the same everywhere: the partial
     results of all ranks, merged in the order of the ranks. ``host``: where all ranks run on one machine, the memory
     that they share.
     """
 
+    in_grid = False
+
     def __init__(
-        self, comm: Any, bounds: Sequence[int], typed: TypedProgram, ids: np.dtype[Any], host: HostMemory | None = None
+        self,
+        comm: Any,
+        ranges: Sequence[tuple[int, int]],
+        num_vertices: int,
+        typed: TypedProgram,
+        ids: np.dtype[Any],
+        host: HostMemory | None = None,
     ) -> None:
-        self._comm, self._bounds, self._typed, self._ids, self._host = comm, list(bounds), typed, ids, host
+        self._comm, self._ranges, self._typed, self._ids, self._host = comm, list(ranges), typed, ids, host
+        self._num_vertices = num_vertices
         self._board: Board | None = None
         self._kind = _record(typed)
         self._slots = np.zeros((comm.Get_size(), _SLOT), dtype=np.uint8)
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
         # on a tiny graph one rank may own all vertices: nobody else has any that would need to know of them
-        self._alone = any(last - first == self._bounds[-1] for first, last in pairwise(self._bounds))
+        self._alone = self._size == 1 or any(last - first == num_vertices for first, last in self._ranges)
         self.sent_bytes = 0
         """Bytes that this rank has sent to others so far; what it wrote once, for all to read, is counted once."""
 
@@ -59,7 +67,7 @@ class MpiExchange:
         own = None if self._alone else part.copies(phase)
         if own is None:
             return
-        if own.ids is None and own.marks is None and isinstance(part, ArrayPart) and part.always:
+        if phase in ("pull", "sources") and isinstance(part, ArrayPart) and part.always:  # so on every rank
             self._swap_rows([part.state[name] for name in own.fields])
             return
         if own.marks is not None and not own.fields:
@@ -71,23 +79,27 @@ class MpiExchange:
 
     def deliver(self, parts: Sequence[Part]) -> None:
         """See :class:`dromos.places.exchange.Exchange`."""
+        if self._size == 1:
+            return
         (part,) = parts
-        boxes: list[Array | None] = [None] * self._size
+        boxes = _Boxes(self._comm, self._slots)
         values: tuple[Array, ...] = ()
         empty: Array | None = None
         for rank in range(self._size):
             if rank == self._rank:
                 continue
-            messages = part.outbox(self._bounds[rank], self._bounds[rank + 1])
+            messages = part.outbox(*self._ranges[rank])
             values = messages.values
             if messages.ids is None or len(messages.ids):
-                boxes[rank] = pack_messages(messages)
+                boxes.send(rank, pack_messages(messages))
             else:  # most boxes of a thin frontier
-                empty = boxes[rank] = pack_messages(messages) if empty is None else empty
-        first, last = self._bounds[self._rank], self._bounds[self._rank + 1]
-        for data in self._to_each(boxes):
-            if data is not None and num_rows(data):
+                empty = pack_messages(messages) if empty is None else empty
+                boxes.send(rank, empty)
+        first, last = self._ranges[self._rank]
+        for data in boxes.received():
+            if num_rows(data):
                 part.inbox(unpack_messages(data, first, last, self._ids, values))
+        self.sent_bytes += boxes.sent_bytes
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         """See :class:`dromos.places.exchange.Exchange`."""
@@ -134,7 +146,7 @@ class MpiExchange:
     def _post(self, part: PostingPart) -> None:
         """Messages that depend on their source alone: each is made by its owner, and read by all from one board."""
         if self._board is None:
-            rows = [(self._bounds[-1], dtype) for dtype in self._typed.accumulators]
+            rows = [(self._num_vertices, dtype) for dtype in self._typed.accumulators]
             here = [part.board_rows(*row) for row in rows] if self._host is None else self._host.arrays(rows)
             self._board = Board(here)
         part.post_offers(self._board)
@@ -149,25 +161,26 @@ class MpiExchange:
         """All rows of every rank, straight into the fields: where all vertices are always active, all ranks do so."""
         for array in arrays:
             width = array.strides[0]
-            sizes = [(last - first) * width for first, last in pairwise(self._bounds)]
-            self._comm.Allgatherv(_in_place(), [array.reshape(-1).view(np.uint8), sizes])
+            sizes = [(last - first) * width for first, last in self._ranges]
+            starts = [first * width for first, _ in self._ranges]
+            self._comm.Allgatherv(_in_place(), [array.reshape(-1).view(np.uint8), (sizes, starts)])
             self.sent_bytes += (self._size - 1) * sizes[self._rank]
 
     def _swap_marks(self, part: Part, marks: Array) -> None:
         """All frontiers as bits: everyone knows how many, so one operation does it."""
-        words = [-(-last // 64) - first // 64 for first, last in pairwise(self._bounds)]
+        words = [-(-last // 64) - first // 64 for first, last in self._ranges]
         whole = np.empty(sum(words), dtype=np.uint64)
         self._comm.Allgatherv(np.ascontiguousarray(marks), [whole, words])
         self.sent_bytes += (self._size - 1) * marks.nbytes
         ends = np.cumsum([0, *words])
-        for rank, (first, last) in enumerate(pairwise(self._bounds)):
+        for rank, (first, last) in enumerate(self._ranges):
             if rank != self._rank and last > first:
                 part.refresh(Copies(first, last, None, {}, active=True, marks=whole[ends[rank] : ends[rank + 1]]))
 
     # ---- bytes -----------------------------------------------------------------------------------------------------
 
     def _copies_of(self, rank: int, data: Array, like: Copies) -> Copies:
-        first, last = self._bounds[rank], self._bounds[rank + 1]
+        first, last = self._ranges[rank]
         return unpack_copies(data, first, last, self._ids, like.fields, active=like.active)
 
     def _to_all(self, data: Array) -> list[Array]:
@@ -184,36 +197,46 @@ class MpiExchange:
         ends = np.cumsum([0, *sizes])
         return [whole[ends[rank] : ends[rank + 1]] for rank in range(self._size)]
 
-    def _to_each(self, boxes: list[Array | None]) -> list[Array | None]:
-        """What every other rank has for this one; sizes and small boxes in one operation, large ones directly."""
-        if self._size == 1:
-            return []
-        slots = self._slots
-        for rank, box in enumerate(boxes):
-            if box is not None:
-                slots[rank, :_WORD].view(np.int64)[0] = len(box)
-                if len(box) <= _SLOT - _WORD:
-                    slots[rank, _WORD : _WORD + len(box)] = box
-                self.sent_bytes += len(box)
-        incoming = np.empty_like(slots)
-        self._comm.Alltoall(slots, incoming)
+
+class _Boxes:
+    """What every rank has for every other one: sizes and small boxes in one operation, large ones directly.
+
+    A large box is on its way while the next ones are packed, and what came is merged while others are on their way; in
+    the order of the ranks, so that sums of floats come out the same.
+    """
+
+    def __init__(self, comm: Any, slots: Array) -> None:
+        """``slots`` are used again from superstep to superstep."""
+        self._comm, self._slots = comm, slots
+        self._sending: list[Any] = []
+        self.sent_bytes = 0
+
+    def send(self, rank: int, box: Array) -> None:
+        """Give ``box`` to a rank; every rank does so for every other one, in the order of the ranks."""
+        slot = self._slots[rank]
+        slot[:_WORD].view(np.int64)[0] = len(box)
+        if len(box) <= _SLOT - _WORD:
+            slot[_WORD : _WORD + len(box)] = box
+        else:
+            self._sending.append(self._comm.Isend(box, dest=rank))
+        self.sent_bytes += len(box)
+
+    def received(self) -> Iterator[Array]:
+        """The boxes of all others, in the order of the ranks."""
+        incoming = np.empty_like(self._slots)
+        self._comm.Alltoall(self._slots, incoming)
         sizes = incoming[:, :_WORD].copy().view(np.int64).ravel().tolist()
-        received: list[Array | None] = [None] * self._size
-        requests = []
+        own = self._comm.Get_rank()
+        large = {rank: np.empty(size, np.uint8) for rank, size in enumerate(sizes) if size > _SLOT - _WORD}
+        arriving = {rank: self._comm.Irecv(room, source=rank) for rank, room in large.items()}
         for rank, size in enumerate(sizes):
-            if rank == self._rank:
-                continue
-            if size <= _SLOT - _WORD:
-                received[rank] = incoming[rank, _WORD : _WORD + size].copy()
-            else:
-                room = received[rank] = np.empty(size, dtype=np.uint8)
-                requests.append(self._comm.Irecv(room, source=rank))
-        for rank, box in enumerate(boxes):
-            if box is not None and len(box) > _SLOT - _WORD:
-                requests.append(self._comm.Isend(box, dest=rank))
-        for request in requests:
+            if rank in large:
+                arriving[rank].Wait()
+                yield large[rank]
+            elif rank != own:
+                yield incoming[rank, _WORD : _WORD + size]
+        for request in self._sending:
             request.Wait()
-        return received
 
 
 def _in_place() -> Any:

@@ -17,7 +17,7 @@ from dromos.parallel import run_team
 from dromos.plan.path import Direction
 from dromos.program import GraphTypes
 
-__all__ = ["RankFeed", "RankGraph"]
+__all__ = ["RankFeed", "RankGraph", "swapped"]
 
 _SMALL_ID_BYTES = 4
 _SENT_AT_ONCE = 1 << 22  # edges: a round of the exchange takes some 100 MB whatever the size of the graph
@@ -191,7 +191,7 @@ def _routed(
         cursors = np.cumsum(counts) - counts
         run_team(kernels.place_arcs, here, there, given, ends, cursors, sources, targets, arc_weights, threads=1)
         columns = [sources, targets] if weights is None else [sources, targets, arc_weights]
-        yield tuple(_swapped(comm, column, counts) for column in columns)
+        yield tuple(swapped(comm, column, counts) for column in columns)
 
 
 def _sorted_rows(
@@ -226,7 +226,7 @@ def _joined(pieces: list[Array]) -> Array:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _swapped(comm: Any, column: Array, counts: Array) -> Array:
+def swapped(comm: Any, column: Array, counts: Array) -> Array:
     """The column's pieces, in the order of the ranks that they go to, after all ranks have exchanged theirs."""
     incoming = np.empty_like(counts)
     comm.Alltoall(counts, incoming)

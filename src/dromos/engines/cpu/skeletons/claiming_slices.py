@@ -228,17 +228,22 @@ def push_claims(
 
 
 @lean_kernel
-def pull_claims(thread, threads, piece, lacks_arcs, S, E, K, offsets, front, wanting, following, counters, report):
+def pull_claims(
+    thread, threads, piece, lacks_arcs, first, last, S, E, K, A, offsets, front, wanting, following, away, buffer,
+    counters, report,
+):  # fmt: skip
     """Every vertex of a slice that wants a message looks for one in-neighbour in ``front``.
 
-    ``lacks_arcs``: any row may be a piece of one; else the first and the last alone.
+    ``lacks_arcs``: any row may be a piece of one; else the first and the last alone. Vertices of other parts get their
+    message by way of ``A`` and ``away``, as in a push.
     """
     start, row_offsets, sources, weights = piece
     shift = first_arc(row_offsets, 0)
     count = row_offsets.size - 1
     low, high = start >> 6, (start + count + 63) >> 6
     size = 1 if sources.size > LONG * count else WORDS
-    claimed = out = np.int64(0)
+    claimed = out = gone = np.int64(0)
+    base = thread * BLOCK
     while True:
         taken = low + take_work(counters, FIRST, size)
         if taken >= high:
@@ -263,14 +268,21 @@ def pull_claims(thread, threads, piece, lacks_arcs, S, E, K, offsets, front, wan
                 for arc in range(begin, end):
                     u = np.int64(load(sources, arc))
                     if (load(front, u >> 6) >> np.uint64(u & 63)) & BIT:
-                        update_store(S, S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)))
-                        found |= BIT << b
-                        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                        message = compute_at(S, E, K, u, v, arc, weight_at(weights, arc))
+                        if first <= v < last:
+                            update_store(S, S, K, v, message)
+                            found |= BIT << b
+                            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+                        else:
+                            store_message(A, v, message)
+                            closed |= BIT << b
+                            gone = append(away, counters, TOUCHED, buffer, base, gone, v)
                         break
             if found | closed:
                 store(wanting, w, before & ~(found | closed))
                 store(following, w, load(following, w) | found)
                 claimed += np.int64(count_bits(found))
+    flush(away, counters, TOUCHED, buffer, base, gone)
     report[thread * LINE + CLAIMED] = claimed
     report[thread * LINE + OUT_DEGREES] = out
 

@@ -195,10 +195,10 @@ def make_offers(thread, threads, first, last, S, E, K, member, offers):
 
 
 @lean_kernel
-def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched, buffer, counters, report):
-    """Own vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread.
+def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, offers, touched, buffer, counters, report):
+    """Vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread.
 
-    Where all vertices are updated, nobody asks who got a message, and nobody is listed.
+    Where all vertices are updated, nobody asks who of the own ones got a message, and none of them is listed.
     """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
@@ -213,7 +213,7 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
         for row in range(position, min(position + chunk, count)):
             v = start + row
             before = load(got, v) == ONE
-            if (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
+            if (VOTE and before) or not is_wanted(S, K, first, last, v):
                 continue
             begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
             if OFFERED:
@@ -225,7 +225,7 @@ def pull_slice(thread, threads, piece, S, E, K, A, got, member, offers, touched,
             if found:
                 messages += found
                 store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
-                if not before and not UPDATE_ALL:
+                if not before and (not UPDATE_ALL or v < first or v >= last):
                     got[v] = ONE
                     held = append(touched, counters, TOUCHED, buffer, base, held, v)
     flush(touched, counters, TOUCHED, buffer, base, held)
@@ -247,8 +247,8 @@ def segment_at(starts, thread, threads):
 
 
 @lean_kernel
-def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sums, touched, buffer, counters, memory,
-               report):  # fmt: skip
+def pull_tiles(thread, threads, start, offsets, tiles, first, last, S, K, A, got, offers, sums, touched, buffer,
+               counters, memory, report):  # fmt: skip
     """As ``pull_slice`` for offers, along rows that are cut into tiles of sources.
 
     A thread takes an equal part of the segments, as they stand, and gathers into ``sums`` of its own; then
@@ -258,11 +258,11 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
     own = thread * rows
     for row in range(rows):
         store_message(sums, own + row, identity())
-    segment, last = segment_at(starts, thread, threads), segment_at(starts, thread + 1, threads)
+    segment, stop = segment_at(starts, thread, threads), segment_at(starts, thread + 1, threads)
     row = segment % rows
     base = segment // rows * SPAN
     begin = np.int64(load(starts, segment))
-    while segment < last:
+    while segment < stop:
         end = np.int64(load(starts, segment + 1))
         if begin < end:
             store_message(
@@ -283,7 +283,7 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
         v = start + row
         before = load(got, v) == ONE
         found = first_arc(offsets, row + 1) - first_arc(offsets, row)
-        if found == 0 or (VOTE and before) or (not WANTS_ALWAYS and not wants_at(S, K, v)):
+        if found == 0 or (VOTE and before) or not is_wanted(S, K, first, last, v):
             continue
         message = load_message(sums, row)
         for other in range(1, threads):
@@ -292,7 +292,7 @@ def pull_tiles(thread, threads, start, offsets, tiles, S, K, A, got, offers, sum
             continue  # it would change nothing
         messages += found
         store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
-        if not before and not UPDATE_ALL:
+        if not before and (not UPDATE_ALL or v < first or v >= last):
             got[v] = ONE
             held = append(touched, counters, TOUCHED, buffer, at, held, v)
     flush(touched, counters, TOUCHED, buffer, at, held)
