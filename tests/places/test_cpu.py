@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from dromos.engines.reference import ReferenceEngine
 from dromos.errors import FieldOverflowError
 from dromos.graph import Graph, generators
 from dromos.places import PlacedEngine
+from dromos.places.grid import Grid
 from dromos.plan import Path
 from dromos.program import Program
 from tests.places.test_programs import Narrow, check
@@ -85,7 +87,10 @@ def test_claims_in_any_order_of_directions(first: int) -> None:
         program = Claims(source=draw.randrange(n), first=first)
         expected = ReferenceEngine().prepare(program, graph)
         leaf = CpuLeaf(threads=draw.choice((1, 2)))
-        found = PlacedEngine(leaf, slices=draw.randrange(1, 4), parts=draw.randrange(1, 5)).prepare(program, graph)
+        cut: dict[str, Any] = {"slices": draw.randrange(1, 4), "parts": draw.randrange(1, 5)}
+        if number % 3 == 0:
+            cut = {"grid": Grid(draw.randrange(1, 4), draw.randrange(1, 4))}
+        found = PlacedEngine(leaf, **cut).prepare(program, graph)
         assert isinstance(found.parts[0], ClaimingPart if first == 0 else CpuPart)
         while not expected.stats.finished:
             expected.step(Path())

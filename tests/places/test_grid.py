@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +10,13 @@ from dromos.engines.cpu.part import CpuLeaf
 from dromos.engines.parts import Leaf
 from dromos.engines.reference_part import ReferenceLeaf
 from dromos.engines.vectorised import VectorisedLeaf
+from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph, generators
 from dromos.places import PlacedEngine
 from dromos.places.grid import Grid
+from dromos.plan import Path
 from dromos.program import Program
+from tests.places.test_cpu import weighted
 from tests.places.test_programs import check_on
 from tests.program import programs
 from tests.program.agreement import disagreements
@@ -24,6 +26,7 @@ from tests.sizes import examples
 
 EDGE_VALUES = [type(p) for p in programs.examples(3) if type(p).ir().edge_fields or type(p).ir().edge_params]
 KINDS = [type(p) for p in programs.examples(3) if type(p) not in EDGE_VALUES]
+COMPILED = [programs.BFS, programs.SSSPWithParents, programs.BCBackward, programs.PageRank]  # each takes seconds
 
 
 @pytest.mark.parametrize("leaf", [ReferenceLeaf, VectorisedLeaf], ids=lambda leaf: leaf.name)
@@ -46,11 +49,37 @@ def test_random_programs(seed: int) -> None:
     assert list(disagreements(kind, seed, engine, graphs=3, only="sync")) == []
 
 
-@pytest.mark.parametrize("kind", [programs.BFS, programs.SSSP, programs.PageRank], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("grid", ["2x2", "1x2", "2x1", "2x3"])
-def test_compiled_programs(kind: type[Program], grid: str) -> None:
-    rows, columns = map(int, grid.split("x"))
-    engine = PlacedEngine(CpuLeaf(2), grid=Grid(rows, columns))
-    for graph in (generators.uniform(300, 900, seed=2), generators.star(9), generators.path(130)):
-        weighted = generators.with_random_weights(graph, 1, 9, seed=2)
-        check_on(kind, weighted.with_weights(np.asarray(weighted.weights, np.float32)), engine)
+@pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.__name__)
+def test_compiled_programs(kind: type[Program]) -> None:
+    for rows, columns in ((2, 2), (1, 2), (3, 1), (2, 3)):
+        engine = PlacedEngine(CpuLeaf(threads=2), grid=Grid(rows, columns))
+        check_on(kind, weighted(generators.uniform(150, 500, seed=2)), engine)
+        check_on(kind, weighted(generators.star(9)), engine)
+
+
+def test_a_claim_is_told_to_its_row_alone() -> None:
+    """A search of one level: the owner of each leaf hears of it once, whatever the direction."""
+    star = generators.star(200)
+    for direction in ("push", "pull"):
+        execution = PlacedEngine(CpuLeaf(threads=1), grid=Grid(2, 2)).prepare(programs.BFS(source=0), star)
+        stats = execution.step(Path(direction=direction))
+        assert stats.frontier == 200
+        assert stats.messages <= 2 * 200  # one for each, and one more where it came from another part
+
+
+@pytest.mark.parametrize("kind", EDGE_VALUES, ids=lambda kind: kind.__name__)
+def test_values_of_arcs_are_refused(kind: type[Program]) -> None:
+    graph = weighted(generators.path(5))
+    program = next(program for program in programs.examples(5) if type(program) is kind)
+    with pytest.raises(InvalidArgumentError, match="has a value for each arc, and in a grid"):
+        PlacedEngine(VectorisedLeaf(), grid=Grid(2, 1)).prepare(program, graph)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("3x2", "has 6 parts, not 4"), ("0x4", "not a grid")])
+def test_grids_that_do_not_fit(text: str, reason: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=reason):
+        Grid.parse(text, 4)
+
+
+def test_the_squarest_grid() -> None:
+    assert [str(Grid.parse("2d", parts)) for parts in (1, 2, 6, 7, 16)] == ["1x1", "1x2", "2x3", "1x7", "4x4"]
