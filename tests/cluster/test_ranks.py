@@ -11,7 +11,7 @@ from dromos.engines.parts import Copies, Messages
 from dromos.errors import InvalidArgumentError
 from dromos.places.cluster.packing import pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.runner.devices import engine_for
-from tests.cluster.jobs import run_job
+from tests.cluster.jobs import ROOT, run_job
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -137,3 +137,18 @@ def test_a_killed_job_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr[-3000:]
     assert again.stdout.split()[0] == "checkpoint", at
     assert again.stdout.split()[1] == whole.stdout.split()[1], at
+
+
+def test_the_example_runs_on_two_ranks() -> None:
+    done = run_job("-m", "mpi4py", str(ROOT / "examples" / "ranks.py"), "mpi:numpy", ranks=2)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "2 ranks: 788 vertices reached in 5 supersteps" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("device", "reason"), [("mpi:2x2", "has 4 parts, not 1"), ("mpi:numpy:2d:3", "cannot run on .numpy:3")]
+)
+def test_a_grid_that_does_not_fit_the_ranks_is_refused(device: str, reason: str) -> None:
+    pytest.importorskip("mpi4py", exc_type=ImportError)
+    with pytest.raises(InvalidArgumentError, match=reason):
+        engine_for(device)

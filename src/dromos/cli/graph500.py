@@ -16,7 +16,9 @@ def graph500(
     edge_factor: Annotated[int, typer.Option(min=1, help="Edges per vertex.")] = 16,
     searches: Annotated[int, typer.Option(min=1, help="How many searches are timed and validated.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the graph and of the search keys.")] = 0,
-    device: Annotated[str, typer.Option(help="mpi, or mpi:LEAF with the engine that each rank runs.")] = "mpi",
+    device: Annotated[
+        str, typer.Option(help="mpi, mpi:LEAF with the engine that each rank runs, or mpi:4x2 for a grid of ranks.")
+    ] = "mpi",
     sssp: Annotated[bool, typer.Option("--sssp", help="Also search for shortest paths (kernel 3).")] = False,
     validate: Annotated[bool, typer.Option(help="Check every answer by the rules.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,

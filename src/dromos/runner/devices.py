@@ -125,7 +125,7 @@ def engine_for(
             raise InvalidArgumentError(
                 f"device={device!r} splits a graph over the ranks by itself; leave slices, parts and memory out"
             )
-        return _cluster(str(device), threads) if ranks is None else ranks
+        return _cluster(str(device), threads, graph) if ranks is None else ranks
     if memory is not None or getattr(graph, "on_disk", False):
         if device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda"):
             return _cuda_within(graph, slices, parts, memory)
@@ -228,7 +228,7 @@ def _leaf_of(name: str, device: str, threads: int | None) -> Leaf:
     return _LEAVES[kind](threads)
 
 
-def _cluster(device: str, threads: int | None) -> Engine:
+def _cluster(device: str, threads: int | None, graph: GraphLike | None) -> Engine:
     """The ranks of an MPI job: ``mpi``, or ``mpi:numpy`` with the leaf engine that each rank is to run; ``mpi:4x2``,
     ``mpi:2d`` or ``mpi:numpy:2d`` for ranks in rows and columns."""
     from dromos.places.cluster import ClusterEngine
@@ -245,6 +245,8 @@ def _cluster(device: str, threads: int | None) -> Engine:
     comm = world()
     given = threads is not None or os.environ.get(THREADS_VARIABLE)
     count = num_threads(threads) if given else threads_of_rank(comm, num_threads())
+    if comm.Get_size() == 1 and not more and graph is not None and not getattr(graph, "on_disk", False):
+        return DEVICES[wanted](count)  # there is nobody to exchange anything with
     return ClusterEngine(_LEAVES[wanted](count), comm, grid=more[0] if more else None)
 
 
