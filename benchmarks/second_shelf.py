@@ -81,7 +81,7 @@ ROWS: dict[str, Row] = {
     ),
     "leiden": Row(
         lambda c: dr.leiden(c.graph), "igraph",
-        lambda g, c: g.community_leiden("modularity", n_iterations=4), _both("modularity"),
+        lambda g, c: g.community_leiden("modularity", n_iterations=6), _both("modularity"),
     ),
     "minimum_spanning_forest": Row(
         lambda c: dr.minimum_spanning_forest(c.weighted), "igraph", _forest_weight, _both("total_weight")

@@ -5,8 +5,9 @@ each level, the finest first; the last is ``community``), and the numbers ``coun
 their weights, parallel edges each; a self-loop belongs to its vertex. A directed graph is refused.
 
 Vertices move to the community around them that gains most modularity, those whose surroundings changed again, until no
-move gains; then communities become the vertices of a smaller graph, and all begins anew. One thread does it, in an
-order drawn from ``seed``: the same seed gives the same communities everywhere. Blondel, Guillaume, Lambiotte and
+move gains; then communities become the vertices of a smaller graph, and all begins anew. Where this ends depends on
+the order of the moves, so it is tried in several orders and the best goes on. One thread does it, in orders drawn from
+``seed``: the same seed gives the same communities everywhere. Blondel, Guillaume, Lambiotte and
 Lefebvre, "Fast unfolding of communities in large networks", 2008; the queue is that of Leiden.
 """
 
@@ -41,6 +42,7 @@ def louvain(
     resolution: float = 1.0,
     seed: int = 0,
     rounds: int = 2,
+    tries: int = 3,
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> CommunitiesResult:
@@ -50,7 +52,9 @@ def louvain(
         graph: undirected; weights from zero on.
         resolution: above 1 communities become smaller, below 1 larger.
         seed: of the order in which vertices move.
-        rounds: how often vertices move from the bottom up, each time from the communities found before.
+        rounds: how often vertices move from the bottom up, each time from the communities found before;
+            fewer where one changes nothing.
+        tries: how often the first round is made, each time in another order; the best goes on.
         weight: ``None`` leaves the graph's weights out.
         how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
 
@@ -61,11 +65,19 @@ def louvain(
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
     session = Session("louvain", graph, **how)
-    return find_communities(session, graph, resolution, seed, rounds, weight, refined=False)
+    return find_communities(session, graph, resolution, seed, rounds, tries, weight, refined=False)
 
 
 def find_communities(
-    session: Session, graph: Graph, resolution: float, seed: int, rounds: int, weight: str | None, *, refined: bool
+    session: Session,
+    graph: Graph,
+    resolution: float,
+    seed: int,
+    rounds: int,
+    tries: int,
+    weight: str | None,
+    *,
+    refined: bool,
 ) -> CommunitiesResult:
     """What :func:`louvain` and :func:`dromos.leiden` share."""
     require_undirected(graph, session.name)
@@ -74,7 +86,8 @@ def find_communities(
     gamma = finite(resolution, "resolution", 0, np.inf)
     fields = session.host_native(
         "communities", on,
-        resolution=gamma, seed=count_of(seed, "seed"), rounds=count_of(rounds, "rounds", 1), refined=refined,
+        resolution=gamma, seed=count_of(seed, "seed"), rounds=count_of(rounds, "rounds", 1),
+        tries=count_of(tries, "tries", 1), refined=refined,
     )  # fmt: skip
     community, levels = fields["community"], fields["levels"]
     found = modularity_of(on, community, gamma)

@@ -169,7 +169,14 @@ class PlainSteps:
 
 
 def communities(
-    graph: Graph, *, resolution: float, seed: int, refined: bool, rounds: int, tell: Tell | None = None
+    graph: Graph,
+    *,
+    resolution: float,
+    seed: int,
+    refined: bool,
+    rounds: int,
+    tries: int = 1,
+    tell: Tell | None = None,
 ) -> Mapping[str, Any]:
     """As :func:`dromos.engines.native.communities.communities`, without a compiler.
 
@@ -179,5 +186,5 @@ def communities(
     [0, 0, 0, 1, 1, 1]
     """
     return driver.communities(
-        graph, resolution=resolution, seed=seed, refined=refined, rounds=rounds, steps=PlainSteps(tell)
+        graph, resolution=resolution, seed=seed, refined=refined, rounds=rounds, tries=tries, steps=PlainSteps(tell)
     )
