@@ -347,3 +347,34 @@ class TestIgraph:
             Graph.from_igraph(other)
         with pytest.raises(GraphDataError, match="expected an igraph graph, not list"):
             Graph.from_igraph([])
+
+
+class TestTexts:
+    """Strings in Arrow's memory are numbered there, however they are held."""
+
+    SRC, DST = ["c", "a", "c", "é"], ["a", "b", "b", "c"]
+
+    @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())])
+    @pytest.mark.parametrize("chunks", [1, 3])
+    def test_every_form_gives_the_same_graph(self, kind: pa.DataType, chunks: int) -> None:
+        columns = {
+            name: pa.chunked_array([pa.array(part.tolist(), kind) for part in np.array_split(values, chunks)])
+            for name, values in (("src", self.SRC), ("dst", self.DST))
+        }
+        graph = Graph.from_arrow(pa.table(columns), directed=False)
+        assert graph.labels.to_numpy().tolist() == ["c", "a", "é", "b"]
+        assert graph == Graph.from_edges(self.SRC, self.DST, directed=False)
+
+    def test_one_column_of_categories_some_of_them_unused(self) -> None:
+        frame = pd.DataFrame({"src": pd.Categorical(self.SRC, ["z", "é", "a", "c"]), "dst": self.DST})
+        assert Graph.from_pandas(frame) == Graph.from_edges(self.SRC, self.DST)
+        with pytest.raises(GraphDataError, match="num_vertices=9"):
+            Graph.from_pandas(frame, num_vertices=9)
+
+    def test_missing_and_mixed_columns_are_refused(self) -> None:
+        with pytest.raises(GraphDataError, match="1 missing"):
+            Graph.from_edges(pa.array(["a", None]), pa.array(["b", "c"]))
+        with pytest.raises(GraphDataError, match="different kinds"):
+            Graph.from_arrow(pa.table({"src": ["a"], "dst": [1]}))
+        nothing = pa.array([], pa.string())
+        assert Graph.from_arrow(pa.table({"src": nothing, "dst": nothing})).labels is None

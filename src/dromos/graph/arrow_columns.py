@@ -10,11 +10,11 @@ from dromos.dtypes import Array
 from dromos.errors import GraphDataError
 from dromos.graph.label_arrays import objects
 
-__all__ = ["arrow_ids", "arrow_weights"]
+__all__ = ["arrow_ids", "arrow_weights", "shared_strings"]
 
 
-def arrow_ids(column: Any, name: str) -> Array:
-    """A column of vertices: integers, or strings as objects; equal strings share one object.
+def arrow_ids(column: Any, name: str) -> Any:
+    """A column of vertices: integers as a NumPy array, strings as they are in Arrow's memory.
 
     >>> import pyarrow as pa
     >>> arrow_ids(pa.array([3, 1]), "src").tolist()
@@ -27,7 +27,7 @@ def arrow_ids(column: Any, name: str) -> Array:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if kind in (pa.string(), pa.large_string(), pa.string_view()):
-        return _shared_strings(column)
+        return column
     if not pa.types.is_integer(kind):
         if len(column) == 0:  # an empty column often has no type worth the name
             return np.empty(0, dtype=np.int64)
@@ -71,8 +71,8 @@ def _numbers(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _shared_strings(column: Any) -> Array:
-    """Strings as objects, made once for each distinct one: a tenth of the time and memory where they repeat."""
+def shared_strings(column: Any) -> Array:
+    """Arrow's strings as objects, made once for each distinct one: a tenth of the time and memory where they repeat."""
     import pyarrow as pa
 
     if column.type == pa.string_view():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,31 +42,27 @@ def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weig
             "networkx.relabel_nodes(G, str), or networkx.convert_node_labels_to_integers(G, label_attribute='name')"
         )
     plain = whole and (not nodes or (min(nodes) == 0 and max(nodes) == len(nodes) - 1))
-    columns = _networkx_arcs(graph, nodes, plain, weight)
-    if not graph.is_directed():  # both directions of an edge are listed; from_edges mirrors one
-        once = columns.src <= columns.dst
-        columns = _Arcs(columns.src[once], columns.dst[once], None if columns.weight is None else columns.weight[once])
-    weights = None if columns.weight is None else columns.weight.tolist()
-    missing, edges = 0 if weights is None else weights.count(None), len(columns.src)
+    src, dst, weights = _networkx_edges(graph, nodes, plain, weight)
+    missing, edges = 0 if weights is None else weights.count(None), len(src)
     if 0 < missing < edges:
         raise GraphDataError(
             f"only {edges - missing} of {edges} edges have the attribute {weight!r}; set it on all, or weight=None"
         )
     return cls.from_edges(
-        columns.src, columns.dst, None if missing else weights,
+        src, dst, None if missing else weights,
         num_vertices=len(nodes), directed=graph.is_directed(), labels=None if plain else nodes,
     )  # fmt: skip
 
 
-class _Arcs(NamedTuple):
-    """Columns of arcs; a weight is None where an edge has none."""
+class _Edges(NamedTuple):
+    """Columns of edges, each once; a weight is None where an edge has none."""
 
     src: Array
     dst: Array
-    weight: Array | None
+    weight: list[Any] | None
 
 
-def _networkx_arcs(graph: Any, nodes: list[Any], plain: bool, weight: str | None) -> _Arcs:
+def _networkx_edges(graph: Any, nodes: list[Any], plain: bool, weight: str | None) -> _Edges:
     """The adjacency of a NetworkX graph as columns, row by row and without a loop in Python where that can be."""
     rows = [row if type(row) is dict else dict(row.items()) for _, row in graph.adjacency()]  # views may miscount
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
@@ -75,18 +71,19 @@ def _networkx_arcs(graph: Any, nodes: list[Any], plain: bool, weight: str | None
         neighbours = map({node: number for number, node in enumerate(nodes)}.__getitem__, neighbours)
     dst = np.fromiter(neighbours, np.int64, int(lengths.sum()))
     src = np.repeat(np.array(nodes, np.int64) if plain else np.arange(len(nodes)), lengths)
-    attributes: Iterator[Any] = chain.from_iterable(row.values() for row in rows)
+    attributes: Iterator[Any] = chain.from_iterable(map(dict.values, rows))
+    if not graph.is_directed():  # both directions of an edge are listed; from_edges mirrors one
+        once = src <= dst
+        src, dst, attributes = src[once], dst[once], compress(attributes, once.tolist())
     if graph.is_multigraph():
         keyed = list(attributes)
         parallel = np.fromiter(map(len, keyed), np.int64, len(keyed))
         src, dst = np.repeat(src, parallel), np.repeat(dst, parallel)
         attributes = chain.from_iterable(edges.values() for edges in keyed)
-    if weight is None:
-        return _Arcs(src, dst, None)
-    values = np.empty(len(src), object)
-    listed = list(attributes)
+    listed = [] if weight is None else list(attributes)
+    if not any(listed):  # no edge has any attribute
+        return _Edges(src, dst, None)
     try:
-        values[:] = list(map(itemgetter(weight), listed))  # twice as quick, where every edge has the attribute
+        return _Edges(src, dst, list(map(itemgetter(weight), listed)))  # twice as quick, where every edge has it
     except KeyError:
-        values[:] = [data.get(weight) for data in listed]
-    return _Arcs(src, dst, values)
+        return _Edges(src, dst, [data.get(weight) for data in listed])

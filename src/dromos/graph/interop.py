@@ -117,12 +117,9 @@ def from_arrow(
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise GraphDataError(f"cannot take the table through the Arrow C stream: {error}") from None
     source, target, value = choose_columns(table.column_names, src, dst, weight)
-    return cls.from_edges(
-        arrow_ids(table.column(source), source),
-        arrow_ids(table.column(target), target),
-        None if value is None else arrow_weights(table.column(value), value),
-        **options,
-    )
+    ends = arrow_ids(table.column(source), source), arrow_ids(table.column(target), target)
+    weights = None if value is None else arrow_weights(table.column(value), value)
+    return cls.from_edges(*ends, weights, **options)
 
 
 def from_pandas(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError
 
-__all__ = ["MANY", "arrow_strings", "as_label_array", "is_arrow", "label_array", "objects", "pyarrow_or_none"]
+__all__ = [
+    "MANY", "arrow_strings", "as_label_array", "encode_texts", "is_arrow", "is_arrow_text", "label_array", "objects",
+    "pyarrow_or_none",
+]  # fmt: skip
 
 MANY = 1 << 12  # strings from which on pyarrow is worth its import
 
@@ -95,6 +98,52 @@ def arrow_strings(values: Any) -> Any:
         values = values.combine_chunks() if values.num_chunks else pa.array([], values.type)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if values.type not in (pa.string(), pa.large_string(), pa.string_view()):
+    if not is_arrow_text(values):
         return None
     return values.cast(pa.large_string())
+
+
+def is_arrow_text(values: Any) -> bool:
+    """Whether ``values`` are pyarrow's, and strings or a dictionary of strings.
+
+    >>> is_arrow_text(["ada"])
+    False
+    """
+    if not is_arrow(values):
+        return False
+    pa = pyarrow_or_none()
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    return kind in (pa.string(), pa.large_string(), pa.string_view())
+
+
+def encode_texts(columns: Sequence[Any]) -> tuple[list[Array], Any]:
+    """Columns of Arrow's strings as numbers, and the distinct strings in order of first appearance.
+
+    >>> import pyarrow as pa
+    >>> numbers, texts = encode_texts([pa.array(["b", "a"]), pa.array(["a", "c"]).dictionary_encode()])
+    >>> [column.tolist() for column in numbers], texts.to_pylist()
+    ([[0, 1], [1, 2]], ['b', 'a', 'c'])
+    """
+    pa = pyarrow_or_none()
+    text = pa.large_string()
+    coded_text = pa.dictionary(pa.int32(), text)
+    parts = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
+    if any(pa.types.is_dictionary(column.type) for column in columns):
+        chunks = [_coded(chunk).cast(coded_text) for part in parts for chunk in part]
+        whole = pa.chunked_array(chunks, coded_text).unify_dictionaries()
+        texts = whole.chunk(0).dictionary
+        # a dictionary may have entries that no row uses, in any order
+        used = pa.chunked_array([chunk.indices for chunk in whole.chunks]).dictionary_encode()
+        texts, coded = texts.take(used.chunk(0).dictionary), used.chunks
+    else:
+        coded = (
+            pa.chunked_array([chunk.cast(text) for part in parts for chunk in part], text).dictionary_encode().chunks
+        )
+        texts = coded[0].dictionary
+    texts.validate(full=True)
+    numbers = iter([np.asarray(chunk.indices) for chunk in coded])
+    return [np.concatenate([next(numbers) for _ in part]) for part in parts], texts
+
+
+def _coded(chunk: Any) -> Any:
+    return chunk if pyarrow_or_none().types.is_dictionary(chunk.type) else chunk.dictionary_encode()

@@ -19,6 +19,8 @@ from dromos.graph.label_arrays import (
     MANY,
     arrow_strings,
     as_label_array,
+    encode_texts,
+    is_arrow_text,
     label_array,
     objects,
     pyarrow_or_none,
@@ -261,16 +263,23 @@ class Labels:
             seen.add(text)
 
 
-def factorize(src: Array, dst: Array, *, threads: int | None = None) -> tuple[Array, Array, Labels]:
+def factorize(src: Any, dst: Any, *, threads: int | None = None) -> tuple[Array, Array, Labels]:
     """Replace the labels in edge columns by ids; returns ``(src_ids, dst_ids, labels)``.
 
     Integer labels get ids in ascending order, strings in order of first appearance (in ``src``, then in ``dst``).
-    Integers that are 0..n-1 already come back as they are.
+    Integers that are 0..n-1 already come back as they are. The columns are NumPy's, or strings in Arrow's memory, which
+    never become Python's.
 
     >>> src, dst, labels = factorize(np.array([30, 7]), np.array([7, 9]))
     >>> src.tolist(), dst.tolist(), labels.to_numpy().tolist()
     ([2, 0], [0, 1], [7, 9, 30])
     """
+    if is_arrow_text(src) and is_arrow_text(dst):
+        missing = src.null_count + dst.null_count
+        if missing:
+            raise GraphDataError(f"the columns have {missing:,} missing values (null); every edge needs two ends")
+        (sources, targets), texts = encode_texts([src, dst])
+        return sources, targets, Labels._of_arrow(texts)
     src, dst = label_array(src), label_array(dst)
     if src.size == 0 and dst.size == 0:
         return src.astype(np.int64), dst.astype(np.int64), Labels(np.empty(0, dtype=np.int64))

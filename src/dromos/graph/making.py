@@ -13,6 +13,7 @@ from dromos.graph import build
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.graph.label_arrays import is_arrow_text
 from dromos.graph.labels import Labels, factorize
 from dromos.graph.records import Flags
 
@@ -57,12 +58,15 @@ def from_edges(
     >>> Graph.from_edges(["ada", "ada"], ["bob", "eve"], directed=False)
     <Graph: 3 vertices, 2 edges, undirected, str labels>
     """
-    source, target = id_column(src, "src"), id_column(dst, "dst")
+    texts = is_arrow_text(src) and is_arrow_text(dst) and len(src) > 0
+    source: Any
+    target: Any
+    source, target = (src, dst) if texts else (id_column(src, "src"), id_column(dst, "dst"))
     if len(source) != len(target):
         raise GraphDataError(f"src has {len(source):,} ids and dst {len(target):,}; an edge needs one of each")
     weights = weight_column(weight, len(source))
     names: Labels | None = None
-    if labels is True or source.dtype == object or target.dtype == object:
+    if texts or labels is True or source.dtype == object or target.dtype == object:
         if labels is not None and labels is not True:
             raise InvalidArgumentError("src and dst hold labels themselves; give ids there to pass labels beside")
         source, target, names = factorize(source, target)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dromos.dtypes import Array, weight_dtype
 from dromos.errors import CorruptFileError, DromosError, FormatError, GraphDataError, InvalidArgumentError
-from dromos.graph.arrow_columns import arrow_ids, arrow_weights
+from dromos.graph.arrow_columns import arrow_ids, arrow_weights, shared_strings
 from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.formats.files import file_errors
 from dromos.graph.label_arrays import objects
@@ -42,10 +42,10 @@ def block_of(columns: list[Any], names: list[str], ids: str) -> EdgeBlock:
 
 def _vertices(column: Any, name: str, ids: str) -> Array:
     values = arrow_ids(column, name)
-    if values.dtype == object:
+    if not isinstance(values, np.ndarray):
         if ids == "dense":
             raise GraphDataError(f"the column {name!r} holds strings, and ids='dense' asks for integers")
-        return values
+        return shared_strings(values)
     if ids == "names":
         return objects(list(map(str, values.tolist())))
     if values.dtype == np.uint64 and values.size and int(values.max()) >= 2**63:
