@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
-from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import fold_reductions
 from dromos.engines.vectorised.arcs import Arcs, arcs_of, rows_of
-from dromos.errors import FieldOverflowError
+from dromos.engines.vectorised.values import EVERY, ArcValues, EvaluatingPart, Vertices
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import in_blocks
 from dromos.plan import Path
-from dromos.program import Expr, GraphTypes, Program
-from dromos.program.evaluate import evaluate_arrays
+from dromos.program import GraphTypes, Program
 from dromos.program.expr import TRUE
 from dromos.program.monoid import ANY
 
 __all__ = ["VectorisedLeaf", "VectorisedPart"]
-
-_EVERY = slice(None)
-_WORTH_COPYING = 4  # a column is copied where one in so many of its entries is looked up
 
 
 class VectorisedLeaf:
@@ -37,23 +32,7 @@ class VectorisedLeaf:
         return VectorisedPart(program, shape, types, first, last)
 
 
-class _Vertices(NamedTuple):
-    """Vertices in a role: their ids, and where in ``state`` their rows are."""
-
-    ids: Array
-    state: Mapping[str, Array]
-    at: Any
-
-
-class _ArcValues(NamedTuple):
-    """What belongs to arcs: weights, edge fields at places among the part's arcs, and given values."""
-
-    weights: Any
-    places: Any
-    given: Mapping[str, Array]
-
-
-class VectorisedPart(ArrayPart):
+class VectorisedPart(EvaluatingPart):
     """See :class:`dromos.engines.parts.Part`."""
 
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
@@ -62,17 +41,17 @@ class VectorisedPart(ArrayPart):
 
     def initialise(self) -> Array:
         """Give all vertices of the graph their initial state; the first frontier among the own."""
-        everyone = _Vertices(np.arange(self.shape.num_vertices), self.state, _EVERY)
-        self._store(self.state, _EVERY, self._stored("init", {"vertex": everyone}, everyone.ids))
+        everyone = Vertices(np.arange(self.shape.num_vertices), self.state, EVERY)
+        self._store(self.state, EVERY, self._stored("init", {"vertex": everyone}, everyone.ids))
         if self.always:
             return np.empty(0, dtype=np.int64)
         own = self._own()
         started: Array = own.ids[self._truths(self.ir.start, {"vertex": own}, len(own.ids))]
         return started
 
-    def _own(self) -> _Vertices:
+    def _own(self) -> Vertices:
         at = slice(self.first, self.last)
-        return _Vertices(np.arange(self.first, self.last), {name: a[at] for name, a in self.state.items()}, _EVERY)
+        return Vertices(np.arange(self.first, self.last), {name: a[at] for name, a in self.state.items()}, EVERY)
 
     def wanting(self) -> Array | None:
         """See :class:`dromos.engines.parts.Part`."""
@@ -110,7 +89,7 @@ class VectorisedPart(ArrayPart):
         ids = np.arange(piece.start, piece.stop)
         if self.ir.wants is TRUE:
             return np.union1d(self._wanted, ids[(ids < self.first) | (ids >= self.last)])
-        return ids[self._truths(self.ir.wants, {"vertex": _Vertices(ids, self.state, ids)}, len(ids))]
+        return ids[self._truths(self.ir.wants, {"vertex": Vertices(ids, self.state, ids)}, len(ids))]
 
     _asked_at = -1
     _wanted: Array | None = None
@@ -124,7 +103,7 @@ class VectorisedPart(ArrayPart):
         if not (everyone and self.analysis.source_only) or combine is ANY or combine.keyed:
             return None
         count = self.shape.num_vertices
-        sources = _Vertices(np.arange(count), self.state, _EVERY)
+        sources = Vertices(np.arange(count), self.state, EVERY)
         found = self._values(self.ir.message, {"source": sources})
         return tuple(
             np.ascontiguousarray(np.broadcast_to(values, count).astype(dtype, copy=False))
@@ -165,7 +144,7 @@ class VectorisedPart(ArrayPart):
     def _used(self, piece: GraphSlice, arcs: Arcs, state: Mapping[str, Array], pushed: bool) -> Arcs:
         """The arcs along which there is a message: the target wants one, and the source sends it."""
         if pushed and self.ir.wants is not TRUE:  # a derived wish only spares work, and a copy may be too old for it
-            targets = _Vertices(arcs.ends, state, arcs.ends)
+            targets = Vertices(arcs.ends, state, arcs.ends)
             arcs = self._kept(arcs, self._truths(self.ir.wants, {"vertex": targets}, len(arcs.ends)))
         if self.ir.sends is not TRUE:
             roles = self._ends(arcs, state, pushed)
@@ -175,8 +154,8 @@ class VectorisedPart(ArrayPart):
         return arcs
 
     @staticmethod
-    def _ends(arcs: Arcs, state: Mapping[str, Array], pushed: bool) -> dict[str, _Vertices]:
-        near, far = _Vertices(arcs.rows, state, arcs.rows), _Vertices(arcs.ends, state, arcs.ends)
+    def _ends(arcs: Arcs, state: Mapping[str, Array], pushed: bool) -> dict[str, Vertices]:
+        near, far = Vertices(arcs.rows, state, arcs.rows), Vertices(arcs.ends, state, arcs.ends)
         return {"source": near, "target": far} if pushed else {"source": far, "target": near}
 
     def _merge(self, piece: GraphSlice, sources: Array, targets: Array, arcs: Arcs, *, pushed: bool) -> None:
@@ -212,13 +191,13 @@ class VectorisedPart(ArrayPart):
         written = self.analysis.written_fields
         before = {name: a[at].copy() if name in written else a[at] for name, a in self.state.items()}
         now = {name: a.copy() if name in written else a for name, a in before.items()}
-        old, new = _Vertices(ids, before, _EVERY), _Vertices(ids, now, _EVERY)
+        old, new = Vertices(ids, before, EVERY), Vertices(ids, now, EVERY)
         if self.ir.sent:
-            where = _EVERY if senders is None else np.searchsorted(ids, senders)
-            chosen = _Vertices(ids[where], before, where)
+            where = EVERY if senders is None else np.searchsorted(ids, senders)
+            chosen = Vertices(ids[where], before, where)
             self._store(now, where, self._stored("sent", {"vertex": chosen}, chosen.ids))
-        where = _EVERY if len(got) == len(ids) else np.searchsorted(ids, got)
-        chosen = _Vertices(got, now, where)
+        where = EVERY if len(got) == len(ids) else np.searchsorted(ids, got)
+        chosen = Vertices(got, now, where)
         self._store(now, where, self._stored("update", {"vertex": chosen}, got, messages=messages))
         following = np.empty(0, dtype=np.int64)
         if not self.always:
@@ -238,10 +217,10 @@ class VectorisedPart(ArrayPart):
         self.merged.take(self.first, self.last)
         return np.arange(self.first, self.last), values
 
-    def _reduced(self, old: _Vertices, new: _Vertices) -> tuple[Any, ...]:
+    def _reduced(self, old: Vertices, new: Vertices) -> tuple[Any, ...]:
         return fold_reductions(self.typed, self._columns(old, new))
 
-    def _columns(self, old: _Vertices, new: _Vertices) -> list[Array]:
+    def _columns(self, old: Vertices, new: Vertices) -> list[Array]:
         """What each reduction is over: one value per vertex."""
         roles = {"old": old, "new": new, "vertex": new}
         found = self._values([spec.expr for spec in self.ir.reductions], roles)
@@ -270,103 +249,15 @@ class VectorisedPart(ArrayPart):
         numbers = np.arange(places.start, places.stop) if isinstance(places, slice) else places
         self._store(self.edge_state, places, self._stored(function, roles, numbers, values))
 
-    def _arc_values(self, piece: GraphSlice, places: Any, pushed: bool) -> _ArcValues:
+    def _arc_values(self, piece: GraphSlice, places: Any, pushed: bool) -> ArcValues:
         weights: Any = 1 if piece.weights is None else piece.weights[places]
         base = int(piece.offsets[0])
         given = self.given_by_arc("push" if pushed else "pull")
         chosen = {name: values[_moved(places, base)] for name, values in given.items()}
         if not self.ir.edge_fields:
-            return _ArcValues(weights, None, chosen)
-        return _ArcValues(weights, _moved(places, base - int(self.shape.offsets[self.first])), chosen)
-
-    # ---- values ----------------------------------------------------------------------------------------------------
-
-    def _values(
-        self,
-        roots: Sequence[Expr],
-        roles: Mapping[str, _Vertices],
-        arcs: _ArcValues | None = None,
-        messages: tuple[Array, ...] = (),
-    ) -> list[Array]:
-        """Expressions where each role stands for vertices; the leaves are looked up here and nowhere else."""
-
-        def leaf(node: Expr) -> Any:
-            match node.op:
-                case "message":
-                    return messages[node.attr[0]]
-                case "weight" if arcs is not None:
-                    return arcs.weights
-                case "edge_field" if arcs is not None:
-                    return _component(self.edge_state[node.attr[0]], arcs.places, node.attr[1])
-                case "edge_param" if arcs is not None:
-                    return _component(arcs.given[node.attr[0]], _EVERY, node.attr[1])
-                case "table":
-                    name = node.attr[1]
-                    return self.program.params[name] if node.attr[0] == "vertex_param" else self.table(name)
-            if node.role is None:
-                return self.global_value(node)
-            vertices = roles[node.attr[0]]
-            match node.op:
-                case "field":
-                    return _component(vertices.state[node.attr[1]], vertices.at, node.attr[2])
-                case "vertex_param":
-                    return _component(self.program.params[node.attr[1]], vertices.ids, node.attr[2])
-                case "id":
-                    return vertices.ids
-            return getattr(self.shape, node.op)[vertices.ids]  # in_degree, out_degree
-
-        return evaluate_arrays(roots, self.typed.typing, leaf)
-
-    def _truths(self, expr: Expr, roles: Mapping[str, _Vertices], count: int, arcs: _ArcValues | None = None) -> Array:
-        return np.broadcast_to(self._values([expr], roles, arcs)[0], count)
-
-    def _stored(
-        self,
-        function: str,
-        roles: Mapping[str, _Vertices],
-        rows: Array,
-        arcs: _ArcValues | None = None,
-        messages: tuple[Array, ...] = (),
-    ) -> dict[str, Array]:
-        """What ``function`` gives, in the types of the fields; an integer that does not fit its field is an error."""
-        assignments = getattr(self.ir, function)
-        found = iter(self._values([expr for _, exprs in assignments for expr in exprs], roles, arcs, messages))
-        stored = {}
-        for name, exprs in assignments:
-            parts = [next(found) for _ in exprs]
-            dtype = self.typed.dtype(name)
-            with np.errstate(all="ignore"):
-                columns = [part.astype(dtype, copy=False) for part in parts]
-            for part, column in zip(parts, columns, strict=True):
-                if dtype.kind in "iu" and not np.can_cast(part.dtype, dtype):
-                    wrong = (column.astype(part.dtype) != part) | ((column < 0) != (part < 0))
-                    if len(rows) and wrong.any():
-                        at = int(np.argmax(np.broadcast_to(wrong, len(rows))))
-                        raise FieldOverflowError(
-                            f"{self.ir.name}.{function}: {np.broadcast_to(part, len(rows))[at]} does not fit field "
-                            f"{name!r} of type {dtype} (vertex or arc {rows[at]}); declare the field with a wider type"
-                        )
-            count = len(rows)
-            if self.ir.field(name).size is None:
-                stored[name] = np.broadcast_to(columns[0], count)
-            else:
-                stored[name] = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
-        return stored
-
-    @staticmethod
-    def _store(into: Mapping[str, Array], at: Any, values: Mapping[str, Array]) -> None:
-        for name, rows in values.items():
-            into[name][at] = rows
+            return ArcValues(weights, None, chosen)
+        return ArcValues(weights, _moved(places, base - int(self.shape.offsets[self.first])), chosen)
 
 
 def _moved(places: Any, base: int) -> Any:
     return slice(places.start + base, places.stop + base) if isinstance(places, slice) else places + base
-
-
-def _component(values: Array, at: Any, index: int) -> Array:
-    if values.ndim > 1:
-        values = values[:, index]
-    by_index = isinstance(at, slice) or (not values.flags.c_contiguous and _WORTH_COPYING * len(at) < len(values))
-    # ``take`` is faster, and copies a column that is part of a matrix
-    found: Array = values[at] if by_index else values.take(at)
-    return found

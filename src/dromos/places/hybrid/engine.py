@@ -71,8 +71,10 @@ class HybridEngine:
         return split_graph(graph, (share, *((1 - share) / others,) * others), split, arcs=arcs)
 
     def native(self, name: str) -> NativeKernel | None:
-        """Components, by one forest that goes from processor to processor; for all else programs do the work."""
-        if name != "components" or not can_link(self.leaves):
-            return None
+        """The kernel of this name over several processors; None where there is none, so that a program has to do."""
+        return self._kernels().get(name)
+
+    def _kernels(self) -> dict[str, NativeKernel]:
+        """Components, by one forest that goes from processor to processor."""
         leaves = self.leaves
-        return lambda graph: components(self._split(graph), leaves)
+        return {"components": lambda graph: components(self._split(graph), leaves)} if can_link(leaves) else {}

@@ -115,8 +115,9 @@ class StreamEngine:
             raise
 
     def native(self, name: str) -> NativeKernel | None:
-        """The kernel of components; the other hand-written kernels take whole graphs, and programs do their work."""
-        return self._components if name == "components" and self.leaf.name == "cpu" else None
+        """The kernel of this name over pages; None where there is none, so that a program has to do."""
+        kernels: dict[str, NativeKernel] = {"components": self._components} if self.leaf.name == "cpu" else {}
+        return kernels.get(name)
 
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
         stored = stored_form(graph)
