@@ -1,6 +1,6 @@
 """Work over MPI ranks, as lines of JSON: ``mpirun -n 16 python -m benchmarks.ranks bfs --scale 22``.
 
-``bfs``: construction (the best of three), searches, and of the last search each superstep with the bytes that were sent
+``bfs``: construction (the best of some), searches, and of the last search each superstep with the bytes that were sent
 and the bound: one bit per vertex to every other rank, or one id per new vertex. ``sssp``, ``pagerank``: the same graph.
 ``latency``: supersteps that have nothing to do but to be. ``threads``: PageRank on one process with all its threads.
 ``in_core``: one rank against the same calls without ranks, with as many threads.
@@ -62,7 +62,7 @@ class PageRank(dr.Program):
 class Ranks:
     """The ranks of the job, and a Kronecker graph over them."""
 
-    def __init__(self, device: str, scale: int, *, weighted: bool = False) -> None:
+    def __init__(self, device: str, scale: int, *, weighted: bool = False, builds: int = 3) -> None:
         engine = engine_for(device)
         assert isinstance(engine, ClusterEngine)
         self.engine, self.comm, self.scale, self.device = engine, engine.comm, scale, device
@@ -72,7 +72,7 @@ class Ranks:
         src, dst, _ = rmat_edges(scale, 16, seed=0, first=first, last=last, threads=1)
         weights = shortest_paths.edge_weights(0, first, last) if weighted else None
         times = []
-        for _ in range(3):
+        for _ in range(builds):
             built, seconds = self.timed(
                 lambda: RankGraph.from_edges(self.comm, src, dst, 1 << scale, weights, deal=True)
             )
@@ -195,6 +195,7 @@ def main() -> None:
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--searches", type=int, default=16)
     parser.add_argument("--device", default="mpi")
+    parser.add_argument("--builds", type=int, default=3, help="the best of so many constructions is told")
     parser.add_argument("--apart", action="store_true", help="as if every rank had a machine of its own")
     given = parser.parse_args()
     if given.apart:
@@ -208,7 +209,7 @@ def main() -> None:
     over_ranks = [work for work in given.work if work in ("bfs", "sssp", "pagerank")]
     if not over_ranks:
         return
-    ranks = Ranks(given.device, given.scale, weighted="sssp" in over_ranks)
+    ranks = Ranks(given.device, given.scale, weighted="sssp" in over_ranks, builds=given.builds)
     for work in over_ranks:
         if work == "pagerank":
             ranks.pagerank()

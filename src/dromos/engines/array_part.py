@@ -329,6 +329,9 @@ class ArrayPart(ABC):
 
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
+        if messages.ids is None and messages.got is None:
+            self.merged.add_block(messages.first, messages.last, messages.values)
+            return
         self.merged.add_distinct(*messages.unpacked())
 
     def table(self, name: str) -> Array:

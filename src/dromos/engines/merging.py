@@ -174,6 +174,23 @@ class Accumulators:
         self.forget(first, last)
         return ids, messages
 
+    def take_block(self, first: int, last: int) -> tuple[Array, ...]:
+        """The messages of all vertices of ``first..last``, marked or not; they are forgotten here."""
+        found = tuple(values[first:last].copy() for values in self.values)
+        for values, identity in zip(self.values, self._identity, strict=True):
+            values[first:last] = identity
+        return found
+
+    def add_block(self, first: int, last: int, messages: Sequence[Array]) -> None:
+        """Merge a message to each vertex of ``first..last``, perhaps the identity, and mark nobody.
+
+        For monoids that merge component by component.
+        """
+        with np.errstate(all="ignore"):
+            for i, (into, values) in enumerate(zip(self.values, messages, strict=True)):
+                rows = into[first:last]
+                _UFUNCS[self._monoid.part(i).name](rows, values, out=rows)
+
     def _sorted(self) -> Array:
         pieces = [piece for piece in self._touched if len(piece)]
         if not pieces:

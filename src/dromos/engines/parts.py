@@ -42,6 +42,8 @@ class Messages:
 
     Sparse: ``ids`` and one value per id in each of ``values``. Dense, where that is smaller: ``ids`` is None, each of
     ``values`` has one row per vertex of the range, and the bits of ``got`` (packed, little-endian) tell which count.
+    Where ``got`` is None too, all of them count: the identity stands where there was no message, and whoever gets such
+    a block updates all vertices anyway.
     """
 
     first: int
@@ -89,7 +91,8 @@ class Messages:
         """
         if self.ids is not None:
             return self.ids, self.values
-        assert self.got is not None
+        if self.got is None:
+            return np.arange(self.first, self.last), self.values
         at = np.flatnonzero(np.unpackbits(self.got, count=self.last - self.first, bitorder="little"))
         return at + self.first, tuple(block[at] for block in self.values)
 

@@ -303,7 +303,9 @@ class ClaimingPart(CompiledPart):
             ids = self._away[: self._gone]
         else:
             if self._sorted_away is None:
-                self._sorted_away = np.sort(self._away[: self._gone])
+                away = self._away[: self._gone]
+                # one thread that pulls goes from word to word
+                self._sorted_away = away if bool((away[1:] > away[:-1]).all()) else np.sort(away)
             begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))
             ids = self._sorted_away[begin:end]
         kinds = zip(self._told_messages, self.typed.accumulators, strict=True)

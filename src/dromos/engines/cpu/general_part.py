@@ -25,11 +25,12 @@ from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.merging import Accumulators, listed
-from dromos.engines.parts import Copies, fold_reductions
+from dromos.engines.parts import Copies, Messages, fold_reductions
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
 from dromos.program import GraphTypes, Program
 from dromos.program.forms import is_offered
+from dromos.program.monoid import ANY
 
 __all__ = ["CpuPart"]
 
@@ -50,6 +51,7 @@ class CpuPart(CompiledPart):
         self._offered_at = self._posted_at = -1  # the supersteps that `_offers` and `_posted` are of
         self._board: Board | None = None
         self._posted: tuple[Array, ...] = ()
+        self._pulled: GraphSlice | None = None  # in this superstep, where its messages go out in blocks
         n, self._ids = shape.num_vertices, types.id
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
         self._frontier = np.empty(0, types.id)
@@ -124,6 +126,9 @@ class CpuPart(CompiledPart):
     ) -> None:  # fmt: skip
         run, offers, tiles = self._launcher, self._offers, None
         self.mark_own_frontier()
+        first, last = self.first, self.last
+        if self._folds_blocks:  # nobody is listed
+            self._pulled, first, last = piece, piece.start, piece.stop
         if self.posts_offers:
             if self._posted_at == self.superstep:
                 assert self._board is not None
@@ -135,7 +140,7 @@ class CpuPart(CompiledPart):
             tiles = tiles_of(self.shape, piece, run.threads) if self.slices_stay else None
         if tiles is None:
             run.run(
-                self._kernels.pull_slice, arrays, self.first, self.last, fields, edges, context, values, got,
+                self._kernels.pull_slice, arrays, first, last, fields, edges, context, values, got,
                 as_bytes(self.member), offers, self._touched, run.buffer(), counters, report,
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
@@ -143,7 +148,7 @@ class CpuPart(CompiledPart):
         sums = tuple(as_bytes(reused_empty(run.threads * tiles.rows, dtype)) for dtype in self.typed.accumulators)
         cut = (np.int64(tiles.rows), read_only(tiles.starts), read_only(tiles.sources))
         run.run(
-            self._kernels.pull_tiles, arrays[0], arrays[1], cut, self.first, self.last, fields, context, values, got,
+            self._kernels.pull_tiles, arrays[0], arrays[1], cut, first, last, fields, context, values, got,
             offers, sums, self._touched, run.buffer(), counters, run.memory(), report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
@@ -160,6 +165,25 @@ class CpuPart(CompiledPart):
             into = self.state[name][copies.first : copies.last]
             run(kernels.copy_words, read_only(_as_words(values)), _as_words(into), work=size)
         run(kernels.spread_bits, read_only(copies.marks), copies.first, copies.last, as_bytes(self.member), work=size)
+
+    # ---- messages to others' vertices that a pull in a grid gathers --------------------------------------------------
+
+    @cached_property
+    def _folds_blocks(self) -> bool:
+        """Whether such messages go to their owner as one block: all vertices are updated, and all want a message."""
+        combine = self.ir.combine
+        mergeable = combine is not ANY and not combine.keyed
+        return self.in_grid and mergeable and self.ir.update_on == "all" and self.analysis.wants is None
+
+    def outbox(self, first: int, last: int) -> Messages:
+        """See :class:`dromos.engines.parts.Part`."""
+        piece = self._pulled
+        if piece is None:
+            return super().outbox(first, last)
+        # rows behind the last one with arcs here got nothing
+        rows = posted_range(piece.offsets, first - piece.start, last - piece.start)
+        end = first + rows.stop - rows.start
+        return Messages(first, end, None, self.merged.take_block(first, end))
 
     # ---- messages that depend on their source alone ----------------------------------------------------------------
 
@@ -191,6 +215,7 @@ class CpuPart(CompiledPart):
     # ---- the second half -------------------------------------------------------------------------------------------
 
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
+        self._pulled = None
         if self.ir.sent:
             self.mark_own_frontier()
         merged, counters, report = self.merged, self._launcher.counters(), self._launcher.report()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.array_part import ArrayPart
-from dromos.engines.board import Board, PostingPart, can_post
+from dromos.engines.board import Board, PostingPart, can_post, posted_range
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.parts import Copies, Part, Partial, Phase, fold_reductions, merge_partials
 from dromos.places.cluster.host_memory import HostMemory
@@ -68,7 +68,7 @@ class MpiExchange:
         if own is None:
             return
         if phase in ("pull", "sources") and isinstance(part, ArrayPart) and part.always:  # so on every rank
-            self._swap_rows([part.state[name] for name in own.fields])
+            self._swap_rows([part.state[name] for name in own.fields], self._ranges)
             return
         if own.marks is not None and not own.fields:
             self._swap_marks(part, own.marks)
@@ -150,19 +150,21 @@ class MpiExchange:
             here = [part.board_rows(*row) for row in rows] if self._host is None else self._host.arrays(rows)
             self._board = Board(here)
         part.post_offers(self._board)
+        posted = [posted_range(cast(ArrayPart, part).shape.offsets, first, last) for first, last in self._ranges]
         if self._host is None:
-            self._swap_rows(self._board.arrays)
+            self._swap_rows(self._board.arrays, [(rows.start, rows.stop) for rows in posted])
         else:
-            self.sent_bytes += (part.last - part.first) * sum(array.itemsize for array in self._board.arrays)
+            own = posted[self._rank]
+            self.sent_bytes += (own.stop - own.start) * sum(array.itemsize for array in self._board.arrays)
             # nobody writes to it again before all have read it: the partial results are told in between
             self._comm.Barrier()
 
-    def _swap_rows(self, arrays: Sequence[Array]) -> None:
-        """All rows of every rank, straight into the fields: where all vertices are always active, all ranks do so."""
+    def _swap_rows(self, arrays: Sequence[Array], ranges: Sequence[tuple[int, int]]) -> None:
+        """Rows of every rank, straight into the fields: where all vertices are always active, all ranks do so."""
         for array in arrays:
             width = array.strides[0]
-            sizes = [(last - first) * width for first, last in self._ranges]
-            starts = [first * width for first, _ in self._ranges]
+            sizes = [(last - first) * width for first, last in ranges]
+            starts = [first * width for first, _ in ranges]
             self._comm.Allgatherv(_in_place(), [array.reshape(-1).view(np.uint8), (sizes, starts)])
             self.sent_bytes += (self._size - 1) * sizes[self._rank]
 

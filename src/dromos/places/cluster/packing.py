@@ -30,7 +30,8 @@ def pack_messages(messages: Messages) -> Array:
     if messages.ids is not None:
         ids, width = _gaps(messages.ids, messages.first)
         return _joined(_LISTED, len(messages.ids), [ids, *messages.values], width)
-    assert messages.got is not None
+    if messages.got is None:
+        return _joined(_ALL, messages.last - messages.first, messages.values)
     return _joined(_BITMAP, messages.last - messages.first, [messages.got, *messages.values])
 
 
@@ -46,6 +47,8 @@ def unpack_messages(data: Array, first: int, last: int, ids: np.dtype[Any], valu
     if form == _LISTED:
         listed = _read_ids(read, rows, width, first, ids)
         return Messages(first, last, listed, tuple(read(array.dtype, rows) for array in values))
+    if form == _ALL:
+        return Messages(first, first + rows, None, tuple(read(array.dtype, rows) for array in values))
     got = read(np.dtype(np.uint8), (rows + 7) // 8)
     return Messages(first, last, None, tuple(read(array.dtype, rows) for array in values), got)
 
