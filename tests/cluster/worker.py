@@ -62,6 +62,12 @@ def algorithms(device: str) -> int:
         "pagerank": lambda how: dr.pagerank(graph, **how),
         "components": lambda how: dr.connected_components(graph, **how),
         "k_core": lambda how: dr.k_core(graph, 2, **how),
+        "triangles": lambda how: dr.triangles(graph, **how),
+        "clustering": lambda how: dr.clustering(graph, **how),
+        "label_propagation": lambda how: dr.label_propagation(graphs()[-2], **how),
+        "multi_source_bfs": lambda how: dr.multi_source_bfs(graph, [0, 3, 5], **how),
+        "closeness": lambda how: dr.closeness(graph, **how),
+        "betweenness": lambda how: dr.betweenness(dr.generators.star(9), **how),
         "spmv": lambda how: dr.spmv(graph, np.arange(graph.num_vertices, dtype=float), **how),
     }
     for name, call in calls.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,11 +21,13 @@ from dromos.places.cluster.exchange import MpiExchange
 from dromos.places.cluster.graph import RankFeed, RankGraph
 from dromos.places.cluster.grid import GridExchange, RankGrid, rank_grid
 from dromos.places.cluster.host_memory import HostMemory, host_memory
+from dromos.places.cluster.operators import RankBlocks
 from dromos.places.cluster.stored import StoredFeed
 from dromos.places.cluster.world import world
 from dromos.places.driver import PlacedExecution
 from dromos.places.feed import Feed, MemoryFeed
 from dromos.places.grid import require_grid, set_in_grid
+from dromos.places.operators import OPERATORS
 from dromos.places.ordered import Ordered
 from dromos.program import Program
 from dromos.program.expr import reads
@@ -70,7 +72,8 @@ class ClusterEngine:
             )
         if self._grid is not None:
             require_grid(program, self.leaf.name)
-        self._require_same(program, graph)
+        words = f"{type(program).__qualname__} {program.ir()}"
+        self._require_same(words, _digest(program.params.items()), graph)
         rank = self.comm.Get_rank()
         if isinstance(graph, RankGraph):
             types, bounds = graph.types, graph.bounds
@@ -113,13 +116,39 @@ class ClusterEngine:
         """None: the hand-written kernels take whole graphs, so programs do their work here."""
         return None
 
-    def _require_same(self, program: Program, graph: GraphLike | RankGraph) -> None:
+    def operator(self, name: str) -> NativeKernel | None:
+        """What no program can say: each rank does the rows of its own vertices."""
+        if name not in OPERATORS:
+            return None
+
+        def run(graph: GraphLike, *, directed: bool = False, **options: Any) -> Mapping[str, Any]:
+            self._require_same(name, repr(options), graph)
+            bounds = equal_edge_bounds(graph.offsets, self.comm.Get_size()).tolist()
+            rank = self.comm.Get_rank()
+            first, last = bounds[rank], bounds[rank + 1]
+            feed: Feed = MemoryFeed(graph, first, last, 1)
+            if isinstance(graph, StoredGraph):
+                feed = StoredFeed(graph, first, last, weights=False)
+            blocks = RankBlocks(
+                self.comm,
+                bounds,
+                graph,
+                feed,
+                graph_types(graph).id,
+                threads=getattr(self.leaf, "threads", None),
+                directions=("push", "pull") if directed else ("push",),
+            )
+            return OPERATORS[name](blocks, self.leaf.name, **options)
+
+        return run
+
+    def _require_same(self, program: str, params: str, graph: GraphLike | RankGraph) -> None:
         """Refuse, on every rank, to run where ranks differ in version, program, parameters or graph."""
         told = {
             "the version of Dromos": __version__,
             "the device": self.leaf.name,
-            "the program": f"{type(program).__qualname__} {program.ir()}",
-            "the parameters of the program": _digest(program.params.items()),
+            "the program": program,
+            "the parameters of the program": params,
             "the number of vertices": graph.num_vertices,
             "the number of arcs": graph.num_arcs,
             "the graph's rows": self._digest_of(graph),

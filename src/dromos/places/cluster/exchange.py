@@ -16,7 +16,7 @@ from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.program import TypedProgram
 
-__all__ = ["MpiExchange"]
+__all__ = ["MpiExchange", "in_place"]
 
 _SLOT: Final = 2048
 """Bytes for each pair of ranks that go with the sizes: a small superstep costs one collective operation."""
@@ -165,7 +165,7 @@ class MpiExchange:
             width = array.strides[0]
             sizes = [(last - first) * width for first, last in ranges]
             starts = [first * width for first, _ in ranges]
-            self._comm.Allgatherv(_in_place(), [array.reshape(-1).view(np.uint8), (sizes, starts)])
+            self._comm.Allgatherv(in_place(), [array.reshape(-1).view(np.uint8), (sizes, starts)])
             self.sent_bytes += (self._size - 1) * sizes[self._rank]
 
     def _swap_marks(self, part: Part, marks: Array) -> None:
@@ -241,7 +241,8 @@ class _Boxes:
             request.Wait()
 
 
-def _in_place() -> Any:
+def in_place() -> Any:
+    """Tells a collective operation that what a rank gives lies where the result goes."""
     from mpi4py import MPI
 
     return MPI.IN_PLACE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,13 +67,29 @@ class Blocks:
 
     def bounds(self) -> list[tuple[int, int]]:
         """The ranges of vertices of all blocks."""
-        ends, found, first = np.cumsum(self.degree), [], 0
-        while first < len(ends):
-            before = int(ends[first - 1]) if first else 0
-            last = max(int(np.searchsorted(ends, before + self.size, side="right")), first + 1)
-            found.append((first, last))
-            first = last
+        return self.bounds_within(0, self.shape.num_vertices)
+
+    def bounds_within(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The ranges of vertices of the blocks of ``first..last``."""
+        ends, found, begin = np.cumsum(self.degree[first:last]), [], 0
+        while begin < len(ends):
+            before = int(ends[begin - 1]) if begin else 0
+            end = max(int(np.searchsorted(ends, before + self.size, side="right")), begin + 1)
+            found.append((first + begin, first + end))
+            begin = end
         return found
+
+    # ---- where processes share the work, each has blocks of its own ------------------------------------------------
+
+    def of_everybody(self, own: Iterable[Rows]) -> Iterator[Rows]:
+        """The blocks that each process makes, in every process."""
+        yield from own
+
+    def share(self, values: Array) -> None:
+        """Give the others the rows of ``values`` of the own vertices, and take theirs."""
+
+    def add_up(self, values: Array) -> None:
+        """Make ``values`` the sum of those of all processes."""
 
     def rows(self) -> Iterator[Rows]:
         """All blocks, one after the other."""

@@ -43,13 +43,16 @@ def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
     Self-loops are left out, and parallel edges count once.
     """
     n = blocks.shape.num_vertices
-    counts, total = np.zeros(n, np.int64), 0
+    counts, total = np.zeros(n, np.int64), np.zeros(1, np.int64)
     intersect = intersect_of(leaf, n, blocks.threads)
     orient = _Orientation(blocks)
-    for held in _held(blocks, orient):
+    for held in blocks.of_everybody(_held(blocks, orient)):
         for rows in blocks.rows():
             total += intersect(orient(rows), held, counts)
-    return {"triangles": counts, "total": total, "degree": orient.degree}
+    for values in (counts, total):
+        blocks.add_up(values)
+    blocks.share(orient.degree)
+    return {"triangles": counts, "total": int(total[0]), "degree": orient.degree}
 
 
 class _Orientation:

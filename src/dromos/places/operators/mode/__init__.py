@@ -49,6 +49,7 @@ def propagate_labels(blocks: Blocks, leaf: str, *, max_iter: int) -> Mapping[str
         for rows in blocks.rows():
             around = previous[rows.targets]
             label[rows.first : rows.last] = mode(rows.offsets, around, previous[rows.first : rows.last])
+        blocks.share(label)
         if np.array_equal(label, previous):
             break
     return {"label": label, "previous": previous}

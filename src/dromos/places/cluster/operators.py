@@ -1,0 +1,77 @@
+"""Operators over ranks: each does the blocks of its own rows, and gets from the others what it reads of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines import GraphShape
+from dromos.places.cluster.exchange import in_place
+from dromos.places.feed import Feed
+from dromos.places.operators.blocks import Blocks, Rows
+from dromos.plan.path import Direction
+
+__all__ = ["RankBlocks"]
+
+
+class RankBlocks(Blocks):
+    """The blocks of a rank's own vertices, ``bounds[rank]..bounds[rank + 1]``; every rank makes the same calls."""
+
+    def __init__(
+        self,
+        comm: Any,
+        bounds: Sequence[int],
+        shape: GraphShape,
+        feed: Feed,
+        dtype: np.dtype[np.generic],
+        *,
+        threads: int | None,
+        directions: tuple[Direction, ...],
+    ) -> None:
+        rank = comm.Get_rank()
+        self._comm, self._bounds = comm, bounds
+        self._first, self._last = bounds[rank], bounds[rank + 1]
+        arcs = -(-shape.num_arcs // comm.Get_size())
+        super().__init__(
+            shape,
+            [feed],
+            dtype,
+            size=arcs,
+            threads=threads,
+            directions=directions,
+            why_not="the store has no transpose",
+        )
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """See :class:`dromos.places.operators.blocks.Blocks`: those of the own vertices."""
+        return self.bounds_within(self._first, self._last)
+
+    def of_everybody(self, own: Iterable[Rows]) -> Iterator[Rows]:
+        """See :class:`dromos.places.operators.blocks.Blocks`: those of one rank after the other."""
+        rank, mine = self._comm.Get_rank(), iter(own)
+        for root in range(self._comm.Get_size()):
+            while True:
+                rows = next(mine, None) if rank == root else None
+                told = np.array([-1, 0, 0] if rows is None else [rows.first, rows.last, len(rows.targets)])
+                self._comm.Bcast(told, root)
+                first, last, arcs = told.tolist()
+                if first < 0:
+                    break
+                if rows is None:
+                    rows = Rows(first, last, np.empty(last - first + 1, np.int64), np.empty(arcs, self.dtype))
+                for array in (rows.offsets, rows.targets):
+                    self._comm.Bcast(array, root)
+                yield rows
+
+    def share(self, values: Array) -> None:
+        """See :class:`dromos.places.operators.blocks.Blocks`."""
+        width = values.strides[0]
+        sizes = [(last - first) * width for first, last in zip(self._bounds, self._bounds[1:], strict=False)]
+        self._comm.Allgatherv(in_place(), [values.view(np.uint8), sizes])
+
+    def add_up(self, values: Array) -> None:
+        """See :class:`dromos.places.operators.blocks.Blocks`."""
+        self._comm.Allreduce(in_place(), values)
