@@ -124,30 +124,26 @@ class ClaimingPart(CompiledPart):
     def _list(self) -> Array:
         """The frontier in any order."""
         if self._listed is None:
-            self._listed, self._ascends = self._listing(self._own, self._queue), True
+            self._listed, self._ascends = self._listing(self._own, self._queue, self.first, self.last), True
         return self._listed
 
     def wanting(self) -> Array | None:
         """See :class:`dromos.engines.parts.Part`."""
-        return self._listing(self._wanting, np.empty(self.last - self.first, self.types.id))
+        room = np.empty(self.last - self.first, self.types.id)
+        return self._listing(self._wanting, room, self.first, self.last)
 
     def wanting_between(self, first: int, last: int) -> Array:
         """The vertices of ``first..last`` that want a message now, also while a superstep runs; ascending."""
-        words = self._wanting[first // 64 : (last + 63) // 64]
-        low = first // 64 * 64
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[first - low : last - low]
-        return (np.flatnonzero(bits) + first).astype(self.types.id)
+        return self._listing(self._wanting, np.empty(last - first, self.types.id), first, last)
 
     @property
     def wants_none(self) -> bool:
         """Whether no own vertex wants a message any more, so that none need be sent here."""
         return is_clear(self._wanting, self.first, self.last)
 
-    def _listing(self, bits: Array, room: Array) -> Array:
+    def _listing(self, bits: Array, room: Array, first: int, last: int) -> Array:
         run, report = self._launcher, self._launcher.report()
-        run.run(
-            self._kernels.to_list, bits, self.first, self.last, room, run.memory(), report, work=self.last - self.first
-        )
+        run.run(self._kernels.to_list, bits, first, last, room, run.memory(), report, work=last - first)
         return room[: int(report.reshape(-1, LINE)[:, CLAIMED].sum())]
 
     def send(self, piece: GraphSlice, path: Path) -> None:

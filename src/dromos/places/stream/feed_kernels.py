@@ -21,3 +21,15 @@ def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
             for page in range(max(first, last_marked + 1), last + 1):
                 marked[page] = 1
             last_marked = max(last_marked, last)
+
+
+@kernel
+def spread_offsets(thread, num_threads, ids, ends, low, offsets):
+    """Set ``offsets[v - low]`` to where the rows before v end: row ``ids[i]`` at ``ends[i]``, the first of them is low."""
+    if thread == 0:
+        offsets[0] = 0
+    for i in range(ids.size * thread // num_threads, ids.size * (thread + 1) // num_threads):
+        begin = np.int64(ids[i]) - low + 1
+        end = np.int64(ids[i + 1]) - low + 1 if i + 1 < ids.size else offsets.size
+        for at in range(begin, end):
+            offsets[at] = ends[i]

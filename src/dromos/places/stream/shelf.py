@@ -12,12 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph.slices import GraphSlice
+from dromos.parallel import run_team
 
 __all__ = ["RowShelf"]
 
 _BLOCK_ARCS: Final = 1 << 16  # arcs that are gathered together: temporary arrays grow with this
+_SMALL_SPAN: Final = 1 << 15  # vertices of which one thread makes the offsets
 _SPAN: Final = 1 << 18  # vertices of a slice that is given back: its offsets are made when it is asked for
 
 
@@ -75,29 +77,40 @@ class RowShelf:
             ids, lengths, columns = zip(*self._parts, strict=True)
             joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
             self._parts = [(np.concatenate(ids), np.concatenate(lengths), joined)]
+        for part in self._parts:
+            np.cumsum(part[1], out=part[1])  # from now on not the lengths of rows, but where each ends
 
     def slices(self) -> Iterator[GraphSlice]:
         """All rows; a vertex between them that is not here has an empty one."""
         if not self._parts:
             return
-        ((ids, lengths, columns),) = self._parts
-        ends = np.cumsum(lengths)
+        ((ids, ends, columns),) = self._parts
         first = 0
         while first < len(ids):
             low = int(ids[first])
             last = int(np.searchsorted(ids, low + _SPAN))
             high = int(ids[last - 1]) + 1
-            counts = np.zeros(high - low + 1, dtype=self._offset_dtype)
-            # a row that was cut stands here in two parts, one after the other
-            np.add.at(counts, ids[first:last] - low + 1, lengths[first:last].astype(self._offset_dtype))
-            begin, end = int(ends[first] - lengths[first]), int(ends[last - 1])
+            begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
             own = [column[begin:end] for column in columns]
-            offsets = np.cumsum(counts, dtype=self._offset_dtype)
+            offsets = _spread(ids[first:last], ends[first:last] - begin, low, high, self._offset_dtype)
             yield GraphSlice(low, high, offsets, own[0], own[1] if len(own) > 1 else None)
             first = last
 
     def _clear(self) -> None:
         self._used, self._parts = 0, []
+
+
+def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) -> Array:
+    """The offsets of ``low..high``, where row ``ids[i]`` ends at ``ends[i]`` and the rows between are empty.
+
+    A row that was cut stands there in two parts, one after the other.
+    """
+    from dromos.places.stream import feed_kernels as kernels
+
+    offsets = np.empty(high - low + 1, dtype=dtype)
+    threads = 1 if high - low < _SMALL_SPAN else None
+    run_team(kernels.spread_offsets, read_only(ids), read_only(ends), np.int64(low), offsets, threads=threads)
+    return offsets
 
 
 def _gathered(column: Array, begin: Array, lengths: Array) -> Array:

@@ -24,6 +24,8 @@ __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
 
 REQUEST_BYTES = 1 << 20
 """The largest request: a disk is at its best from here on, and a reader is free again soon."""
+_WINDOWS = 5
+"""The parts of the buffers: one is computed on, one is given back to the system, the others are on their way."""
 GAP_BYTES = 64 << 10
 """Reading over a gap of this size takes a disk of 1.7 GB/s the 40 us that another request costs a reader."""
 
@@ -60,6 +62,7 @@ class Pager:
         self.batches = open_batch_reader(source, self.pool) if way == "compiled" else None
         self.bytes_read = self.num_requests = self.cached_bytes = 0
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
+        self._dropping, self._dropped = ReadPool(1), Batch(0)
 
     def prepare(self, rows: PagedRows) -> _Kept:
         """Be told that pages of ``rows`` will be asked for: what reads them is compiled now, and not later."""
@@ -75,32 +78,35 @@ class Pager:
         kept = self.prepare(rows)
         kept.uses += wanted
         missing = rows.missing(wanted)
-        pages = self.room.buffers // (4 * rows.page_bytes)
+        self._dropped.wait()
+        pages = self.room.buffers // (_WINDOWS * rows.page_bytes)
         even = -(-HUGE // rows.page_bytes)
         pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end with huge pages
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
         flying: deque[tuple[Request, list[Request], Batch]] = deque()
-        in_buffers = 0
+        in_buffers, asked = 0, None
         while todo or flying:
             while todo:
-                asked = self._requests(rows, missing, todo[0])
+                asked = self._requests(rows, missing, todo[0]) if asked is None else asked
                 size = _pages(asked) * rows.page_bytes
                 if flying and in_buffers + size > self.room.buffers:
                     break
                 in_buffers += size
                 flying.append((todo.popleft(), asked, self._start(rows, asked)))
+                asked = None
             window, served, batch = flying.popleft()
             batch.wait()
             rows.serve(served)
             yield window
-            in_buffers -= _pages(served) * rows.page_bytes
             self._settle(rows, kept, wanted, window, served)
+            in_buffers -= _pages(served) * rows.page_bytes
 
     def close(self) -> None:
         """End the threads and close the file."""
         if self.ring is not None:
             self.ring.close()
         self.pool.close()
+        self._dropping.close()
         self.source.close()
 
     def _requests(self, rows: PagedRows, missing: Array, window: Request) -> list[Request]:
@@ -151,8 +157,12 @@ class Pager:
         first = int(pages.min())
         mask = np.zeros(int(pages.max()) + 1 - first, dtype=bool)
         mask[pages - first] = True
-        edges = first + run_edges(mask)
-        rows.drop(*np.ascontiguousarray(edges.T), compiled=self.batches is not None)
+        edges = np.ascontiguousarray((first + run_edges(mask)).T)
+        self._dropped.wait()
+        if self.batches is None:
+            rows.drop(*edges)
+        else:  # while the next window is computed on; a fifth of the buffers is for that
+            self._dropped = self._dropping.submit([partial(rows.drop, *edges, compiled=True)])
 
 
 def _joined(asked: list[Request]) -> Iterator[Request]:
