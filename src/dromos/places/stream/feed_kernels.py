@@ -25,7 +25,7 @@ def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
 
 @kernel
 def spread_offsets(thread, num_threads, ids, ends, low, offsets):
-    """Set ``offsets[v - low]`` to where the rows before v end: row ``ids[i]`` at ``ends[i]``, the first of them is low."""
+    """Set ``offsets[v - low]`` to where the rows before v end: row ``ids[i]`` at ``ends[i]``, and ``ids[0]`` is low."""
     if thread == 0:
         offsets[0] = 0
     for i in range(ids.size * thread // num_threads, ids.size * (thread + 1) // num_threads):
