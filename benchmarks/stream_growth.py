@@ -4,8 +4,8 @@ Kron graphs (R-MAT, edge factor 16, undirected, simple) of scales 20 to 26 are w
 those that were not there before are removed after their rows. ``--graphs kron24`` takes one of them. Of kron24 there
 are rows within 1 GiB, too, in the order of the input and in that of degrees, plain and packed. A call runs after one on
 a tiny store that compiles. Reads go past the system's cache. The best of the repeats counts: two, or one where a call
-takes longer than ``_LONG`` seconds. PageRank is in float32 (and on the plain kron24 in float64, its default) and given per
-iteration, out of three.
+takes longer than ``_LONG`` seconds. PageRank is in float32 (on the plain kron24 in float64, its default, too) and given
+per iteration, out of three.
 
 Peers, measured once on a machine with 16 cores and such a disk, are named beside the rows of kron24 in 1 GiB.
 """

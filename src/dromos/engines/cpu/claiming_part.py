@@ -143,7 +143,9 @@ class ClaimingPart(CompiledPart):
 
     def _listing(self, bits: Array, room: Array, first: int, last: int) -> Array:
         run, report = self._launcher, self._launcher.report()
-        run.run(self._kernels.to_list, bits, first, last, room, run.memory(), report, work=last - first)
+        # a piece of the part is listed between two others: one thread is done before others are awake
+        work = last - first if last - first == self.last - self.first else 0
+        run.run(self._kernels.to_list, bits, first, last, room, run.memory(), report, work=work)
         return room[: int(report.reshape(-1, LINE)[:, CLAIMED].sum())]
 
     def send(self, piece: GraphSlice, path: Path) -> None:
