@@ -24,8 +24,8 @@ __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
 
 REQUEST_BYTES = 1 << 20
 """The largest request: a disk is at its best from here on, and a reader is free again soon."""
-_WINDOWS = 5
-"""The parts of the buffers: one is computed on, one is given back to the system, the others are on their way."""
+_WINDOWS = 4
+"""The parts of the buffers: one is computed on, the others are on their way."""
 GAP_BYTES = 64 << 10
 """Reading over a gap of this size takes a disk of 1.7 GB/s the 40 us that another request costs a reader."""
 
@@ -79,7 +79,10 @@ class Pager:
         kept.uses += wanted
         missing = rows.missing(wanted)
         self._dropped.wait()
-        pages = self.room.buffers // (_WINDOWS * rows.page_bytes)
+        buffers = self.room.buffers
+        if self.batches is not None:
+            buffers = buffers * _WINDOWS // (_WINDOWS + 1)  # as much as a window is being given back to the system
+        pages = buffers // (_WINDOWS * rows.page_bytes)
         even = -(-HUGE // rows.page_bytes)
         pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end with huge pages
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
@@ -89,7 +92,7 @@ class Pager:
             while todo:
                 asked = self._requests(rows, missing, todo[0]) if asked is None else asked
                 size = _pages(asked) * rows.page_bytes
-                if flying and in_buffers + size > self.room.buffers:
+                if flying and in_buffers + size > buffers:
                     break
                 in_buffers += size
                 flying.append((todo.popleft(), asked, self._start(rows, asked)))
@@ -161,7 +164,7 @@ class Pager:
         self._dropped.wait()
         if self.batches is None:
             rows.drop(*edges)
-        else:  # while the next window is computed on; a fifth of the buffers is for that
+        else:  # while the next window is computed on
             self._dropped = self._dropping.submit([partial(rows.drop, *edges, compiled=True)])
 
 
