@@ -37,8 +37,9 @@ _CHECKED = 16
 def seeds_program(lanes: int) -> type[dr.Program]:
     """The program for ``lanes`` seeds at once.
 
-    What is lost at vertices without out-edges is not sent back while it runs: that would only scale a row, and a row
-    is scaled to a sum of 1 in the end.
+    The whole walker starts at the seed: changes then sum to zero, and die out as fast as the graph mixes, not only by
+    ``alpha`` in each step. What is lost at vertices without out-edges is not sent back while it runs: that would only
+    scale a row, and a row is scaled to a sum of 1 in the end.
     """
 
     class Seeds(dr.Program):
@@ -57,7 +58,7 @@ def seeds_program(lanes: int) -> type[dr.Program]:
             return total
 
         def init(self, v: Any) -> Any:
-            return {"rank": dr.where(self.seeds == v.id, 1 - self.alpha, 0.0)}
+            return {"rank": dr.where(self.seeds == v.id, 1.0, 0.0)}
 
         def compute(self, u: Any, edge: Any, v: Any) -> Any:
             return u.rank * (edge.weight * u.share)

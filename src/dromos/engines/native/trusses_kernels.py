@@ -1,11 +1,11 @@
 """Truss numbers: triangles of each edge, then edges peeled from the fewest on.
 
-Vertices are numbered by rising degree, and every triangle is found from its two lesser corners. Peeling is that of core
-numbers by buckets (Batagelj and Zaveršnik) on edges instead of vertices: ``order`` has them by rising support,
-``place[e]`` is where, ``begin[s]`` is where those of support s begin.
+Vertices are numbered by rising degree, and every triangle is found from its two lesser corners. Edges are peeled level
+by level, all that are at the level at once (Kabir and Madduri, "Parallel k-truss decomposition on multicore systems",
+2017).
 
-Shared memory. ``support`` is added to by relaxed atomics while triangles are counted; ``mark`` is each thread's own.
-One thread peels.
+Shared memory. ``support`` is added to by relaxed atomics; ``mark`` is each thread's own; ``gone`` is only read while
+edges are peeled, and ``following`` is appended to by an atomic count.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -16,8 +16,8 @@ import numpy as np
 from dromos.intrinsics import atomic_add, load_relaxed
 from dromos.jit import inline, lean_kernel
 
-_CHUNK = 64
-_PATIENCE = 1023
+_CHUNK = 64  # vertices that a thread takes at once
+_EDGES = 16
 
 
 @lean_kernel
@@ -50,50 +50,66 @@ def count_support(thread, threads, offsets, targets, edge_of, higher, support, m
 
 
 @inline
-def _lower(edge, level, support, order, place, begin):
-    """An edge loses a triangle: it goes to the front of its bucket, which begins one later."""
-    s = support[edge]
-    if s > level:
-        first = begin[s]
-        other = order[first]
-        at = place[edge]
-        order[first], order[at] = edge, other
-        place[edge], place[other] = first, at
-        begin[s] += 1
-        support[edge] = s - 1
+def _lower(edge, level, support, following, count):
+    """An edge loses a triangle; it follows on this level if that was the last one above it."""
+    before = atomic_add(support, edge, -1)
+    if before == level + 1:
+        following[atomic_add(count, 0, 1)] = edge
+    elif before <= level:
+        atomic_add(support, edge, 1)  # others were quicker, and it is of this level already
+
+
+@inline
+def _find(targets, low, end, wanted):
+    """The first place from ``low`` on whose target is not below ``wanted``: steps that double, then halves."""
+    step = np.int64(1)
+    while low + step < end and targets[low + step] < wanted:
+        low += step
+        step *= 2
+    high = min(low + step, end)
+    while low < high:
+        middle = (low + high) >> 1
+        if targets[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @lean_kernel
-def peel(thread, threads, offsets, targets, edge_of, src, dst, support, order, place, begin, gone, stop):
-    """Lower ``support`` to the truss number less two. One thread; ``gone`` is zeros."""
-    for i in range(order.size):
-        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
-            return
-        edge = order[i]
-        level = support[edge]
-        gone[edge] = 1
-        if level == 0:
-            continue
-        u, v = np.int64(src[edge]), np.int64(dst[edge])
-        if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
-            u, v = v, u
-        low, end = offsets[v], offsets[v + 1]
-        for arc in range(offsets[u], offsets[u + 1]):  # ids rise in both rows
-            if gone[edge_of[arc]]:
-                continue
-            w = targets[arc]
-            # the place of w in the other row: steps that double, then halves
-            step = np.int64(1)
-            while low + step < end and targets[low + step] < w:
-                low += step
-                step *= 2
-            high = min(low + step, end - 1)
-            while low < high:
-                middle = (low + high) >> 1
-                if targets[middle] < w:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < end and targets[low] == w and gone[edge_of[low]] == 0:
-                _lower(edge_of[arc], level, support, order, place, begin)
-                _lower(edge_of[low], level, support, order, place, begin)
+def peel(
+    thread, threads, offsets, targets, edge_of, src, dst, support, gone, current, size, level, following, count, cursor,
+    stop,
+):  # fmt: skip
+    """Take the triangles of the first ``size`` edges of ``current`` from the edges above ``level``.
+
+    ``gone[e]`` is 0 for an edge that is left, 1 for one of ``current``, 2 for one that went before.
+    """
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _EDGES)
+        if start >= size:
+            break
+        for i in range(start, min(start + _EDGES, size)):
+            edge = np.int64(current[i])
+            u, v = np.int64(src[edge]), np.int64(dst[edge])
+            if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
+                u, v = v, u
+            low, end = offsets[v], offsets[v + 1]
+            for arc in range(offsets[u], offsets[u + 1]):  # ids rise in both rows
+                one = np.int64(edge_of[arc])
+                if gone[one] == 2 or one == edge:
+                    continue
+                w = targets[arc]
+                low = _find(targets, low, end, w)
+                if low == end:
+                    break
+                if targets[low] != w:
+                    continue
+                other = np.int64(edge_of[low])
+                if gone[other] == 2:
+                    continue
+                # of two edges of a triangle that go at once, the lesser lowers the third
+                if gone[one] == 0 and (gone[other] == 0 or edge < other) and load_relaxed(support, one) > level:
+                    _lower(one, level, support, following, count)
+                if gone[other] == 0 and (gone[one] == 0 or edge < one) and load_relaxed(support, other) > level:
+                    _lower(other, level, support, following, count)
