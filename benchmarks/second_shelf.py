@@ -152,6 +152,8 @@ def run(
     made: dict[str, Callable[[], dr.Graph]] = {
         f"kron{scale}": partial(GRAPHS["kron"], scale),
         "mail": partial(dr.read, _DATA / "email-Enron.txt.gz", directed=False),
+        "friends": partial(dr.read, _DATA / "ego-Facebook.txt.gz", directed=False),
+        "peers": lambda: dr.read(_DATA / "p2p-Gnutella31.v.gz").symmetrized().with_weights(None),
     }
     for name in (name for name in made if chosen(name, graphs)):
         case = _case(simple(made[name]()))
