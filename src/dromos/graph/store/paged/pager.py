@@ -60,7 +60,7 @@ class Pager:
         way = way_to_read(source.nbytes)
         self.ring = open_ring(source, self.pool) if way == "io_uring" else None
         self.batches = open_batch_reader(source, self.pool) if way == "compiled" else None
-        self.bytes_read = self.num_requests = self.cached_bytes = 0
+        self.bytes_read = self.cached_bytes = 0
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
         self._dropping, self._dropped = ReadPool(1), Batch(0)
 
@@ -121,7 +121,6 @@ class Pager:
         return [Request(first + begin, first + end) for begin, end in found]
 
     def _start(self, rows: PagedRows, asked: list[Request]) -> Batch:
-        self.num_requests += len(asked)
         self.bytes_read += sum(map(rows.bytes_of, asked))
         for run in _joined(asked):
             rows.expect(run)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -77,11 +76,6 @@ class PagedRows:
     def weights(self) -> Array | None:
         """All weights, in the same way; None if there are none, or they were not asked for."""
         return self.sections[1].array if len(self.sections) > 1 else None
-
-    @property
-    def target_dtype(self) -> np.dtype[Any]:
-        """The type of an id."""
-        return self.sections[0].section.dtype
 
     @property
     def table_bytes(self) -> int:
