@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos import machine_code
+from dromos.engines import graph_types
 from dromos.engines.cpu import CpuEngine, initial
+from dromos.engines.cpu.general_part import CpuPart
+from dromos.engines.parts import Partial
 from dromos.errors import FieldOverflowError
 from dromos.plan import Path
 
@@ -74,6 +78,7 @@ def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     """No program was initialised before, and no kernel is on disk."""
     monkeypatch.setattr(initial, "_spent", {})
     monkeypatch.setattr(initial, "_is_kept", lambda run: False)
+    monkeypatch.setattr(machine_code, "is_kept", lambda kernel, args: False)
 
 
 def _program(n: int) -> dr.Program:
@@ -85,7 +90,7 @@ def test_numpy_and_the_kernel_give_the_same_bytes() -> None:
     graph = dr.generators.rmat(9, 4, seed=2, symmetrize=False)
     engine = CpuEngine(threads=2)
     by_arrays = engine.prepare(_program(512), graph)
-    assert list(initial._spent.values()) > [0.0]
+    assert [spent > 0 for spent in initial._spent.values()] == [True]
     with initial.only_compiled():
         by_kernel = engine.prepare(_program(512), graph)
     for name, values in by_kernel.state.items():
@@ -100,6 +105,26 @@ def test_numpy_and_the_kernel_give_the_same_bytes() -> None:
         run.step(Path("sync", "push", "dd"))
     assert by_arrays.reductions == by_kernel.reductions
     np.testing.assert_array_equal(by_arrays.state["share"], by_kernel.state["share"])
+
+
+@pytest.mark.usefixtures("unseen")
+def test_parts_start_with_the_same_bytes() -> None:
+    graph, program = dr.generators.rmat(9, 4, seed=2, symmetrize=False), _program(512)
+    types = graph_types(graph)
+
+    def started() -> tuple[CpuPart, Partial]:
+        part = CpuPart(program, graph, types, 100, 500, 2)
+        return part, part.start()
+
+    by_arrays, told = started()
+    assert [spent > 0 for spent in initial._spent.values()] == [True]
+    with initial.only_compiled():
+        by_kernel, expected = started()
+    assert told == expected
+    np.testing.assert_array_equal(by_arrays.frontier, by_kernel.frontier)
+    assert by_arrays.frontier.dtype == by_kernel.frontier.dtype
+    for name, values in by_kernel.state.items():
+        np.testing.assert_array_equal(by_arrays.state[name], values)
 
 
 @pytest.mark.usefixtures("unseen")

@@ -11,6 +11,7 @@ from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.board import Board, posted_range
 from dromos.engines.cpu.compiled_part import CompiledPart
+from dromos.engines.cpu.initial import start_by_arrays
 from dromos.engines.cpu.launching import (
     LINE,
     QUEUE,
@@ -77,12 +78,16 @@ class CpuPart(CompiledPart):
     # ---- the halves of a superstep ---------------------------------------------------------------------------------
 
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
-        counters, report = self._launcher.counters(), self._launcher.report()
-        self._launcher.run(
-            self._kernels.start_part, self.first, self.last, self._fields(), self._launcher.context(), self._following,
-            self._launcher.buffer(), counters, self._launcher.memory(), report, self._sums,
-            counters=counters, work=self.shape.num_vertices,
+        run, kernel = self._launcher, self._kernels.start_part
+        counters, report = run.counters(), run.report()
+        args = (
+            self.first, self.last, self._fields(), run.context(), self._following, run.buffer(), counters, run.memory(),
+            report, self._sums,
         )  # fmt: skip
+        found = start_by_arrays(self, kernel, (0, run.threads, *args))
+        if found is not None:
+            return found
+        run.run(kernel, *args, counters=counters, work=self.shape.num_vertices)
         self._launcher.require_fit(report, "init")
         return self._queued(counters), self._folded()
 

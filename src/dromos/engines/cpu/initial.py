@@ -9,51 +9,66 @@ kernel's order.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines import GraphShape
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.launching import LINE, QUEUE, STOP
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.parts import fold_reductions
 from dromos.engines.vectorised.part import VectorisedPart
 from dromos.parallel import run_team
-from dromos.program import GraphTypes, ProgramIR
+from dromos.program import FieldSpec, GraphTypes, Program, ProgramIR
 from dromos.program.monoid import SUM
 
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
+    from dromos.engines.cpu.general_part import CpuPart
 
-__all__ = ["initialise", "only_compiled"]
+__all__ = ["initialise", "only_compiled", "start_by_arrays"]
 
 _ENOUGH: Final = 0.1  # seconds of all runs of a program in a process
 _LARGE: Final = 1 << 22  # vertices: beyond, NumPy's intermediate arrays take too much memory
 _ROUNDED: Final = frozenset({"arctan", "cos", "exp", "expm1", "log", "log1p", "pow", "sin", "tan", "tanh"})
 _FOLD, _OUT, _IN = constants("common", "FOLD", "OUT_DEGREES", "IN_DEGREES")
+(_SUMMED,) = constants("slices", "SUMMED")
 _NO_BYTES = np.empty(0, dtype=np.uint8)
 
-_spent: dict[tuple[str, GraphTypes], float] = {}
-"""How long NumPy has been at it, by program; infinite where there is a kernel."""
+_Key = tuple[str, GraphTypes, str]
+_spent: dict[_Key, float] = {}
+"""How long NumPy has been at it, by program and skeleton; infinite where there is a kernel."""
 _only_compiled = False
 
 
 def initialise(run: CpuExecution) -> Array:
     """Initialise the fields, the edge fields, the frontier and the reductions of a run; the kernels' report."""
-    key = (run.ir.hash, run.typed.types)
-    if _only_compiled or not _is_for_arrays(run.ir, run.graph.num_vertices):
+    key = (run.ir.hash, run.typed.types, "supersteps")
+    if run.ir.edge_fields or not _is_for_arrays(key, run.ir, run.graph.num_vertices, lambda: _is_kept(run)):
         return _by_kernel(run)
-    if key not in _spent:
-        _spent[key] = np.inf if _is_kept(run) else 0.0
-    if _spent[key] >= _ENOUGH:
-        return _by_kernel(run)
-    begin = time.thread_time()
-    report = _by_arrays(run)
-    _spent[key] += time.thread_time() - begin
-    return report
+    with _counted(key):
+        return _by_arrays(run)
+
+
+def start_by_arrays(part: CpuPart, kernel: Any, args: tuple[Any, ...]) -> tuple[Array, tuple[Any, ...]] | None:
+    """The first frontier and the reductions of a part whose fields are initialised; None where ``kernel`` is to do it.
+
+    ``args`` are the kernel's.
+    """
+    from dromos.machine_code import is_kept
+
+    key = (part.ir.hash, part.types, part.skeleton)
+    if not _is_for_arrays(key, part.ir, part.shape.num_vertices, lambda: is_kept(kernel, args)):
+        return None
+    with _counted(key):
+        fields = _Fields(part.program, part.shape, part.types, part.first, part.last, {**part.state, **part.edge_state})
+        queue = fields.initialise()
+        sums = tuple(np.zeros(-(-(part.last - part.first) // _SUMMED), dtype) for dtype in fields.reduction_types())
+        return queue.astype(part.types.id), _reductions(fields, sums, _SUMMED)
 
 
 @contextmanager
@@ -71,39 +86,51 @@ def only_compiled() -> Iterator[None]:
         _only_compiled = before
 
 
-def _is_for_arrays(ir: ProgramIR, num_vertices: int) -> bool:
-    return num_vertices <= _LARGE and not (ir.edge_fields or ir.tables or ir.operations & _ROUNDED)
+def _is_for_arrays(key: _Key, ir: ProgramIR, num_vertices: int, is_kept: Callable[[], bool]) -> bool:
+    if _only_compiled or num_vertices > _LARGE or ir.tables or ir.operations & _ROUNDED:
+        return False
+    if key not in _spent:
+        _spent[key] = np.inf if is_kept() else 0.0
+    return _spent[key] < _ENOUGH
+
+
+@contextmanager
+def _counted(key: _Key) -> Iterator[None]:
+    begin = time.thread_time()
+    yield
+    _spent[key] += time.thread_time() - begin
 
 
 # ---- by NumPy ------------------------------------------------------------------------------------------------------
 
 
-class _WholeGraph(VectorisedPart):
-    """A run's graph in one part, over the fields of the run."""
+class _Fields(VectorisedPart):
+    """A part of a graph over fields that somebody else holds."""
 
-    def __init__(self, run: CpuExecution) -> None:
-        self._fields = run.state
-        super().__init__(run.program, run.graph, run.typed.types, 0, run.graph.num_vertices)
+    def __init__(
+        self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, state: Mapping[str, Array]
+    ) -> None:
+        self._held = state
+        super().__init__(program, shape, types, first, last)
 
-    def _allocate(self, specs: Any, rows: int) -> dict[str, Array]:
-        return {spec.name: self._fields[spec.name] for spec in specs}
+    def _allocate(self, specs: tuple[FieldSpec, ...], rows: int) -> dict[str, Array]:
+        return {spec.name: self._held[spec.name] for spec in specs}
 
     def reduction_columns(self) -> list[Array]:
         """What each reduction is over: one value per vertex."""
         own = self._own()
         return self._columns(own, own)
 
+    def reduction_types(self) -> list[np.dtype[Any]]:
+        """The type of each."""
+        return [self.typed.reduction_type(spec.name) for spec in self.ir.reductions]
+
 
 def _by_arrays(run: CpuExecution) -> Array:
-    part, report = _WholeGraph(run), run.report()
-    queue = part.initialise()
-    if run.ir.reductions:
-        columns = part.reduction_columns()
-        for place, (spec, sums) in enumerate(zip(run.ir.reductions, run.sums(), strict=True)):
-            if spec.monoid is SUM and sums.dtype.kind == "f":
-                _add_up(columns[place], sums)
-                columns[place] = sums
-        run.set_reductions(fold_reductions(run.typed, columns))
+    n = run.graph.num_vertices
+    fields, report = _Fields(run.program, run.graph, run.typed.types, 0, n, run.state), run.report()
+    queue = fields.initialise()
+    run.set_reductions(_reductions(fields, run.sums(), _FOLD))
     front = run.frontier
     front.queue[: len(queue)] = queue
     front.begin(len(queue), stamped=front.always)
@@ -114,13 +141,20 @@ def _by_arrays(run: CpuExecution) -> Array:
     return report
 
 
-def _add_up(values: Array, sums: Array) -> None:
-    """The sums of blocks of vertices, each from its first vertex to its last, as the kernel adds them."""
-    rest = -len(values) % _FOLD
-    blocks = np.pad(values, (0, rest)).reshape(-1, _FOLD)
-    total = sums[: len(blocks)]  # zeros
-    for column in blocks.T:
-        total += column
+def _reductions(fields: _Fields, sums: tuple[Array, ...], block: int) -> tuple[Any, ...]:
+    """The reductions; sums of floats as kernels add them up: in blocks, each from its first vertex to its last.
+
+    ``sums`` are zeros, with room for each block at the front.
+    """
+    if not fields.ir.reductions:
+        return ()
+    columns = fields.reduction_columns()
+    for place, (spec, into) in enumerate(zip(fields.ir.reductions, sums, strict=True)):
+        if spec.monoid is SUM and into.dtype.kind == "f":
+            blocks = np.pad(columns[place], (0, -len(columns[place]) % block)).reshape(-1, block)
+            into[: len(blocks)] = np.add.accumulate(blocks, axis=1)[:, -1] + into.dtype.type(0)  # no zero below zero
+            columns[place] = into
+    return fold_reductions(fields.typed, columns)
 
 
 # ---- by a kernel ---------------------------------------------------------------------------------------------------

@@ -191,10 +191,8 @@ class _Worker:
             *self._orders, self._counts, sums, self._into, self._buffer, *self._lanes, self._scratch, self._cursors,
             team_memory(self._team), stop, report,
         )  # fmt: skip
-        if together:
-            run_team(kernels.traverse, *arguments, threads=self._team, stop=stop)
-        else:
-            kernels.traverse(0, 1, *arguments)
+        # on a thread of its own the kernel looks at the flag, and nobody waits beside it to raise it
+        run_team(kernels.traverse, *arguments, threads=self._team, stop=stop if together else None)
         if report[kernels.STOPPED]:
             return None
         reached, distance_sum, inverse_sum, depth = (column[:count] for column in sums)
