@@ -67,7 +67,7 @@ test-networkx: $(VENV)/.installed-dev
 	$(NETWORKX_SUITE) networkx
 
 test-deep: $(VENV)/.installed-dev
-	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/engines tests/many tests/program
+	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/cuda tests/engines tests/many tests/program
 
 # Options: python -m tests.stress --help
 stress: $(VENV)/.installed-dev

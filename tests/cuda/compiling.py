@@ -1,11 +1,21 @@
-"""What the checks of compilation share; each architecture has a file of its own, so that they run side by side."""
+"""What the checks of compilation share; each architecture has a file of its own, so that they run side by side.
+
+The optimiser takes half of the compiler's time. It works on every kernel for one architecture; for the others all is
+compiled and assembled with few optimisations, unless ``make test-deep`` asks for more. What compiled once, from the
+same text by the same compiler, is noted in the cache folder and not compiled again.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections.abc import Sequence
 from importlib import import_module
+from unittest.mock import patch
 
+from dromos import disk_cache
 from dromos.codegen.facts import is_always_active
-from dromos.engines.cuda.compiler import compile_cubin
+from dromos.engines.cuda import compiler
 from dromos.engines.cuda.modules import kernels_of, source_text
 from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
 from dromos.engines.cuda.rows import RELABELLING
@@ -15,6 +25,26 @@ __all__ = ["compile_native", "compile_program", "compile_relabelling", "compile_
 
 _TYPES = ("VID=int", "EID=unsigned")
 _WIDE = ("VID=long long", "EID=long long", "RENAMED=0", "BLOCK=1024")
+_OPTIMISED = "sm_90"
+_QUICK = "--Ofast-compile=max"
+_QUICK_SINCE = (13, 0)  # the version of NVRTC
+
+
+def _compiles(text: str, name: str, *, arch: str, defines: Sequence[str]) -> bool:
+    """Whether the source gives machine code; an error of the compiler is raised."""
+    from cupy_backends.cuda.libs import nvrtc
+
+    version = nvrtc.getVersion()
+    quick = arch != _OPTIMISED and version >= _QUICK_SINCE and not os.environ.get("DROMOS_TEST_EXAMPLES")
+    options = (*compiler._OPTIONS, _QUICK) if quick else compiler._OPTIONS
+    parts = (text, *compiler.headers().values(), arch, *defines, *options, str(version))
+    note = f"cuda/compiles-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}"
+    if disk_cache.read(note) is None:
+        with patch.object(compiler, "_OPTIONS", options):
+            if not compiler.compile_cubin(text, name, arch=arch, defines=defines):
+                return False
+        disk_cache.save(note, b"it does")
+    return True
 
 
 def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
@@ -23,10 +53,10 @@ def compile_program(typed: TypedProgram, arch: str, *, slices: bool) -> int:
     kernels = [kernel for kernel in kernels_of(typed, analysis) if slices or kernel.skeleton != "slices"]
     for kernel in kernels:
         text = source_text(typed, analysis, kernel)
-        assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
+        assert _compiles(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
         if kernel.by_source and kernel.skeleton == "supersteps" and is_always_active(typed.ir, analysis):
             packed = ("OVER_LINK=1", "RENAMED=1", f"PACK_ARCS={PACK_ARCS}")
-            assert compile_cubin(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, *packed))
+            assert _compiles(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, *packed))
     return len(kernels)
 
 
@@ -35,7 +65,7 @@ def compile_wide(typed: TypedProgram, arch: str) -> int:
     analysis = analyse(typed)
     kernels = [kernel for kernel in kernels_of(typed, analysis) if not kernel.pull and not kernel.topology]
     for kernel in kernels:
-        assert compile_cubin(
+        assert _compiles(
             source_text(typed, analysis, kernel), typed.ir.name, arch=arch, defines=(*kernel.defines, *_WIDE)
         )
     return len(kernels)
@@ -45,14 +75,14 @@ def compile_native(name: str, arch: str) -> int:
     """Compile every variant of a native kernel for this architecture; how many there were."""
     variants = import_module(f"dromos.engines.cuda.native.{name}").sources()
     for variant, text, defines in variants:
-        assert compile_cubin(text, variant, arch=arch, defines=defines)
+        assert _compiles(text, variant, arch=arch, defines=defines)
     return len(variants)
 
 
 def compile_relabelling(arch: str) -> int:
     """Compile the kernels that bring rows to the device, for each type of ids and offsets; how many there were."""
-    assert compile_cubin(PACKING, "packing", arch=arch, defines=_TYPES)
+    assert _compiles(PACKING, "packing", arch=arch, defines=_TYPES)
     for ids in ("int", "long long"):
         for offsets in ("unsigned", "long long"):
-            assert compile_cubin(RELABELLING, "relabel", arch=arch, defines=(f"VID={ids}", f"EID={offsets}"))
+            assert _compiles(RELABELLING, "relabel", arch=arch, defines=(f"VID={ids}", f"EID={offsets}"))
     return 4
