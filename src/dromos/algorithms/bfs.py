@@ -89,7 +89,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack
 
 
 def verify(graph: Graph, source: int, parent: Array, level: Array, *, depth_limit: int | None = None) -> None:
-    """The five rules of Graph 500, with nothing left to unreached vertices to hide in.
+    """The five rules of Graph 500, applied to unreached vertices too.
 
     1. following parents leads every reached vertex to the source: a tree without cycles;
     2. a tree edge joins levels that differ by one;

@@ -17,7 +17,7 @@ from dromos.plan.stats import Caps, Decision, History, Stats
 __all__ = ["candidates", "choose"]
 
 _CLEARLY_LESS = 1.25
-"""Where a direction reads so much less from disk than the other, that decides."""
+"""A direction is taken if the other would read this many times as much from disk."""
 
 # SEP-Graph's candidates for iterative programs, each with what replaces it where it is not legal, or where the engine
 # knows something that always beats it. Topology-driven pull comes first: it needs no atomics and wins while most

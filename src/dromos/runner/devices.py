@@ -15,10 +15,10 @@ from dromos.parallel import THREADS_VARIABLE, num_threads
 __all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "engine_for"]
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
-_WORTH_STREAMING: Final = 1 << 24  # arcs: below, no machine has too little memory
+_WORTH_STREAMING: Final = 1 << 24  # arcs; any machine has memory for fewer
 CLUSTER: Final = "mpi"
 HYBRID: Final = "+"
-_WORTH_COPYING: Final = 1 << 17  # arcs: below, a CPU is done before the graph is on the device
+_WORTH_COPYING: Final = 1 << 17  # arcs; with fewer, a CPU is done before the copy ends
 
 
 def _cpu(threads: int | None) -> Engine:
@@ -173,7 +173,7 @@ def _streamed(
 
 
 def _cuda_within(graph: GraphLike | None, slices: int | None, parts: int | None, memory: int | str | None) -> Engine:
-    """The GPU, of whose memory a run takes ``memory`` bytes; arcs for which there is no room stay on the host."""
+    """The GPU, with ``memory`` bytes of its memory for a run; arcs that do not fit stay on the host."""
     from dromos.engines.cuda import CudaEngine
     from dromos.sizes import as_bytes
 
@@ -246,7 +246,7 @@ def _cluster(device: str, threads: int | None, graph: GraphLike | None) -> Engin
     given = threads is not None or os.environ.get(THREADS_VARIABLE)
     count = num_threads(threads) if given else threads_of_rank(comm, num_threads())
     if comm.Get_size() == 1 and not more and graph is not None and not getattr(graph, "on_disk", False):
-        return DEVICES[wanted](count)  # there is nobody to exchange anything with
+        return DEVICES[wanted](count)  # a single rank exchanges nothing
     return ClusterEngine(_LEAVES[wanted](count), comm, grid=more[0] if more else None)
 
 
@@ -255,8 +255,8 @@ def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, 
 
     if not isinstance(device, str):
         raise InvalidArgumentError(
-            f"slices={slices}, parts={parts} with an engine of the caller's: {device.name!r} decides that itself; "
-            "give the name of a device"
+            f"slices={slices}, parts={parts}: device= is an engine, {device.name!r}, which decides that itself; "
+            "give the name of a device instead"
         )
     name = _named(device, threads, graph)
     if name not in _LEAVES:
@@ -268,7 +268,7 @@ def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, 
 
 
 def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
-    """The name of a device that there is."""
+    """The name of an available device."""
     num_threads(threads)  # zero or a million threads are refused on every device alike
     name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
     if name == "auto":

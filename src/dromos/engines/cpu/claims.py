@@ -23,7 +23,7 @@ __all__ = ["Claims"]
 _PUSH, _PULL, _SWITCH = constants("claiming", "PUSH", "PULL", "SWITCH")
 _LEVELS, _WANTS_PULL, _PULLING, _UNTOUCHED = constants("claiming", "LEVELS", "WANTS_PULL", "PULLING", "UNTOUCHED")
 (_MESSAGES,) = constants("common", "MESSAGES")
-_MOST_LEVELS = 1 << 16  # levels of one call that are told apart
+_MOST_LEVELS = 1 << 16  # levels of one call that get a row of the trace each
 
 
 class Claims:
@@ -33,7 +33,7 @@ class Claims:
     """
 
     def __init__(self, run: CpuExecution) -> None:
-        self._run = proxy(run)  # which holds this: its memory is to be free as soon as nobody uses it
+        self._run = proxy(run)  # weak, since the run holds this: no cycle keeps its memory alive
         self._module = kernel_module(run.typed, run.analysis, "claiming")
         words = (run.graph.num_vertices + 63) // 64
         # the frontier, the next one, and what each thread marks of one by itself

@@ -178,7 +178,7 @@ class CpuExecution:
         self, path: Path, report: Array, size: int, supersteps: int, levels: Levels | None, clock: Stopwatch, *,
         stamped: bool, folded: bool = False,
     ) -> Stats:  # fmt: skip
-        """Take over what a step has left: the next frontier, the statistics, and reductions that are not folded yet."""
+        """Read what a step has left: the next frontier, the statistics, and reductions that are not folded yet."""
         self.frontier.advance(size, stamped=stamped)
         self.superstep += supersteps - 1
         if self.ir.reductions and not folded:  # then all paths are synchronous, and each superstep folds them

@@ -167,7 +167,7 @@ _lock = threading.RLock()  # a graph may be collected, and its copies dropped, i
 
 
 def _renew_lock() -> None:
-    """In a forked child there is nobody who would open the lock that another thread held."""
+    """Make a new lock in a forked child: a thread that held the old one does not exist there."""
     global _lock
     _lock = threading.RLock()
 
@@ -210,7 +210,7 @@ def device_graph(graph: GraphLike, *, renumber: bool = True, need: Need | None =
 
 
 def keep(graph: GraphLike, copy: DeviceGraph, *, renumber: bool = True) -> None:
-    """Let ``copy`` stand for ``graph`` on the current device."""
+    """Use ``copy`` as the form of ``graph`` on the current device."""
     import cupy
 
     with _lock:

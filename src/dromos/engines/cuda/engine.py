@@ -24,7 +24,7 @@ __all__ = ["NATIVE", "CudaEngine"]
 NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "joint", "triangles")
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 NATIVE_BYTES_PER_VERTEX: Final = 64
-"""What they take of the device beside the graph, about: a kernel for many sources takes more by the sources."""
+"""Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
 
 
 class CudaEngine:

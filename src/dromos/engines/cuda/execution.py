@@ -36,7 +36,7 @@ _FINISHED = ("", "frontier empty", "converged")
 _PUSH, _PULL, _SWITCH = range(3)
 _FOREVER = 1 << 62
 _SWITCHING = Constants(beta=24.0)  # a pull here is quick as long as the frontier is a bitmap: it turns back late
-_WIDEST = 4.0  # times that a bucket may be as wide as the first one
+_WIDEST = 4.0  # how many times as wide as the first one a bucket may become
 _FIRST_ROWS = 64  # rows that are read along with the record, since most runs have no more
 
 
@@ -116,7 +116,7 @@ class CudaExecution:
         return self._run(Kernel("claiming"), policy, horizon)
 
     def restart(self, **params: Any) -> None:
-        """Begin again in the same memory, after a run to its end, with other numbers as parameters."""
+        """Start again in the same memory, after a run has ended, with other numbers as parameters."""
         self.program = type(self.program)(**{**self.program.params, **params})
         check_params(self.program, self.graph)
         self._fill_context(self._arguments["K"][0])

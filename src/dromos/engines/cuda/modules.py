@@ -15,7 +15,7 @@ from dromos.program.forms import is_offered
 
 __all__ = ["Kernel", "kernel_for", "kernels_of", "module_of", "slices_kernel", "source_text"]
 
-_THREADS = 2048  # that a multiprocessor holds
+_THREADS = 2048  # resident threads of a multiprocessor
 _modules: dict[tuple[object, ...], Module] = {}
 
 
@@ -30,7 +30,7 @@ class Kernel:
 
     @property
     def by_queue(self) -> bool:
-        """Whether a superstep costs what its frontier weighs, and not what the graph does."""
+        """Whether the cost of a superstep grows with its frontier, not with the graph."""
         return not (self.pull or self.topology)
 
     @property
