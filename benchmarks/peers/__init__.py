@@ -45,6 +45,8 @@ class Peer:
 
     def __init__(self, case: Case, threads: int) -> None:
         self.case, self.threads = case, threads
+        self.trials: int | None = None
+        """How often a peer that keeps its own time is to run; as it likes unless given."""
         self.skips: dict[str, str] = {}
         """Rows that would take hours on this graph, with the reason."""
 

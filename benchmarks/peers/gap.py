@@ -80,7 +80,7 @@ class Gap(Peer):
         return min(taken, key=taken.__getitem__)
 
     def _run(self, program: str, *options: object, file: str = "g.sg", trials: int = _TRIALS) -> Reported:
-        command = [self.folder / program, "-f", self.graphs / file, "-n", trials, "-a", *options]
+        command = [self.folder / program, "-f", self.graphs / file, "-n", self.trials or trials, "-a", *options]
         environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads)}
         done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True, env=environment)
         return Reported(tuple(map(float, re.findall(r"Trial Time:\s+(\S+)", done.stdout))), done.stdout)

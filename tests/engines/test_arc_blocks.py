@@ -33,7 +33,7 @@ def graph() -> Graph:
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every graph is worth blocks; the sizes of those that were made."""
-    for name in ("LEAST_VALUES", "LEAST_ARCS", "LONGEST_ROW"):
+    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE", "LONGEST_ROW"):
         monkeypatch.setattr(arc_blocks, name, 0)
     made: list[int] = []
     sort = arc_blocks._made
@@ -150,9 +150,9 @@ def test_small_graphs_short_runs_and_long_rows_go_by_rows(graph: Graph, in_block
     offsets, sources = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
     assert arc_blocks.is_worth_blocks(offsets, sources, 8)
     assert not arc_blocks.is_worth_blocks(offsets, sources.astype(np.uint64), 8)
-    for name, value in (("LEAST_VALUES", 1 << 40), ("LEAST_ARCS", 1 << 40), ("LONGEST_ROW", 1 << 40)):
+    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE", "LONGEST_ROW"):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(arc_blocks, name, value)
+            patched.setattr(arc_blocks, name, 1 << 40)
             assert not arc_blocks.is_worth_blocks(offsets, sources, 8)
     dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=offers_module._BLOCKS_FROM)
     assert not in_blocks

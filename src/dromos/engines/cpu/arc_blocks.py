@@ -35,6 +35,8 @@ LEAST_VALUES = 4 << 20
 """Bytes of what is gathered; less than that a core's own cache holds, or the greater part of it."""
 LEAST_ARCS = 1 << 12
 """Arcs of a tile, on average: with fewer, fetching the values of its sources takes longer than gathering them."""
+LEAST_DEGREE = 8
+"""Arcs of a row, on average: sorted or not, short rows cost as much for their vertices as for their arcs."""
 LONGEST_ROW = 256
 """No row has more than one in so many of all arcs: a row belongs to one thread."""
 _SHARE: Final = 16  # of the machine's memory, arcs in blocks take no more than this part
@@ -81,7 +83,7 @@ def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
     False
     """
     n, arcs = len(offsets) - 1, len(sources)
-    if n * value_bytes < LEAST_VALUES or sources.dtype != np.uint32 or arcs >= 1 << 32:
+    if n * value_bytes < LEAST_VALUES or arcs < LEAST_DEGREE * n or sources.dtype != np.uint32 or arcs >= 1 << 32:
         return False
     tiles = -(-n // _ROWS) * -(-n >> _SPAN)
     if arcs < LEAST_ARCS * tiles or 4 * arcs > _memory() // _SHARE:
