@@ -164,6 +164,7 @@ class CudaPart(TellingPart):
 
     def _read(self, function: str) -> Partial:
         record = self.kernels.record()
+        self._waited()
         slot = record["slots"][1]
         size, out = int(slot["size"]), int(slot["out"])
         self._following = size

@@ -26,6 +26,8 @@ from dromos.program.forms import is_claimed
 
 __all__ = ["TellingPart", "on_device"]
 
+_BYTE: Any = np.dtype(np.uint8)
+_LARGE = 1 << 22  # bytes that are not worth a copy on the host
 _FEW = 1 << 14  # messages that are copied before it is known how many there are
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -64,6 +66,8 @@ class TellingPart:
 
     def __init__(self) -> None:
         self._stages: dict[object, Array] = {}
+        self._rooms: list[tuple[Array, Any]] = []  # pinned memory, and as much of the device, for what is sent there
+        self._num_sent = 0
         self._told_in: dict[Phase, tuple[str, ...]] = {}
         self._listed: tuple[int, int] | None = None  # whose messages are listed on the device
         self._first_ones: list[Array] = []
@@ -144,16 +148,14 @@ class TellingPart:
     @on_device
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`."""
-        import cupy
-
         marks, ids = copies.marks, None
         if (marks is None or (copies.fields and not copies.all_rows)) and copies.ids is not None:
-            ids = cupy.asarray(copies.ids.astype(self.typed.types.id, copy=False))
+            ids = self._sent(copies.ids, self.typed.types.id)
         for name, values in copies.fields.items():
             at = slice(copies.first, copies.last) if ids is None or copies.all_rows else ids
-            self.memory.fields[name][at] = cupy.asarray(values)
+            self.memory.fields[name][at] = self._sent(values)
         if copies.active and not self.always:
-            words = None if marks is None else cupy.asarray(marks)
+            words = None if marks is None else self._sent(marks)
             everyone, count = ids is None and words is None, 0 if ids is None else len(ids)
             self.kernels.point_at_range(copies.first, copies.last)
             self.kernels.launch(
@@ -203,17 +205,44 @@ class TellingPart:
         fetch_later(values, out, cupy.cuda.get_current_stream())
         return out
 
+    def _sent(self, values: Array, dtype: Any = None) -> Any:
+        """An array on the device, by way of pinned memory; both are used again after :meth:`_waited`."""
+        import cupy
+
+        dtype = values.dtype if dtype is None else np.dtype(dtype)
+        size = values.size * dtype.itemsize
+        if size > _LARGE:
+            return cupy.asarray(values, dtype=dtype)
+        if self._num_sent == len(self._rooms):
+            self._rooms.append((pinned_empty(0, _BYTE), cupy.empty(0, cupy.uint8)))
+        pinned, there = self._rooms[self._num_sent]
+        if len(pinned) < size:
+            room = max(5 * size // 4, 1 << 12)
+            pinned, there = self._rooms[self._num_sent] = pinned_empty(room, _BYTE), cupy.empty(room, cupy.uint8)
+        self._num_sent += 1
+        staged = pinned[:size].view(dtype)
+        staged[:] = values.reshape(-1)
+        found = there[:size].view(dtype)
+        send_later(staged, found, cupy.cuda.get_current_stream())
+        return found.reshape(values.shape)
+
+    def _waited(self) -> None:
+        """The device has done all that it was told."""
+        self._num_sent = 0
+
     @on_device
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
-        import cupy
-
         count, ids = len(messages.values[0]), messages.ids
         if not count:
             return
         both = zip(messages.values, self.memory.merged, strict=True)
-        arrays = [cupy.asarray(values).astype(into.dtype, copy=False) for values, into in both]
-        which = cupy.asarray(messages.got if ids is None else ids.astype(self.typed.types.id, copy=False))
+        arrays = [self._sent(values, into.dtype) for values, into in both]
+        if ids is None:
+            assert messages.got is not None
+            which = self._sent(messages.got)
+        else:
+            which = self._sent(ids, self.typed.types.id)
         self.kernels.point_at_range(messages.first, messages.last)
         places = (0, address(which)) if ids is None else (address(which), 0)
         self.kernels.launch("merge_box", *map(np.uint64, places), np.int64(count), self.kernels.box(arrays))
