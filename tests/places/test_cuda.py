@@ -56,6 +56,22 @@ def test_public_algorithms_on_several_processors(device: str) -> None:
         dr.connected_components(graph, **how).verify()  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu"])
+def test_a_search_begins_on_the_host_and_ends_on_the_gpu(device: str, directed: bool) -> None:
+    graph = generators.rmat(14, 12, seed=3, symmetrize=not directed)
+    share, split = (0.9, "low") if device == "cuda+cpu" else (0.1, "high")  # the hubs are the host's
+    how = {"device": device, "share": share, "split": split}
+    for source in np.argsort(graph.out_degree)[[-1, -100, -1000, -5000]].tolist():
+        found = dr.bfs(graph, source, **how)  # type: ignore[arg-type]
+        found.verify()
+        assert found.trace.supersteps == found.level.max() + 1
+        limited = dr.bfs(graph, source, depth_limit=3, **how)  # type: ignore[arg-type]
+        assert limited.level.tolist() == np.where(found.level <= 3, found.level, -1).tolist()
+    if not directed:
+        assert "by itself" in " ".join(row.reason for row in found.trace)
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_processor_may_have_nothing_to_do(share: float) -> None:
     graph = weighted(generators.rmat(9, 8, seed=4, symmetrize=True))

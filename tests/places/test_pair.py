@@ -13,7 +13,8 @@ import dromos as dr
 from dromos.engines import GraphShape
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.part import CpuLeaf
-from dromos.engines.parts import Leaf
+from dromos.engines.leading import Led
+from dromos.engines.parts import Leaf, Partial
 from dromos.engines.reference_part import ReferenceLeaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.engines.vectorised.part import VectorisedPart
@@ -21,7 +22,7 @@ from dromos.graph import Graph, generators
 from dromos.graph.slices import GraphSlice
 from dromos.places.hybrid import SPLITS, HybridEngine
 from dromos.places.hybrid.pair import inner_slice
-from dromos.plan import Path
+from dromos.plan import Levels, Path
 from dromos.program import GraphTypes, Program
 from tests.places.test_cpu import weighted
 from tests.places.test_hybrid import AtMost
@@ -39,7 +40,7 @@ class ReachingPart(VectorisedPart):
     """What a part on a GPU does, by NumPy."""
 
     asynchronous = True
-    away = 0
+    away = adopted = alone = 0
 
     def send_away(self, piece: GraphSlice) -> None:
         inside = (piece.targets >= self.first) & (piece.targets < self.last)
@@ -50,6 +51,31 @@ class ReachingPart(VectorisedPart):
 
     def begin_outbox(self, first: int, last: int) -> None:
         assert last <= self.first or self.last <= first
+
+    def adopt(self, led: Led) -> None:
+        for name, values in led.rows.items():
+            self.state[name][led.ids] = values
+        self._frontier = np.sort(led.front)
+        ReachingPart.adopted += 1
+
+    @property
+    def least_alone(self) -> int | None:
+        return 5 if self.superstep else None
+
+    def search_alone(
+        self, out: GraphSlice, into: GraphSlice, front: Partial, horizon: int | None
+    ) -> tuple[Partial, Levels]:
+        sizes, arcs = [front.frontier], [front.out_degree]
+        while True:
+            self.send(into, Path("sync", "pull", "dd"))
+            found = self.settle()
+            self.finish(())
+            if not found.frontier or len(sizes) == horizon:
+                break
+            sizes.append(found.frontier)
+            arcs.append(found.out_degree)
+        ReachingPart.alone += len(sizes)
+        return found, Levels(np.array(sizes), np.array(arcs), np.zeros(len(sizes)), np.ones(len(sizes), bool))
 
 
 class Reaching(VectorisedLeaf):
@@ -105,6 +131,29 @@ def test_public_algorithms() -> None:
     dr.bfs(graph, 5, device=engine).verify()
     dr.sssp(graph, 5, device=engine).verify()
     dr.pagerank(graph, device=engine).verify()
+
+
+@pytest.mark.parametrize("device_first", [False, True])
+def test_a_search_begins_on_the_host_and_ends_on_the_device(device_first: bool) -> None:
+    graph = weighted(generators.rmat(11, 8, seed=3, symmetrize=True))
+    share, split = (0.9, "low") if device_first else (0.1, "high")  # the hubs are the host's
+    engine = pair(CpuLeaf(threads=2), share, split, device_first=device_first)
+    adopted, alone = ReachingPart.adopted, ReachingPart.alone
+    for source in np.argsort(graph.out_degree)[[-1, -500, -1200]].tolist():
+        found = dr.bfs(graph, source, device=engine)
+        found.verify()
+        assert found.trace.supersteps == found.level.max() + 1
+        limited = dr.bfs(graph, source, device=engine, depth_limit=3)
+        assert limited.level.tolist() == np.where(found.level <= 3, found.level, -1).tolist()
+    assert ReachingPart.adopted > adopted
+    assert ReachingPart.alone > alone
+
+
+def test_a_search_that_the_host_runs_to_its_end() -> None:
+    engine = pair(CpuLeaf(threads=2), 0.5, "random")
+    found = dr.bfs(generators.path(500), 250, device=engine)
+    assert found.level.tolist() == np.abs(np.arange(500) - 250).tolist()
+    found.verify()
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])

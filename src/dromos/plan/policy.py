@@ -86,7 +86,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
         return Decision(path, "vertices are settled in the order of their priority", horizon=None)
     if caps.kind == "iterative":
         return _iterative(stats, history, caps, available)
-    if caps.switches:
+    if caps.switches or stats.switches:
         reason = "the engine switches between push and pull by itself, level by level"
         # one level after the other: the path that it is on is synchronous
         return Decision(_allowed("sync-push-dd", caps) or available[0], reason, horizon=None, switching=True)

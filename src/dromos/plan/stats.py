@@ -88,6 +88,8 @@ class Stats:
     """The processors that shared the last superstep, and the seconds that each of them worked."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
+    switches: bool = False
+    """The engine can go on without being told a path from here on: see :attr:`Caps.switches`."""
     levels: Levels | None = field(default=None, compare=False, repr=False)
     """The supersteps of the last step one by one, where it fused several and the engine tells them apart."""
 

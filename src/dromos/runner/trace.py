@@ -78,8 +78,9 @@ class FusedRow(NamedTuple):
         columns = zip(levels.frontier.tolist(), levels.out_degree.tolist(), seconds, strict=True)
         paths = _paths(whole.path, levels)
         for number, (frontier, out_degree, taken) in enumerate(columns):
+            share = taken / whole.seconds if whole.seconds else 0.0
             yield whole._replace(
-                path=paths[number],
+                path=paths[number], parts=tuple((name, busy * share) for name, busy in whole.parts),
                 superstep=whole.superstep + number, supersteps=1, frontier=frontier, out_degree=out_degree,
                 in_degree=in_degree if number == 0 else 0, predicted=whole.predicted if count == 1 else None,
                 seconds=taken, messages=whole.messages * out_degree // edges, bytes=whole.bytes * out_degree // edges,

@@ -168,7 +168,7 @@ class ClaimingPart(CompiledPart):
         run = self._launcher
         counters, report = run.counters(queue=self._found, touched=self._gone), run.report()
         run.run(
-            self._kernels.push_claims, slice_arrays(piece), self.first, self.last, self._fields(),
+            self._kernels.push_claims, slice_arrays(piece), self.first, self.last, False, self._fields(),
             edge_arrays(self, piece), run.context(), self._told_messages, self._offsets, self._wanting, rows, len(rows),
             (self._next, self._away), np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64),
             (run.buffer(), run.buffer(), run.buffer()), counters, run.memory(), report,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dromos.engines import GraphShape
 from dromos.engines.array_part import ArrayPart
-from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
+from dromos.engines.cpu.leading_part import LeadingPart
 from dromos.engines.cpu.ordered_part import OrderedPart
 from dromos.engines.native.forest import Forest, link_rows
 from dromos.graph.slices import GraphSlice
@@ -28,7 +28,7 @@ class CpuLeaf:
         """See :class:`dromos.engines.parts.Leaf`."""
         typed = program.typed(types)
         if is_claimed(typed, analyse(typed)):
-            part = ClaimingPart(program, shape, types, first, last, self.threads)
+            part = LeadingPart(program, shape, types, first, last, self.threads)
             if not part.has_open_starts:
                 return part
         kind = OrderedPart if is_ordered(typed, analyse(typed)) else CpuPart

@@ -16,7 +16,7 @@ from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
 from dromos.plan.path import Direction
 
-__all__ = ["DeviceSlice", "device_offsets", "device_slice", "no_room", "offsets_dtype"]
+__all__ = ["DeviceSlice", "clipped_offsets", "device_offsets", "device_slice", "no_room", "offsets_dtype"]
 
 _SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
 _kept = IdentityCache()
@@ -72,12 +72,30 @@ def device_offsets(shape: GraphShape, direction: Direction) -> Any:
     return known[key]
 
 
+def clipped_offsets(shape: GraphShape, piece: GraphSlice, direction: Direction) -> Any:
+    """As :func:`device_offsets`, where all rows outside ``piece`` are empty; kept with the graph."""
+    import cupy
+
+    known = _kept.of(shape)
+    if _is_symmetric(shape):
+        direction = "push"
+    key = (int(cupy.cuda.Device().id), direction, piece.start, piece.stop)
+    if key not in known:
+        begin = int(piece.offsets[0])
+        known[key] = cupy.clip(device_offsets(shape, direction), begin, begin + piece.num_arcs)
+    return known[key]
+
+
+def _is_symmetric(shape: GraphShape) -> bool:
+    return bool(getattr(getattr(shape, "known_flags", None), "symmetric", False))
+
+
 def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> DeviceSlice:
     """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room."""
     import cupy
 
     known = _kept.of(shape)
-    if getattr(getattr(shape, "known_flags", None), "symmetric", False):
+    if _is_symmetric(shape):
         direction = "push"  # in-rows are out-rows, and are there once
     key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
     found: DeviceSlice | None = known.get(key)

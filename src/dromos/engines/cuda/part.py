@@ -10,13 +10,14 @@ from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_slices import no_room
+from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
 from dromos.engines.cuda.part_exchange import TellingPart, on_device
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.forest import Forest
 from dromos.engines.parts import Partial
 from dromos.graph.slices import GraphSlice
-from dromos.plan import PATHS, Constants, Path
+from dromos.plan import PATHS, Constants, Levels, Path
 from dromos.program import GraphTypes, Program, analyse
 
 __all__ = ["CudaLeaf", "CudaPart"]
@@ -81,6 +82,7 @@ class CudaPart(TellingPart):
         self._size = self._following = self._superstep = 0
         self._begun = False
         self._pulled_at = -1
+        self._lone: LoneSearch | None = None
         self._sorted: Any = None  # the frontier on the device in ascending order, once somebody asks
 
     # ---- what others see -------------------------------------------------------------------------------------------
@@ -94,7 +96,9 @@ class CudaPart(TellingPart):
     @property
     def frontier(self) -> Array | None:
         """See :class:`dromos.engines.parts.Part`; copied from the device."""
-        return None if self.always else self._on_host(self._members())
+        if self.always:
+            return None
+        return self._on_host(self._members()) if self._size else self._no_ids
 
     @property
     def state(self) -> Mapping[str, Array]:
@@ -191,6 +195,28 @@ class CudaPart(TellingPart):
         self._size, self._sorted = self._following, None
         named = {spec.name: value for spec, value in zip(self.ir.reductions, reductions, strict=True)}
         self.kernels.turn(self._superstep, self._size, named)
+
+    # ---- when no other part takes or sends messages ----------------------------------------------------------------
+
+    @property
+    def least_alone(self) -> int | None:
+        """See :class:`dromos.engines.leading.LonePart`."""
+        return least_pulled(self.shape.num_vertices) if self.kernels.once and self._superstep else None
+
+    @on_device
+    def search_alone(
+        self, out: GraphSlice, into: GraphSlice, front: Partial, horizon: int | None
+    ) -> tuple[Partial, Levels]:
+        """See :class:`dromos.engines.leading.LonePart`."""
+        if self._lone is None:
+            self._lone = LoneSearch(self.kernels, self.typed, self.analysis, self.shape)
+        record, messages, levels = self._lone.run(out, into, front.frontier, front.out_degree, horizon)
+        self._waited()
+        self._superstep += len(levels.frontier)
+        self._size, self._sorted = int(record["size"]), None
+        found = Partial(self._size, int(record["out"]), 0, messages, seconds=self.kernels.clock.seconds())
+        self.kernels.turn(self._superstep, self._size, {}, flip=bool(record["flipped"]))
+        return found, levels
 
     # ---- edge fields -----------------------------------------------------------------------------------------------
 

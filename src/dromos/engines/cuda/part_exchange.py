@@ -20,6 +20,7 @@ from dromos.engines.board import Board, posted_range
 from dromos.engines.cuda.memory import State, address
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_host
+from dromos.engines.leading import Led
 from dromos.engines.parts import Copies, Messages, Phase
 from dromos.program import Analysis, ProgramIR, TypedProgram
 from dromos.program.forms import is_claimed
@@ -94,7 +95,8 @@ class TellingPart:
         import cupy
 
         if self._sorted is None:
-            self._sorted = cupy.sort(self.kernels.queue())
+            listed = self.kernels.queue()
+            self._sorted = cupy.sort(listed) if len(listed) > 1 else listed
         return self._sorted
 
     @on_device
@@ -246,6 +248,16 @@ class TellingPart:
         self.kernels.point_at_range(messages.first, messages.last)
         places = (0, address(which)) if ids is None else (address(which), 0)
         self.kernels.launch("merge_box", *map(np.uint64, places), np.int64(count), self.kernels.box(arrays))
+
+    @on_device
+    def adopt(self, led: Led) -> None:
+        """See :class:`dromos.engines.leading.AdoptingPart`."""
+        ids = self._sent(led.ids, self.typed.types.id)
+        for name, values in led.rows.items():
+            if len(values):
+                self.kernels.place_rows(ids, self._sent(values), self.memory.fields[name])
+        self.kernels.make_frontier(ids[len(ids) - led.frontier :])
+        self._size, self._sorted = led.frontier, None
 
     # ---- messages that depend on their source alone ----------------------------------------------------------------
 

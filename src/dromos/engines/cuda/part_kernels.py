@@ -86,19 +86,19 @@ class PartKernels:
         self.changed = cupy.zeros(n, cupy.uint8)
         self._queues = cupy.empty((3, max(last - first, 1)), ids)  # the frontier, the next one, and hubs
         self._bits = cupy.zeros((3, (n + 63) // 64 * 2), cupy.uint32)  # members, the next ones, and locks
-        self._control = cupy.zeros(control_type(typed).itemsize, cupy.uint8)
-        self._record = pinned_empty(self._control.nbytes, self._control.dtype)
+        self.control = cupy.zeros(control_type(typed).itemsize, cupy.uint8)
+        self._record = pinned_empty(self.control.nbytes, self.control.dtype)
         self._partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
         self._kernel = slices_kernel(typed, analysis)
         self.by_source = self._kernel.by_source
         self._searches = analysis.vote and not self.by_source
-        types = (
+        self.types = types = (
             f"VID={'int' if ids.itemsize == 4 else 'long long'}",
             f"EID={'unsigned' if offsets_dtype(shape.num_arcs).itemsize == 4 else 'long long'}",
         )
         self._module = module_of(typed, analysis, self._kernel, types, CudaOptions(), _BLOCK)
-        self._arguments, self._piece = np.zeros(1, arguments_type(typed)), np.zeros(1, piece_type)
-        self._passed = as_bytes(self._arguments), as_bytes(self._piece)
+        self.arguments, self._piece = np.zeros(1, arguments_type(typed)), np.zeros(1, piece_type)
+        self._passed = as_bytes(self.arguments), as_bytes(self._piece)
         self._merged_type = merged_type(typed)
         self._seen = self._record.view(control_type(typed))
         self._row_starts = device_offsets(shape, "push")
@@ -118,7 +118,7 @@ class PartKernels:
     def launch(self, name: str, *more: Any, together: bool = False) -> None:
         """Start a kernel of the part; ``together``: its blocks wait for each other."""
         if together:
-            self._control.data.memset_async(0, LAUNCH_BYTES)
+            self.control.data.memset_async(0, LAUNCH_BYTES)
         grid = self._module.cooperative_grid(name, _BLOCK)
         self._module.launch(name, grid, _BLOCK, *self._passed, *more, together=together)
 
@@ -135,21 +135,21 @@ class PartKernels:
 
     def pull(self, is_first: bool) -> None:
         """Start a pull along the slice at hand; ``is_first``: offers are made anew."""
-        box = self._arguments["A"].copy()
+        box = self.arguments["A"].copy()
         if self.by_source:
             if is_first:
                 self.offer(0, self.shape.num_vertices)
-            self._arguments["A"] = self.box(self.memory.offers)
+            self.arguments["A"] = self.box(self.memory.offers)
         self.launch("search_slice" if self._searches else "pull_slice", box)
-        self._arguments["A"] = box
+        self.arguments["A"] = box
 
     def offer(self, first: int, last: int) -> None:
         """Start making the messages of ``first..last``, where they depend on their source alone."""
-        box, piece = self._arguments["A"].copy(), self._piece.copy()
-        self._arguments["A"] = self.box(self.memory.offers)
+        box, piece = self.arguments["A"].copy(), self._piece.copy()
+        self.arguments["A"] = self.box(self.memory.offers)
         self.point_at_range(first, last)
         self.launch("offer_part")
-        self._arguments["A"], self._piece[...] = box, piece
+        self.arguments["A"], self._piece[...] = box, piece
 
     def pack_box(self, first: int, last: int) -> None:
         """Start listing the messages to vertices ``first..last`` in :attr:`packed`; they are forgotten in the box."""
@@ -166,6 +166,21 @@ class PartKernels:
         self._piece[...] = piece
         fetch_later(self._count, self._counted, stream)
 
+    def place_rows(self, ids: Any, rows: Any, field: Any) -> None:
+        """Start writing rows of a field: ``rows[i]`` to the vertex ``ids[i]``."""
+        size = rows.nbytes // len(rows)
+        self.launch(
+            "place_rows", np.uint64(address(ids)), np.int64(len(ids)), np.int64(size), np.uint64(address(rows)),
+            np.uint64(address(field)),
+        )  # fmt: skip
+
+    def make_frontier(self, ids: Any) -> None:
+        """Start making own vertices, each given once, the frontier; other parts' bits are cleared too."""
+        bits = self._bits[int(self._flipped)]
+        bits.data.memset_async(0, bits.nbytes)
+        self._piece["size"] = len(ids)
+        self.launch("make_frontier", np.uint64(address(ids)))
+
     def num_packed(self) -> int:
         """How many messages the last :meth:`pack_box` listed; waits for it."""
         import cupy
@@ -178,22 +193,26 @@ class PartKernels:
         import cupy
 
         stream = cupy.cuda.get_current_stream()
-        fetch_later(self._control, self._record, stream)
+        fetch_later(self.control, self._record, stream)
         stream.synchronize()
         return self._seen[0]
 
-    def turn(self, superstep: int, size: int, reductions: dict[str, Any]) -> None:
-        """The next frontier, of ``size`` vertices, is the one at hand; the record begins anew."""
-        context, work = self._arguments["K"][0], self._arguments["W"][0]
+    def turn(self, superstep: int, size: int, reductions: dict[str, Any], *, flip: bool = True) -> None:
+        """The next frontier, of ``size`` vertices, is the one at hand; the record begins anew.
+
+        ``flip``: it was made where the next one is; else it is where the one at hand was.
+        """
+        context, work = self.arguments["K"][0], self.arguments["W"][0]
         for name, value in reductions.items():
             context[f"r_{name}"] = value
         context["superstep"] = superstep
-        for name in ("queue", "member"):
-            work[name] = work[name][::-1].copy()
+        if flip:
+            for name in ("queue", "member"):
+                work[name] = work[name][::-1].copy()
+            self._flipped = not self._flipped
         self._point_at_tables(self.memory.fields)
-        self._flipped = not self._flipped
         self._piece["size"] = size
-        self._control.data.memset_async(0, HEAD_BYTES)
+        self.control.data.memset_async(0, HEAD_BYTES)
 
     def queue(self) -> Any:
         """The frontier, in no order."""
@@ -215,13 +234,13 @@ class PartKernels:
 
     def point_at(self, piece: GraphSlice, direction: Direction) -> None:
         """Give the rows of a slice to the kernels."""
-        graph = self._arguments["G"][0]
+        graph = self.arguments["G"][0]
         self._slice = found = device_slice(self.shape, piece, direction)
         for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
             graph[name] = place
         graph["max_degree"], graph["classes"] = found.max_degree, found.classes
         for name, place in self._given_by_arc(direction).items():
-            self._arguments["E"][f"e_{name}"] = place
+            self.arguments["E"][f"e_{name}"] = place
         self.point_at_range(piece.start, piece.stop)
 
     def point_at_range(self, start: int, stop: int) -> None:
@@ -230,7 +249,7 @@ class PartKernels:
 
     def point_at_all(self) -> None:
         """Give the offsets of all rows to the kernels, by which frontiers are weighed."""
-        graph = self._arguments["G"][0]
+        graph = self.arguments["G"][0]
         graph["offsets"], graph["in_offsets"] = address(self._row_starts), 0
 
     def keep_tables(self) -> None:
@@ -241,7 +260,7 @@ class PartKernels:
 
     def _point_at_tables(self, arrays: Mapping[str, Any]) -> None:
         for name in self._tables:
-            self._arguments["K"][f"at_{name}"] = address(arrays[name])
+            self.arguments["K"][f"at_{name}"] = address(arrays[name])
 
     def note_changes(self) -> None:
         """Have the kernels mark in :attr:`changed` who may have changed."""
@@ -273,7 +292,7 @@ class PartKernels:
     def _fill(self, program: Program, first: int, last: int) -> None:
         import cupy
 
-        a, piece, memory = self._arguments, self._piece, self.memory
+        a, piece, memory = self.arguments, self._piece, self.memory
         for structure, arrays in (("S", memory.fields), ("O", memory.before)):
             for name, array in arrays.items():
                 a[structure][f"f_{name}"] = address(array)
@@ -283,7 +302,7 @@ class PartKernels:
         queues, bits = addresses_of(self._queues), addresses_of(self._bits)
         work, context = a["W"][0], a["K"][0]
         work["queue"], work["hubs"], work["member"], work["locks"] = queues[:2], queues[2], bits[:2], bits[2]
-        work["control"], work["partial"] = address(self._control), address(self._partial)
+        work["control"], work["partial"] = address(self.control), address(self._partial)
         context["num_vertices"], context["num_arcs"] = self.shape.num_vertices, self.shape.num_arcs
         context["out_offsets"], context["in_offsets"] = address(self._row_starts), address(self._in_starts)
         self._tables = {name: cupy.empty_like(memory.fields[name]) for name in self.typed.ir.tables}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.parts import Part, Partial
 from dromos.places.driver import PlacedExecution
@@ -13,7 +14,7 @@ from dromos.places.feed import MemoryFeed
 from dromos.places.hybrid.exchange import BoardExchange
 from dromos.places.hybrid.pair import PUSHED, Pair, is_pair
 from dromos.places.hybrid.split import SplitGraph
-from dromos.plan import Path
+from dromos.plan import Path, Stats
 from dromos.program import GraphTypes, Program, analyse
 from dromos.program.forms import is_claimed
 
@@ -60,7 +61,25 @@ class HybridExecution(PlacedExecution):
         pair = self._pair
         if pair is None or not (pair.pushes if path.direction == "push" else pair.pulls):
             return super()._halves(path)
-        return pair.halves(path, [partial.out_degree for partial in self._settled])
+        if pair.leads(path, [partial.out_degree for partial in self._settled]):
+            return pair.lead()
+        front = self._own_all()
+        return pair.halves(path, [partial.out_degree for partial in self._settled], front)
+
+    def _statistics(self, total: Partial, finished: Any) -> Stats:
+        alone = not finished and self._superstep and self._pair is not None and self._pair.is_alone(self._settled)
+        return replace(super()._statistics(total, finished), switches=bool(alone))
+
+    def step_switching(self, horizon: int | None = None) -> Stats:
+        """Up to ``horizon`` supersteps of the device alone, when the others have nothing to do any more."""
+        clock, pair = Stopwatch(), self._pair
+        assert pair is not None
+        self._settled, busy, levels = pair.go_alone(self._settled, horizon)
+        self._superstep += len(levels.frontier)
+        total = replace(self.exchange.reduce(self._settled, self.typed), seconds=clock.seconds())
+        stats = self._statistics(total, "" if total.frontier else "frontier empty")
+        self.stats = replace(stats, parts=tuple(zip(self.names, busy, strict=True)), levels=levels)
+        return self.stats
 
     def _costs(self) -> tuple[float | None, float | None]:
         """By the slowest part: arcs that it would push along, or pull along, and what it is told for that.
@@ -80,13 +99,23 @@ class HybridExecution(PlacedExecution):
         told = _TOLD * self._settled[host].frontier
         return max(pushed), max(pulled[device] + pushed[device], self._pair.host_cost(active)) + told
 
+    def _own_all(self) -> Array | None:
+        """Have every part own its rows, also those that the host found; then the device's active vertices."""
+        handed_over = None if self._pair is None else self._pair.end_lead()
+        if handed_over is None:
+            return None
+        self._settled, front = handed_over
+        return front
+
     @property
     def state(self) -> Mapping[str, Array]:
         """The fields of the whole graph in the given order."""
+        self._own_all()
         return {name: self.split.restored(values) for name, values in super().state.items()}
 
     def result(self) -> Mapping[str, Array]:
         """The fields and the edge fields in the given order; they belong to the caller."""
+        self._own_all()
         edges = {spec.name for spec in self.ir.edge_fields}
         return {
             name: self.split.restored_arcs(values) if name in edges else self.split.restored(values)

@@ -7,24 +7,30 @@ along those of active vertices, or along all, whichever are fewer.
 
 In a push each part sends along the out-rows of its vertices. The GPU takes over the CPU's messages, lists its own and
 goes on to settle its vertices; the host waits for all of that at once.
+
+A search begins on the host alone (:mod:`dromos.places.hybrid.lead`). In the superstep after that the host knows all
+active vertices; where its own are few it pulls along all of their in-rows, and the GPU has nothing to send there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol, TypeGuard
+from typing import Final, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 
 from dromos.compiling import Stopwatch
+from dromos.dtypes import Array
 from dromos.engines.board import can_post
+from dromos.engines.leading import can_adopt, can_lead, is_lone
 from dromos.engines.parts import Part, Partial
 from dromos.graph import Graph
 from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
-from dromos.plan import Path
+from dromos.places.hybrid.lead import Lead
+from dromos.plan import Levels, Path
 from dromos.plan.path import Direction
 from dromos.program import Analysis, TypedProgram
 from dromos.program.forms import is_claimed, sums_floats
@@ -34,8 +40,12 @@ __all__ = ["PUSHED", "Pair", "inner_slice", "is_pair"]
 PUSHED: Final = 32.0
 """The cost of an arc that a CPU pushes along, where one that it pulls along costs 1."""
 _PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
+_FEW: Final = 64  # a host with one of so many vertices, or fewer, has hubs
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
 _kept = IdentityCache()
+
+
+_Value = TypeVar("_Value")
 
 
 class ReachingPart(Part, Protocol):
@@ -95,12 +105,68 @@ class Pair:
         self.pulls = not (by_arc or sums_floats(typed) or can_post(parts))
         """Whether those that pull may: floats are added in a fixed order, and messages that are posted are cheaper."""
         self._claims = is_claimed(typed, analysis)
+        self._lead: Lead | None = None
+        device, host = parts[self._device], parts[self._host]
+        if self._claims and self.pushes and self.pulls and can_lead(host) and can_adopt(device):
+            self._lead = Lead(graph, host, device)
 
-    def halves(self, path: Path, active_arcs: Sequence[int]) -> tuple[list[Partial], list[float]]:
-        """See :class:`dromos.places.driver.PlacedExecution`; ``active_arcs``: the out-arcs of each part's frontier."""
+    def leads(self, path: Path, active_arcs: Sequence[int]) -> bool:
+        """Whether the next superstep is one for the host alone."""
+        return self._lead is not None and path.direction == "push" and self._lead.suits(sum(active_arcs))
+
+    def lead(self) -> tuple[list[Partial], list[float]]:
+        """As :meth:`halves`, by the host for both parts; all of the frontier counts as its own."""
+        assert self._lead is not None
+        found, seconds = self._lead.step()
+        return self._in_order(found, Partial()), self._in_order(seconds, 0.0)
+
+    def end_lead(self) -> tuple[list[Partial], Array] | None:
+        """Have each part own what the host found for it: their frontiers, and the device's one; None: it did not lead."""
+        lead, self._lead = self._lead, None
+        handed_over = None if lead is None else lead.hand_over()
+        if handed_over is None:
+            return None
+        on_host, on_device, front = handed_over
+        return self._in_order(on_host, on_device), front
+
+    def is_alone(self, fronts: Sequence[Partial]) -> bool:
+        """Whether the device can go on by itself: no vertex of the host wants a message, and the device can pull from
+        those that are active."""
+        device, host = self._parts[self._device], self._parts[self._host]
+        if not self._claims or self._lead is not None or not is_lone(device) or not getattr(host, "wants_none", False):
+            return False
+        if any(len(self._rows(self._device, direction)) != 1 for direction in _DIRECTIONS):
+            return False
+        least, active = device.least_alone, sum(front.frontier for front in fronts)
+        return least is not None and (not fronts[self._host].frontier or active >= least)
+
+    def go_alone(self, fronts: Sequence[Partial], horizon: int | None) -> tuple[list[Partial], list[float], Levels]:
+        """Up to ``horizon`` supersteps of the device; as :meth:`halves`, and the supersteps one by one."""
+        device, host = self._parts[self._device], self._parts[self._host]
+        assert is_lone(device)
+        if fronts[self._host].frontier and (told := host.copies("pull")) is not None:
+            device.refresh(told)
+        size, arcs = sum(front.frontier for front in fronts), sum(front.out_degree for front in fronts)
+        (out,), (into,) = self._rows(self._device, "push"), self._rows(self._device, "pull")
+        found, levels = device.search_alone(out, into, Partial(size, arcs), horizon)
+        left = host.settle()  # nothing was sent there
+        for _ in levels.frontier:
+            host.finish(())
+        return self._in_order(left, found), self._in_order(0.0, found.seconds), levels
+
+    def _in_order(self, host: _Value, device: _Value) -> list[_Value]:
+        return [device, host] if self._device == 0 else [host, device]
+
+    def halves(
+        self, path: Path, active_arcs: Sequence[int], front: Array | None = None
+    ) -> tuple[list[Partial], list[float]]:
+        """See :class:`dromos.places.driver.PlacedExecution`; ``active_arcs``: the out-arcs of each part's frontier.
+
+        ``front``: the device's active vertices, where the host knows them.
+        """
         device, host = self._parts[self._device], self._parts[self._host]
         wanted = not getattr(host, "wants_none", False)
-        own = Stopwatch()
+        alone = False  # whether the host finds out by itself who gets a message
         if path.direction == "push":
             self._exchange.refresh(self._parts, "push")
             self._send(self._device, path)
@@ -114,23 +180,35 @@ class Pair:
                 if told is not None:
                     device.refresh(told)
             self._send(self._device, path)
-            if wanted and active_arcs[self._device]:
+            alone = front is not None and self._has_few()
+            if alone:
+                own = Stopwatch()
+                assert can_lead(host)
+                assert front is not None
+                host.learn_front(front)
+                self._send(self._host, path)
+                busy, wanted = own.seconds(), False
+            elif wanted and active_arcs[self._device]:
                 for piece in self._rows(self._device, "push"):
                     device.send_away(piece)
-            own = Stopwatch()
-            if wanted:
-                self._send_within(active_arcs[self._host])
-            busy = own.seconds()
+            if not alone:
+                own = Stopwatch()
+                if wanted:
+                    self._send_within(active_arcs[self._host])
+                busy = own.seconds()
         if wanted:
             device.begin_outbox(host.first, host.last)
         device.begin_settle()
-        found: dict[int, Partial] = {self._device: device.settle()}
+        on_device = device.settle()
         own = Stopwatch()
         if wanted:
             host.inbox(device.outbox(host.first, host.last))
-        found[self._host] = host.settle()
-        times = {self._device: found[self._device].seconds, self._host: busy + own.seconds()}
-        return [found[0], found[1]], [times[0], times[1]]
+        on_host = host.settle()
+        return self._in_order(on_host, on_device), self._in_order(busy + own.seconds(), on_device.seconds)
+
+    def _has_few(self) -> bool:
+        host = self._parts[self._host]
+        return _FEW * (host.last - host.first) <= self._graph.num_vertices
 
     def host_cost(self, active_arcs: Sequence[int]) -> float:
         """The arcs that the host goes along within its part in a pull, by what one costs that it pulls along."""

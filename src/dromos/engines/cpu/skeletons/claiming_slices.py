@@ -137,11 +137,18 @@ def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting,
 
 
 @inline
-def give(S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, buffers, base, filled):
+def give(S, E, K, A, first, last, leads, u, v, arc, weights, offsets, lists, counters, buffers, base, filled):
     """Give ``v``, whose bit was taken, the message along an arc; what the buffers hold now, and the out-degrees."""
     held, gone, out = filled
     message = compute_at(S, E, K, u, v, arc, weight_at(weights, arc))
-    if first <= v < last:
+    if leads:
+        if not first <= v < last:  # it may have no state here yet
+            init_store(S, S, K, v)
+        if wants_at(S, K, v):
+            update_store(S, S, K, v, message)
+            out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+            gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
+    elif first <= v < last:
         update_store(S, S, K, v, message)
         out += first_arc(offsets, v + 1) - first_arc(offsets, v)
         held = append(lists[0], counters, QUEUE, buffers[0], base, held, v)
@@ -153,8 +160,8 @@ def give(S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, 
 
 @inline
 def push_row(
-    S, E, K, A, wanting, first, last, u, begin, end, ends, weights, offsets, contested, lists, counters, buffers, base,
-    filled,
+    S, E, K, A, wanting, first, last, leads, u, begin, end, ends, weights, offsets, contested, lists, counters, buffers,
+    base, filled,
 ):  # fmt: skip
     """Send along the arcs ``begin..end`` of ``u``."""
     if end - begin <= SHORT:
@@ -162,7 +169,7 @@ def push_row(
             v = np.int64(load(ends, arc))
             if is_set(wanting, v) and take_bit(wanting, v, contested):
                 filled = give(
-                    S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
+                    S, E, K, A, first, last, leads, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
                 )
         return filled
     # First a filter without branches, all loads in flight at once; then those that passed.
@@ -178,7 +185,7 @@ def push_row(
             v = np.int64(load(ends, arc))
             if take_bit(wanting, v, contested):
                 filled = give(
-                    S, E, K, A, first, last, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
+                    S, E, K, A, first, last, leads, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
                 )
         begin = stop
     return filled
@@ -186,10 +193,13 @@ def push_row(
 
 @lean_kernel
 def push_claims(
-    thread, threads, piece, first, last, S, E, K, A, offsets, wanting, rows, size, lists, hubs, buffers, counters,
-    memory, report,
+    thread, threads, piece, first, last, leads, S, E, K, A, offsets, wanting, rows, size, lists, hubs, buffers,
+    counters, memory, report,
 ):  # fmt: skip
-    """The vertices ``rows[:size]`` send along their arcs in a slice; ``lists`` are the queue and ``away``."""
+    """The vertices ``rows[:size]`` send along their arcs in a slice; ``lists`` are the queue and ``away``.
+
+    ``leads``: this part writes the vertices of all parts, and lists all of them in ``away``.
+    """
     start, row_offsets, ends, weights = piece
     shift = first_arc(row_offsets, 0)
     count = row_offsets.size - 1
@@ -209,8 +219,8 @@ def push_claims(
                 hubs[reserve(counters, HUB_COUNT, 1)] = row
             else:
                 filled = push_row(
-                    S, E, K, A, wanting, first, last, start + row, begin, end, ends, weights, offsets, contested,
-                    lists, counters, buffers, base, filled,
+                    S, E, K, A, wanting, first, last, leads, start + row, begin, end, ends, weights, offsets,
+                    contested, lists, counters, buffers, base, filled,
                 )  # fmt: skip
     if contested:
         barrier(memory, thread, threads, 1)
@@ -219,8 +229,8 @@ def push_claims(
             if row < 0:
                 break
             filled = push_row(
-                S, E, K, A, wanting, first, last, start + row, begin - shift, end - shift, ends, weights, offsets,
-                contested, lists, counters, buffers, base, filled,
+                S, E, K, A, wanting, first, last, leads, start + row, begin - shift, end - shift, ends, weights,
+                offsets, contested, lists, counters, buffers, base, filled,
             )  # fmt: skip
     flush(lists[0], counters, QUEUE, buffers[0], base, filled[0])
     flush(lists[1], counters, TOUCHED, buffers[1], base, filled[1])

@@ -352,3 +352,20 @@ merge_box(const Arguments a, const Piece p, const vid* ids, const unsigned char*
         p.received[v] = 1;
     }
 }
+
+// ---- a part that led ----------------------------------------------------------------------------------------------
+
+// Rows of a field, of `size` bytes each, to the vertices `ids`.
+extern "C" __global__ void __launch_bounds__(BLOCK) place_rows(
+    const Arguments a, const Piece p, const vid* ids, i64 count, i64 size, const unsigned char* rows, unsigned char* field) {
+    for (i64 i = thread_in_grid(); i < count * size; i += threads_in_grid()) field[ids[i / size] * size + i % size] = rows[i];
+}
+
+// The own vertices ids[0..p.size], each of them once, are the frontier; nobody's bit is set yet.
+extern "C" __global__ void __launch_bounds__(BLOCK) make_frontier(const Arguments a, const Piece p, const vid* ids) {
+    Frame f = frame_of(a);
+    for (i64 i = thread_in_grid(); i < p.size; i += threads_in_grid()) {
+        f.queue[i] = ids[i];
+        set_bit(f.member, ids[i]);
+    }
+}

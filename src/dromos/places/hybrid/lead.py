@@ -1,0 +1,51 @@
+"""The thin supersteps that a search begins with: the host runs them alone, on the whole graph."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from dromos.compiling import Stopwatch
+from dromos.dtypes import Array
+from dromos.engines.leading import AdoptingPart, LeadingPart
+from dromos.engines.parts import Partial
+from dromos.graph import Graph
+from dromos.graph.slices import GraphSlice
+
+__all__ = ["Lead"]
+
+_MOST_ARCS: Final = 1 << 18  # that the host goes along sooner than a device is told and waited for
+_SHARE: Final = 64  # and no more than this part of all arcs: there a pull is near
+
+
+class Lead:
+    """A host's part that runs for both parts until there is more to do, and the device's part that goes on."""
+
+    def __init__(self, graph: Graph, host: LeadingPart, device: AdoptingPart) -> None:
+        self._rows = GraphSlice(0, graph.num_vertices, graph.offsets, graph.targets, graph.weights)
+        self._host, self._device = host, device
+        self._most = min(_MOST_ARCS, graph.num_arcs // _SHARE)
+        self._begun = False
+
+    def suits(self, active_arcs: int) -> bool:
+        """Whether a push along so many arcs is one for the host alone."""
+        return active_arcs <= self._most
+
+    def step(self) -> tuple[Partial, float]:
+        """A superstep of the host; its outcome for both parts, and its seconds."""
+        if not self._begun:
+            found = self._device.frontier
+            assert found is not None
+            self._host.begin_lead(found.astype(np.int64, copy=False))
+            self._begun = True
+        own = Stopwatch()
+        return self._host.lead(self._rows), own.seconds()
+
+    def hand_over(self) -> tuple[Partial, Partial, Array] | None:
+        """The frontiers of the host and of the device, and the vertices of the latter; None: nothing was led."""
+        if not self._begun:
+            return None
+        led = self._host.end_lead()
+        self._device.adopt(led)
+        return led.own, Partial(led.frontier, led.out_degree), led.front
