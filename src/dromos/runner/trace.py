@@ -69,7 +69,7 @@ class FusedRow(NamedTuple):
         return whole if levels is None else cls(whole, levels)
 
     def rows(self) -> Iterator[TraceRow]:
-        """A row for each superstep; the time that no superstep took (starting the kernel) goes to the first."""
+        """A row for each superstep; the first has the time that none took (starting the kernel), and that of parts."""
         whole, levels = self
         count, edges = len(levels.frontier), max(int(levels.out_degree.sum()), 1)
         in_degree = whole.in_degree
@@ -78,9 +78,8 @@ class FusedRow(NamedTuple):
         columns = zip(levels.frontier.tolist(), levels.out_degree.tolist(), seconds, strict=True)
         paths = _paths(whole.path, levels)
         for number, (frontier, out_degree, taken) in enumerate(columns):
-            share = taken / whole.seconds if whole.seconds else 0.0
             yield whole._replace(
-                path=paths[number], parts=tuple((name, busy * share) for name, busy in whole.parts),
+                path=paths[number], parts=whole.parts if number == 0 else "",
                 superstep=whole.superstep + number, supersteps=1, frontier=frontier, out_degree=out_degree,
                 in_degree=in_degree if number == 0 else 0, predicted=whole.predicted if count == 1 else None,
                 seconds=taken, messages=whole.messages * out_degree // edges, bytes=whole.bytes * out_degree // edges,

@@ -121,7 +121,7 @@ class Pair:
         return self._in_order(found, Partial()), self._in_order(seconds, 0.0)
 
     def end_lead(self) -> tuple[list[Partial], Array] | None:
-        """Have each part own what the host found for it: their frontiers, and the device's one; None: it did not lead."""
+        """Have each part own what the host found for it: their frontiers, and the device's; None: it did not lead."""
         lead, self._lead = self._lead, None
         handed_over = None if lead is None else lead.hand_over()
         if handed_over is None:
