@@ -10,7 +10,7 @@ import pytest
 import dromos as dr
 from dromos.engines.cuda.part import CudaLeaf
 from dromos.engines.vectorised import VectorisedLeaf
-from dromos.errors import DeviceError, FieldOverflowError
+from dromos.errors import DeviceError, FieldOverflowError, ResourceError
 from dromos.graph import generators
 from dromos.places import PlacedEngine
 from dromos.places.hybrid import SPLITS, HybridEngine
@@ -70,6 +70,28 @@ def test_a_search_begins_on_the_host_and_ends_on_the_gpu(device: str, directed: 
         assert limited.level.tolist() == np.where(found.level <= 3, found.level, -1).tolist()
     if not directed:
         assert "by itself" in " ".join(row.reason for row in found.trace)
+
+
+def test_a_part_that_reads_some_of_its_rows_in_the_hosts_memory() -> None:
+    graph = weighted(generators.rmat(17, 16, seed=3, symmetrize=True))
+    memory = 100 * graph.num_vertices + (8 << 20)
+    execution = HybridEngine([VectorisedLeaf(), CudaLeaf(memory=memory)], share=0.1, split="high").prepare(
+        programs.BFS(source=0), graph
+    )
+    execution.step(Path())
+    rows = execution.parts[1].kernels._slice.rows  # type: ignore[attr-defined]
+    assert 0 < rows.on_host < rows.targets.nbytes
+    assert rows.nbytes - rows.offsets.nbytes <= 8 << 20
+    for budget in (memory, 100 * graph.num_vertices + (1 << 20)):
+        how = {"device": "cpu+cuda", "share": 0.1, "split": "high", "memory": budget}
+        dr.bfs(graph, 0, **how).verify()  # type: ignore[arg-type]
+        dr.pagerank(graph, **how).verify()  # type: ignore[arg-type]
+        dr.sssp(graph, 0, **how).verify()  # type: ignore[arg-type]
+        dr.connected_components(graph, **how).verify()  # type: ignore[arg-type]
+    directed = weighted(generators.rmat(12, 8, seed=4))
+    dr.bfs(directed, 0, device="cpu+cuda", memory="1M", share=0.2, split="low").verify()
+    with pytest.raises(ResourceError, match="too little"):
+        dr.bfs(graph, 0, device="cpu+cuda", memory="1M", share=0.1, split="high")
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

@@ -72,10 +72,10 @@ def _cpu_leaf(threads: int | None) -> Leaf:
     return CpuLeaf(threads)
 
 
-def _cuda_leaf(threads: int | None, number: int = 0) -> Leaf:
+def _cuda_leaf(threads: int | None, number: int = 0, memory: int | None = None) -> Leaf:
     from dromos.engines.cuda.part import CudaLeaf
 
-    return CudaLeaf(number)
+    return CudaLeaf(number, memory)
 
 
 _LEAVES: Final[Mapping[str, Callable[[int | None], Leaf]]] = {
@@ -105,8 +105,8 @@ def engine_for(
     on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
     ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
     Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
-    part of the edges and ``split`` tells which vertices it gets. Within ``with dr.cluster(…):``, ``"auto"`` and
-    ``"mpi"`` are its ranks.
+    part of the edges and ``split`` tells which vertices it gets; ``memory`` is what each GPU may take. Within
+    ``with dr.cluster(…):``, ``"auto"`` and ``"mpi"`` are its ranks.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
@@ -208,20 +208,24 @@ def _hybrid(
 ) -> Engine:
     """Several devices on one graph, such as ``cpu+cuda`` or ``cuda:0+cuda:1``."""
     from dromos.places.hybrid import HybridEngine
+    from dromos.sizes import as_bytes
 
-    if slices is not None or parts is not None or memory is not None:
-        raise InvalidArgumentError(
-            f"device={device!r} splits a graph in memory by itself; leave slices, parts and memory out"
-        )
+    if slices is not None or parts is not None:
+        raise InvalidArgumentError(f"device={device!r} splits a graph by itself; leave slices and parts out")
     num_threads(threads)
-    leaves = [_leaf_of(name.strip(), device, threads) for name in device.split(HYBRID)]
+    budget = None if memory is None else as_bytes(memory)
+    if budget is not None and "cuda" not in device:
+        raise InvalidArgumentError(
+            f"memory={memory!r} is what a run may take of a GPU, and device={device!r} names none; leave memory out"
+        )
+    leaves = [_leaf_of(name.strip(), device, threads, budget) for name in device.split(HYBRID)]
     return HybridEngine(leaves, share=share, split=split)
 
 
-def _leaf_of(name: str, device: str, threads: int | None) -> Leaf:
+def _leaf_of(name: str, device: str, threads: int | None, memory: int | None) -> Leaf:
     kind, colon, number = name.partition(":")
-    if colon and kind == "cuda" and number.isdecimal():
-        return _cuda_leaf(threads, int(number))
+    if kind == "cuda" and (number.isdecimal() if colon else memory is not None):
+        return _cuda_leaf(threads, int(number or 0), memory)
     if colon or kind not in _LEAVES:
         known = ", ".join(map(repr, _LEAVES))
         raise InvalidArgumentError(f"device={device!r}: {name!r} is not a device; join some of {known}, or 'cuda:1'")

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import Final
 
 from dromos.engines import GraphLike
-from dromos.errors import DeviceError, MissingDependencyError
+from dromos.errors import DeviceError, MissingDependencyError, ResourceError
 from dromos.sizes import available_memory
 
-__all__ = ["fits", "fits_part", "is_available", "require_device", "why_unavailable"]
+__all__ = ["fits", "fits_part", "is_available", "require_device", "room_for_arcs", "why_unavailable"]
 
 _BYTES_A_VERTEX: Final = 100  # offsets both ways, queues, and the fields of a common program with copies
 _LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbours
@@ -79,6 +79,20 @@ def fits_part(arc_bytes: int, num_vertices: int) -> bool:
 
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     return bool(arc_bytes + _BYTES_A_VERTEX * num_vertices < free)
+
+
+def room_for_arcs(memory: int | None, num_vertices: int) -> int | None:
+    """What a part with fields of so many vertices leaves of ``memory`` bytes of a device; None: nobody counts them."""
+    if memory is None:
+        return None
+    fixed = _BYTES_A_VERTEX * num_vertices
+    if fixed > memory:
+        raise ResourceError(
+            f"{memory / 2**30:.2f} GiB of the GPU's memory is too little: the fields of {num_vertices:,} vertices take "
+            f"about {fixed / 2**30:.2f} GiB there; give it more, or use device='cpu'",
+            needed=fixed,
+        )
+    return memory - fixed
 
 
 def require_device(number: int = 0) -> None:

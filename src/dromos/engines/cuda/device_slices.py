@@ -9,7 +9,8 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
-from dromos.engines.cuda.device_graph import CLASS_DEGREES, Rows
+from dromos.engines.cuda.device_graph import CLASS_DEGREES
+from dromos.engines.cuda.rows import Rows, place_rows
 from dromos.engines.cuda.transfers import to_device
 from dromos.errors import DeviceError
 from dromos.graph.slices import GraphSlice
@@ -19,6 +20,7 @@ from dromos.plan.path import Direction
 __all__ = ["DeviceSlice", "clipped_offsets", "device_offsets", "device_slice", "no_room", "offsets_dtype"]
 
 _SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
+_SCRATCH: Final = 64 << 20  # bytes of the device that may be used while arcs are copied to the host's memory
 _kept = IdentityCache()
 
 
@@ -33,6 +35,8 @@ class DeviceSlice:
     max_degree: int
     classes: tuple[int, ...]
     """The ends of the classes of :data:`~dromos.engines.cuda.device_graph.CLASS_DEGREES`, as vertices."""
+    room: int | None = None
+    """The bytes of the device that the arcs were given; None: all that they take."""
 
 
 def offsets_dtype(num_arcs: int) -> np.dtype[Any]:
@@ -90,18 +94,25 @@ def _is_symmetric(shape: GraphShape) -> bool:
     return bool(getattr(getattr(shape, "known_flags", None), "symmetric", False))
 
 
-def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> DeviceSlice:
-    """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room."""
+def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction, room: int | None = None) -> DeviceSlice:
+    """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room.
+
+    ``room``: the most bytes that the arcs of a part may take of the device, both ways; the last ones lie in the host's
+    memory, where kernels read them in place.
+    """
     import cupy
 
     known = _kept.of(shape)
     if _is_symmetric(shape):
         direction = "push"  # in-rows are out-rows, and are there once
     key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
+    if room is not None and not _is_symmetric(shape):
+        room //= 2
     found: DeviceSlice | None = known.get(key)
-    if found is None:
+    if found is None or found.room != room:
+        known.pop(key, None)
         try:
-            found = _uploaded(shape, piece)
+            found = _uploaded(shape, piece, room)
         except cupy.cuda.memory.OutOfMemoryError as error:
             raise no_room(f"the rows of the vertices {piece.start}..{piece.stop}") from error
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
@@ -110,18 +121,21 @@ def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction) -> 
     return found
 
 
-def _uploaded(shape: GraphShape, piece: GraphSlice) -> DeviceSlice:
+def _uploaded(shape: GraphShape, piece: GraphSlice, room: int | None) -> DeviceSlice:
     offsets = to_device(piece.offsets.astype(offsets_dtype(shape.num_arcs)))
-    targets = to_device(piece.targets)
-    weights = None if piece.weights is None else to_device(piece.weights)
+    size = piece.targets.nbytes + (0 if piece.weights is None else piece.weights.nbytes)
+    share = 1.0 if room is None else min(1.0, room / max(size, 1))
+    rows = place_rows(offsets, piece.targets, piece.weights, None, share=share, weights_share=share, scratch=_SCRATCH)
+    targets, weights = rows.targets, rows.weights
     begin, degrees = int(piece.offsets[0]), np.diff(piece.offsets)
     return DeviceSlice(
-        Rows(offsets, targets, weights),
+        rows,
         _begins(offsets, piece.start),
         _begins(targets, begin),
         0 if weights is None else _begins(weights, begin),
         int(degrees.max()) if len(degrees) else 0,
         _classes(degrees, piece.start),
+        room,
     )
 
 

@@ -94,7 +94,9 @@ class LoneSearch:
 
     def _point_at(self, out: GraphSlice, into: GraphSlice) -> None:
         graph = self._kernels.arguments["G"][0]
-        pushed, pulled = device_slice(self._shape, out, "push"), device_slice(self._shape, into, "pull")
+        room = self._kernels.room
+        pushed = device_slice(self._shape, out, "push", room)
+        pulled = device_slice(self._shape, into, "pull", room)
         graph["offsets"] = address(clipped_offsets(self._shape, out, "push"))
         graph["in_offsets"] = address(clipped_offsets(self._shape, into, "pull"))
         graph["targets"], graph["weights"] = pushed.targets, pushed.weights

@@ -8,7 +8,7 @@ from typing import Any, Final
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
-from dromos.engines.cuda.availability import require_device
+from dromos.engines.cuda.availability import require_device, room_for_arcs
 from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
 from dromos.engines.cuda.part_exchange import TellingPart, on_device
@@ -27,11 +27,15 @@ _CONSTANTS: Final = Constants(beta=18.0)
 
 
 class CudaLeaf:
-    """Runs parts on a CUDA device; ``device`` is its number."""
+    """Runs parts on a CUDA device; ``device`` is its number.
 
-    def __init__(self, device: int = 0) -> None:
+    ``memory``: the bytes that a part may take there; arcs for which there is no room lie in the host's memory, and
+    kernels read them in place.
+    """
+
+    def __init__(self, device: int = 0, memory: int | None = None) -> None:
         require_device(device)
-        self.device = device
+        self.device, self.memory = device, memory
 
     @property
     def name(self) -> str:
@@ -44,7 +48,8 @@ class CudaLeaf:
 
         with cupy.cuda.Device(self.device):
             try:
-                return CudaPart(program, shape, types, first, last, self.device)
+                room = room_for_arcs(self.memory, shape.num_vertices)
+                return CudaPart(program, shape, types, first, last, self.device, room)
             except cupy.cuda.memory.OutOfMemoryError as error:
                 raise no_room(f"the fields of {shape.num_vertices:,} vertices") from error
 
@@ -56,7 +61,7 @@ class CudaLeaf:
 
         with cupy.cuda.Device(self.device):
             try:
-                link_rows(forest, shape, piece)
+                link_rows(forest, shape, piece, room_for_arcs(self.memory, shape.num_vertices))
             except cupy.cuda.memory.OutOfMemoryError as error:
                 raise no_room(f"the trees of {shape.num_vertices:,} vertices") from error
 
@@ -67,7 +72,14 @@ class CudaPart(TellingPart):
     asynchronous = True
 
     def __init__(
-        self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, device: int
+        self,
+        program: Program,
+        shape: GraphShape,
+        types: GraphTypes,
+        first: int,
+        last: int,
+        device: int,
+        room: int | None = None,
     ) -> None:
         self.shape, self.first, self.last, self.device = shape, first, last, device
         self.typed = program.typed(types)
@@ -75,7 +87,7 @@ class CudaPart(TellingPart):
         self.analysis = analyse(self.typed)
         self.always = is_always_active(self.ir, self.analysis)
         super().__init__()
-        self.kernels = PartKernels(program, self.typed, self.analysis, shape, first, last)
+        self.kernels = PartKernels(program, self.typed, self.analysis, shape, first, last, room)
         self.memory = self.kernels.memory
         if self._told("push") or self._told("edges"):
             self.kernels.note_changes()

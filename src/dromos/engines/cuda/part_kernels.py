@@ -72,11 +72,19 @@ class PartKernels:
     """What ``kernels/slices.cuh`` is given: fields of all vertices, accumulators, frontiers, and rows of a slice."""
 
     def __init__(
-        self, program: Program, typed: TypedProgram, analysis: Analysis, shape: GraphShape, first: int, last: int
+        self,
+        program: Program,
+        typed: TypedProgram,
+        analysis: Analysis,
+        shape: GraphShape,
+        first: int,
+        last: int,
+        room: int | None,
     ) -> None:
+        """``room``: the bytes of the device that the arcs may take; None: all that they need."""
         import cupy
 
-        self.typed, self.shape = typed, shape
+        self.typed, self.shape, self.room = typed, shape, room
         self.once = is_claimed(typed, analysis) and typed.ir.combine is ANY
         """Whether a vertex takes one message, whichever, and then wants none."""
         n, ids = shape.num_vertices, typed.types.id
@@ -235,7 +243,7 @@ class PartKernels:
     def point_at(self, piece: GraphSlice, direction: Direction) -> None:
         """Give the rows of a slice to the kernels."""
         graph = self.arguments["G"][0]
-        self._slice = found = device_slice(self.shape, piece, direction)
+        self._slice = found = device_slice(self.shape, piece, direction, self.room)
         for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
             graph[name] = place
         graph["max_degree"], graph["classes"] = found.max_degree, found.classes

@@ -131,9 +131,8 @@ def best_choice(
         before = np.cumsum(degree[order_of(degree, kind)])
         for part in _SHARES if share is None else (share,):
             arcs, vertices = sizes_of(before, part, len(leaves))
-            sizes = zip(leaves, arcs, vertices, strict=True)
-            fits = all(_fits(leaf, graph, a, memory) for leaf, a, _ in sizes)
-            seconds = predicted(arcs, vertices, rates)
+            fits = all(_fits(leaf, graph, a, memory) for leaf, a in zip(leaves, arcs, strict=True))
+            seconds = predicted(arcs, vertices, rates) + _over_link(leaves, graph, arcs, rates)
             if fits and (best is None or seconds < best.seconds):
                 best = Choice(part, kind, seconds)
     if best is None:
@@ -160,12 +159,28 @@ def sizes_of(before: Array, share: float, parts: int) -> tuple[list[float], list
 
 
 def _fits(leaf: Leaf, graph: Graph, arcs: float, memory: int | None) -> bool:
-    if not leaf.name.startswith("cuda"):
+    if not leaf.name.startswith("cuda") or getattr(leaf, "memory", None) is not None:
         return True
-    both_ways = 1 if graph.known_flags.symmetric else 2
-    size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
     if memory is not None:
-        return both_ways * arcs * size <= memory
+        return _row_bytes(graph, arcs) <= memory
     from dromos.engines.cuda.availability import fits_part
 
-    return fits_part(int(both_ways * arcs * size), graph.num_vertices)
+    return fits_part(int(_row_bytes(graph, arcs)), graph.num_vertices)
+
+
+def _row_bytes(graph: Graph, arcs: float) -> float:
+    both_ways = 1 if graph.known_flags.symmetric else 2
+    return both_ways * arcs * (graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize))
+
+
+def _over_link(leaves: Sequence[Leaf], graph: Graph, arcs: Sequence[float], rates: Sequence[Rates]) -> float:
+    """Seconds that the slowest GPU reads arcs in the host's memory, for which it was given no room."""
+    seconds = [0.0]
+    for leaf, count, rate in zip(leaves, arcs, rates, strict=True):
+        if getattr(leaf, "memory", None) is not None:
+            from dromos.engines.cuda.availability import room_for_arcs
+
+            room = room_for_arcs(leaf.memory, graph.num_vertices)  # type: ignore[attr-defined]
+            both_ways = 1 if graph.known_flags.symmetric else 2  # a superstep goes one way
+            seconds.append(max(0.0, _row_bytes(graph, count) - float(room or 0)) / both_ways / rate.bytes)
+    return max(seconds)

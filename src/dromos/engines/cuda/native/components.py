@@ -77,7 +77,7 @@ def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any) -> None:
         launch(module, "finish_pieces", 1024, _THREADS, *rows, pieces, num_pieces, parent)
 
 
-def link_rows(forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
+def link_rows(forest: Forest, shape: GraphShape, piece: GraphSlice, room: int | None = None) -> None:
     """As :func:`dromos.engines.native.forest.link_rows`, on the current device."""
     import cupy
 
@@ -88,7 +88,7 @@ def link_rows(forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
     narrow = forest.dtype.itemsize == 4
     defines = (f"VID={'int' if narrow else 'long long'}", f"EID={'long long' if wide else 'unsigned'}")
     module = load(text_of(_NAME), _NAME, defines=defines)
-    found = device_slice(shape, piece, "push")
+    found = device_slice(shape, piece, "push", room)
     rows = (np.uint64(found.offsets), np.uint64(found.targets))
     parent = cupy.arange(n, dtype=forest.dtype) if forest.parent is None else to_device(forest.parent)
     giant = cupy.full(1, forest.giant, forest.dtype)
