@@ -35,8 +35,8 @@ def rows_of(values: Array, ids: Array) -> Array:
     >>> rows_of(np.array([5, 6, 7]), np.array([2, 0])).tolist()
     [7, 5]
     """
-    found = np.empty(len(ids), values.dtype)
-    in_blocks(lambda begin, end: np.take(values, ids[begin:end], out=found[begin:end], mode="clip"), len(ids))
+    found = np.empty((len(ids), *values.shape[1:]), values.dtype)
+    in_blocks(lambda begin, end: np.take(values, ids[begin:end], axis=0, out=found[begin:end], mode="clip"), len(ids))
     return found
 
 

@@ -36,6 +36,7 @@ __all__ = ["DeviceClock", "PartKernels"]
 _BLOCK: Final = 512
 _MOST_BLOCKS: Final = 1 << 13
 _SHORT: Final = 1 << 14  # arcs of a row that a warp walks beside 31 others
+_MANY: Final = 1 << 14  # active vertices among which a few long rows do not matter
 _MEMBERS: Final = {
     "push": ("offsets", "targets", "weights"),
     "pull": ("in_offsets", "sources", "in_weights"),
@@ -133,8 +134,9 @@ class PartKernels:
     def push_away(self) -> None:
         """Start a push along the slice at hand that leaves out the part's own vertices."""
         last = self._own[1]
+        few = 0 < int(self._piece["size"][0]) < _MANY  # 0: nobody counts, all vertices are active
         rows_ascend = getattr(getattr(self.shape, "known_flags", None), "sorted", False)
-        if rows_ascend and last == self.shape.num_vertices and self._slice.max_degree < _SHORT:
+        if not few and rows_ascend and last == self.shape.num_vertices and self._slice.max_degree < _SHORT:
             self.launch("push_below")
             return
         self._piece["away"] = 1

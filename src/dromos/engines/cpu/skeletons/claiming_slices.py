@@ -141,17 +141,16 @@ def give(S, E, K, A, first, last, leads, u, v, arc, weights, offsets, lists, cou
     """Give ``v``, whose bit was taken, the message along an arc; what the buffers hold now, and the out-degrees."""
     held, gone, out = filled
     message = compute_at(S, E, K, u, v, arc, weight_at(weights, arc))
-    if leads:
-        if not first <= v < last:  # it may have no state here yet
-            init_store(S, S, K, v)
+    if first <= v < last:
+        update_store(S, S, K, v, message)
+        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
+        held = append(lists[0], counters, QUEUE, buffers[0], base, held, v)
+    elif leads:
+        init_store(S, S, K, v)  # it may have no state here yet
         if wants_at(S, K, v):
             update_store(S, S, K, v, message)
             out += first_arc(offsets, v + 1) - first_arc(offsets, v)
             gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
-    elif first <= v < last:
-        update_store(S, S, K, v, message)
-        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-        held = append(lists[0], counters, QUEUE, buffers[0], base, held, v)
     else:
         store_message(A, v, message)
         gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
@@ -198,7 +197,7 @@ def push_claims(
 ):  # fmt: skip
     """The vertices ``rows[:size]`` send along their arcs in a slice; ``lists`` are the queue and ``away``.
 
-    ``leads``: this part writes the vertices of all parts, and lists all of them in ``away``.
+    ``leads``: this part writes the vertices of other parts too; no messages are kept.
     """
     start, row_offsets, ends, weights = piece
     shift = first_arc(row_offsets, 0)
