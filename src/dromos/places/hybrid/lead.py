@@ -25,12 +25,13 @@ class Lead:
     def __init__(self, graph: Graph, host: LeadingPart, device: AdoptingPart) -> None:
         self._rows = GraphSlice(0, graph.num_vertices, graph.offsets, graph.targets, graph.weights)
         self._host, self._device = host, device
-        self._most = min(_MOST_ARCS, graph.num_arcs // _SHARE)
+        self.most_arcs = min(_MOST_ARCS, graph.num_arcs // _SHARE)
+        """The most that the host goes along in a superstep."""
         self._begun = False
 
     def suits(self, active_arcs: int) -> bool:
         """Whether a push along so many arcs is one for the host alone."""
-        return active_arcs <= self._most
+        return active_arcs <= self.most_arcs
 
     def step(self) -> tuple[Partial, float]:
         """A superstep of the host; its outcome for both parts, and its seconds."""

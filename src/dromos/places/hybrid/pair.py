@@ -110,6 +110,11 @@ class Pair:
         if self._claims and self.pushes and self.pulls and can_lead(host) and can_adopt(device):
             self._lead = Lead(graph, host, device)
 
+    @property
+    def most_led(self) -> int:
+        """The most arcs that the host goes along for both parts; 0: it does not."""
+        return 0 if self._lead is None else self._lead.most_arcs
+
     def leads(self, path: Path, active_arcs: Sequence[int]) -> bool:
         """Whether the next superstep is one for the host alone."""
         return self._lead is not None and path.direction == "push" and self._lead.suits(sum(active_arcs))
