@@ -226,6 +226,7 @@ def test_arcs_are_found_again() -> None:
         ({"device": "numpy:1+numpy"}, "'numpy:1' is not a device"),
         ({"device": "numpy", "share": 0.5}, "name them"),
         ({"device": "numpy", "split": "low"}, "name them"),
+        ({"memory": "2G"}, "names none"),
         ({"slices": 2}, "leave slices"),
         ({"parts": 2}, "leave slices"),
         ({"device": "+".join(["numpy"] * 9)}, "9 parts for 3 vertices"),

@@ -64,7 +64,10 @@ class Common:
         "memory": (
             Annotated[
                 str | None,
-                _option("--memory", text="Leave a .drm graph on disk, and work within this much memory, such as 2G."),
+                _option(
+                    "--memory",
+                    text="Leave a .drm graph on disk, and work within this much memory, such as 2G; of each GPU in cpu+cuda.",
+                ),
             ],
             None,
         ),

@@ -65,7 +65,9 @@ def deliver(
     how |= {name: value for name, value in (("share", share), ("split", split)) if value is not None}
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
-    if memory is not None:
+    if memory is not None and "+" in device:  # the host holds the graph; GPUs take so much of it
+        graph, how["memory"] = read_whole(), parse_size(memory)
+    elif memory is not None:
         if check:
             raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")
         graph, how["memory"] = open_on_disk(file), parse_size(memory)
