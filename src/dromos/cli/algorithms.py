@@ -66,7 +66,7 @@ class Common:
                 str | None,
                 _option(
                     "--memory",
-                    text="Leave a .drm graph on disk, and work within this much memory, such as 2G; of each GPU in cpu+cuda.",
+                    text="Leave a .drm graph on disk, and work within this much memory, such as 2G; with cpu+cuda, of the GPU.",
                 ),
             ],
             None,
