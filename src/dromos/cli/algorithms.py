@@ -66,7 +66,7 @@ class Common:
                 str | None,
                 _option(
                     "--memory",
-                    text="Leave a .drm graph on disk, and work within this much memory, such as 2G (cpu+cuda: of a GPU).",
+                    text="Leave a .drm graph on disk and work within this much memory, such as 2G; cpu+cuda: of a GPU.",
                 ),
             ],
             None,
