@@ -240,6 +240,14 @@ def test_on_disk_the_direction_that_reads_less_is_taken(push_read, pull_read, ex
     assert (decision.path.direction, decision.reason) == (expected, reason)
 
 
+def test_an_engine_that_can_go_on_by_itself_is_let_go() -> None:
+    caps = Caps(1_000, 20_000, "traversal", PATHS)
+    decision = choose(Stats(3, 500, 9_000, 9_000, switches=True), History(), caps)
+    assert decision.switching
+    assert decision.horizon is None
+    assert not choose(Stats(3, 500, 9_000, 9_000), History(), caps).switching
+
+
 def test_the_slowest_part_decides_where_costs_are_known() -> None:
     caps = Caps(1_000, 20_000, "traversal", PATHS)
     for push, pull, direction in ((10.0, 20.0, "push"), (30.0, 20.0, "pull"), (20.0, 20.0, "push")):

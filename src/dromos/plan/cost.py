@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 __all__ = ["MESSAGE_BYTES", "Cost", "SplitCost"]
@@ -25,15 +25,22 @@ class SplitCost:
     """Supersteps, each of which takes a while even if there is nothing to do."""
     inner: bool = False
     """Whether of a CPU and a GPU the GPU does what crosses the cut, and the CPU the arcs within its part."""
+    growth: float = 1.0
+    """The work at a part's vertices grows with this power of their share: where it is less than 1, a vertex of a small
+    part gets messages in more of the supersteps, since nearly all of its neighbours are elsewhere."""
 
     def times(self, count: float) -> SplitCost:
         """So many of it, one after the other.
 
         >>> SplitCost(1, 2, 3, 4).times(2)
-        SplitCost(arcs=2, vertices=4, crossing=6, steps=8, inner=False)
+        SplitCost(arcs=2, vertices=4, crossing=6, steps=8, inner=False, growth=1.0)
         """
-        return SplitCost(
-            count * self.arcs, count * self.vertices, count * self.crossing, count * self.steps, self.inner
+        return replace(
+            self,
+            arcs=count * self.arcs,
+            vertices=count * self.vertices,
+            crossing=count * self.crossing,
+            steps=count * self.steps,
         )
 
 

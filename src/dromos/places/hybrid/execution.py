@@ -12,7 +12,7 @@ from dromos.engines.parts import Part, Partial
 from dromos.places.driver import PlacedExecution
 from dromos.places.feed import MemoryFeed
 from dromos.places.hybrid.exchange import BoardExchange
-from dromos.places.hybrid.pair import PUSHED, Pair, is_pair
+from dromos.places.hybrid.pair import Pair, is_pair
 from dromos.places.hybrid.split import SplitGraph
 from dromos.plan import Path, Stats
 from dromos.program import GraphTypes, Program, analyse
@@ -24,8 +24,10 @@ ALPHA: Final = 300.0
 """A push across the cut costs far more than a device's pull, which ends early: where to turn to pull."""
 
 
-# Costs by that of an arc that a CPU pulls along: of one that a device pushes along, or pulls along, and of a vertex
-# whose fields are told. They were measured on one H200 and 16 cores.
+# Costs by that of an arc that a CPU pulls along: of one that it pushes along, its message then goes across the cut, of
+# one that a device pushes along, or pulls along, and of a vertex whose fields are told. They were measured on one H200
+# and 16 cores.
+PUSHED_AWAY: Final = 128.0
 _DEVICE_PUSHED: Final = 0.2
 _DEVICE_PULLED: Final = 0.05
 _TOLD: Final = 2.0
@@ -94,7 +96,7 @@ class HybridExecution(PlacedExecution):
         offsets, kinds = self.shape.offsets, [part.asynchronous for part in self.parts]
         arcs = [int(offsets[part.last]) - int(offsets[part.first]) for part in self.parts]
         active = [partial.out_degree for partial in self._settled]
-        pushed = [count * (_DEVICE_PUSHED if fast else PUSHED) for count, fast in zip(active, kinds, strict=True)]
+        pushed = [count * (_DEVICE_PUSHED if fast else PUSHED_AWAY) for count, fast in zip(active, kinds, strict=True)]
         pulled = [count * (_DEVICE_PULLED if fast else 1.0) for count, fast in zip(arcs, kinds, strict=True)]
         if self._pair is None or not self._pair.pulls:
             return max(pushed), max(pulled) + _TOLD * self.shape.num_vertices

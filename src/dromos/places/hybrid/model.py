@@ -69,10 +69,11 @@ def predicted_run(work: SplitCost, arcs: Sequence[float], vertices: Sequence[flo
         # as if ends of arcs were drawn at random: then so many leave the part
         across = arcs[host] * (1 - arcs[host] / max(sum(arcs), 1.0))
         loads[host], loads[device], told = loads[host] - across, loads[device] + across, [vertices[host]] * 2
-    link = min(r.bytes for r in rates)
+    link, total = min(r.bytes for r in rates), max(sum(vertices), 1.0)
+    looked_at = [work.vertices * total * (count / total) ** work.growth for count in vertices]
     slowest = max(
-        r.seconds(load * work.arcs, count * work.vertices, long=is_host) + away * work.crossing / link
-        for r, load, count, away, is_host in zip(rates, loads, vertices, told, on_host, strict=True)
+        r.seconds(load * work.arcs, count, long=is_host) + away * work.crossing / link
+        for r, load, count, away, is_host in zip(rates, loads, looked_at, told, on_host, strict=True)
     )
     return slowest + work.steps * max(r.step for r in rates)
 
