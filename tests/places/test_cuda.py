@@ -80,7 +80,7 @@ def test_a_part_that_reads_some_of_its_rows_in_the_hosts_memory() -> None:
     )
     execution.step(Path())
     rows = execution.parts[1].kernels._slice.rows  # type: ignore[attr-defined]
-    assert 0 < rows.on_host < rows.targets.nbytes
+    assert 0 < rows.targets_on_host < rows.targets.nbytes
     assert rows.nbytes - rows.offsets.nbytes <= 8 << 20
     for budget in (memory, 100 * graph.num_vertices + (1 << 20)):
         how = {"device": "cpu+cuda", "share": 0.1, "split": "high", "memory": budget}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dromos.engines.cpu.part import CpuLeaf
 from dromos.engines.leading import Led
 from dromos.engines.parts import Leaf, Partial
 from dromos.engines.reference_part import ReferenceLeaf
+from dromos.engines.shipping import RowStage
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.engines.vectorised.part import VectorisedPart
 from dromos.graph import Graph, generators
@@ -40,7 +42,7 @@ class ReachingPart(VectorisedPart):
     """What a part on a GPU does, by NumPy."""
 
     asynchronous = True
-    away = adopted = alone = 0
+    away = adopted = alone = shipped = 0
 
     def send_away(self, piece: GraphSlice) -> None:
         inside = (piece.targets >= self.first) & (piece.targets < self.last)
@@ -57,6 +59,23 @@ class ReachingPart(VectorisedPart):
             self.state[name][led.ids] = values
         self._frontier = np.sort(led.front)
         ReachingPart.adopted += 1
+
+    def stage_rows(self, rows: int, arcs: int, weight: np.dtype[Any] | None) -> RowStage:
+        weights = None if weight is None else np.empty(arcs, weight)
+        return RowStage(
+            np.empty(rows, self.types.id), np.empty(rows + 1, np.int64), np.empty(arcs, self.types.id), weights
+        )
+
+    def push_rows(self, stage: RowStage) -> None:
+        lengths = np.zeros(self.shape.num_vertices + 1, np.int64)
+        lengths[stage.sources + 1] = np.diff(stage.starts)
+        inside = (stage.targets >= self.first) & (stage.targets < self.last)
+        starts = np.concatenate(([0], np.cumsum(inside)))[np.cumsum(lengths)]
+        weights = None if stage.weights is None else stage.weights[inside]
+        own, self._frontier = self._frontier, stage.sources.astype(np.int64)
+        self.send(GraphSlice(0, self.shape.num_vertices, starts, stage.targets[inside], weights), Path())
+        self._frontier = own
+        ReachingPart.shipped += 1
 
     @property
     def least_alone(self) -> int | None:
@@ -108,12 +127,13 @@ def test_every_program(kind: type[Program]) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", [programs.BFS, programs.SSSPWithParents], ids=lambda kind: kind.__name__)
 def test_compiled_parts(kind: type[Program], split: str) -> None:
-    before = ReachingPart.away
+    before, shipped = ReachingPart.away, ReachingPart.shipped
     for symmetrize in (False, True):
         graph = weighted(generators.rmat(8, 5, seed=6, symmetrize=symmetrize))
         check_on(kind, graph, pair(CpuLeaf(threads=2), 0.4, split))
         check_on(kind, graph, pair(CpuLeaf(threads=1), 0.7, split, device_first=True))
     assert ReachingPart.away > before
+    assert ReachingPart.shipped > shipped
 
 
 @pytest.mark.parametrize("seed", range(max(8, _ASKED // 4)))

@@ -42,8 +42,8 @@ class LeadingPart(Part, Protocol):
     def can_lead(self) -> bool:
         """Whether there are other parts."""
 
-    def begin_lead(self, others: Array) -> None:
-        """Run for all parts from here on; ``others``: their vertices in the first frontier."""
+    def begin_lead(self) -> None:
+        """Run for all parts from here on, which is the first superstep."""
 
     def lead(self, rows: GraphSlice) -> Partial:
         """A push along the out-rows of all vertices, and what comes of it in all parts."""

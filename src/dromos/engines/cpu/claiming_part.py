@@ -90,7 +90,7 @@ class ClaimingPart(CompiledPart):
         own_only = not (facts.source_fields or facts.target_fields or reads([self.ir.start], "field"))
         run.run(
             self._kernels.start_claims, self.first, self.last, own_only, self._fields(), run.context(), self._offsets,
-            self._wanting, self._next, run.buffer(), counters, report,
+            self._wanting, (self._next, self._away), (run.buffer(), run.buffer()), counters, report,
             counters=counters, work=self.shape.num_vertices,
         )  # fmt: skip
         lines = report.reshape(-1, LINE)
@@ -98,6 +98,7 @@ class ClaimingPart(CompiledPart):
         self.has_open_starts = bool(lines[:, OPEN_STARTS].any())
         """A vertex of the graph is in the first frontier and yet wants a message: this form is not for that."""
         self._found, self._found_out = int(counters[QUEUE * LINE]), int(lines[:, OUT_DEGREES].sum())
+        self._away_starts = int(counters[TOUCHED * LINE])  # others' vertices in the first frontier, in `_away`
 
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
         self._launcher.require_fit(self._started, "init")

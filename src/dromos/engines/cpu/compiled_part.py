@@ -25,6 +25,7 @@ class CompiledPart(ArrayPart):
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
     ) -> None:
         super().__init__(program, shape, types, first, last)
+        self.threads = threads
         self._launcher = Launcher(self, threads)
         self._kernels = kernel_module(self.typed, self.analysis, self.skeleton)
 

@@ -22,3 +22,26 @@ def spread_bits(thread, threads, marks, first, last, into):
     low, count = first >> 6, last - first
     for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         into[v] = np.uint8((load(marks, (v >> 6) - low) >> np.uint64(v & 63)) & np.uint64(1))
+
+
+@lean_kernel
+def gather_rows(thread, threads, begins, starts, values, into):
+    """Rows one behind the other: row ``i`` begins at ``begins[i]`` of ``values``, and at ``starts[i]`` of ``into``."""
+    total = load(starts, begins.size)
+    at, end = total * thread // threads, total * (thread + 1) // threads
+    low, high = np.int64(0), np.int64(begins.size)
+    while high - low > 1:  # the row that holds `at`
+        middle = (low + high) >> 1
+        if load(starts, middle) <= at:
+            low = middle
+        else:
+            high = middle
+    row = low
+    while at < end:
+        while load(starts, row + 1) <= at:
+            row += 1
+        stop = min(end, load(starts, row + 1))
+        shift = load(begins, row) - load(starts, row)
+        for place in range(at, stop):
+            store(into, place, load(values, place + shift))
+        at = stop

@@ -33,13 +33,13 @@ class LeadingPart(ClaimingPart):
         """Whether there are other parts; asked before the first superstep."""
         return not self._alone
 
-    def begin_lead(self, others: Array) -> None:
-        """Run for all parts from here on; ``others``: their vertices in the first frontier."""
-        own = self._list()
+    def begin_lead(self) -> None:
+        """Run for all parts from here on, which is the first superstep."""
+        own, others = self._list(), self._away[: self._away_starts].astype(np.int64)
         # who is in the first frontier wants no message: a search with open starts has another kind of part
         np.bitwise_and.at(self._wanting, others >> 6, ~(np.uint64(1) << (others & 63).astype(np.uint64)))
         self._own_end, self._away_end = len(own), len(others)
-        self._next[: len(own)], self._away[: len(others)] = own, others
+        self._next[: len(own)] = own
         self._front_out = self._out + self._degrees(others)
 
     def lead(self, rows: GraphSlice) -> Partial:

@@ -22,6 +22,7 @@ from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_host
 from dromos.engines.leading import Led
 from dromos.engines.parts import Copies, Messages, Phase
+from dromos.engines.shipping import RowStage
 from dromos.program import Analysis, ProgramIR, TypedProgram
 from dromos.program.forms import is_claimed
 
@@ -69,6 +70,7 @@ class TellingPart:
         self._stages: dict[object, Array] = {}
         self._rooms: list[tuple[Array, Any]] = []  # pinned memory, and as much of the device, for what is sent there
         self._num_sent = 0
+        self._rows_here: list[Any] = []  # of others' vertices, where they were staged
         self._told_in: dict[Phase, tuple[str, ...]] = {}
         self._listed: tuple[int, int] | None = None  # whose messages are listed on the device
         self._first_ones: list[Array] = []
@@ -154,8 +156,10 @@ class TellingPart:
         if (marks is None or (copies.fields and not copies.all_rows)) and copies.ids is not None:
             ids = self._sent(copies.ids, self.typed.types.id)
         for name, values in copies.fields.items():
-            at = slice(copies.first, copies.last) if ids is None or copies.all_rows else ids
-            self.memory.fields[name][at] = self._sent(values)
+            if ids is None or copies.all_rows:
+                self.memory.fields[name][copies.first : copies.last] = self._sent(values)
+            elif len(values):
+                self.kernels.place_rows(ids, self._sent(values), self.memory.fields[name])
         if copies.active and not self.always:
             words = None if marks is None else self._sent(marks)
             everyone, count = ids is None and words is None, 0 if ids is None else len(ids)
@@ -212,9 +216,18 @@ class TellingPart:
         import cupy
 
         dtype = values.dtype if dtype is None else np.dtype(dtype)
-        size = values.size * dtype.itemsize
-        if size > _LARGE:
+        if values.size * dtype.itemsize > _LARGE:
             return cupy.asarray(values, dtype=dtype)
+        staged, found = self._space(values.size, dtype)
+        staged[:] = values.reshape(-1)
+        send_later(staged, found, cupy.cuda.get_current_stream())
+        return found.reshape(values.shape)
+
+    def _space(self, count: int, dtype: np.dtype[Any]) -> tuple[Array, Any]:
+        """Room for an array in pinned memory, and on the device; both are used again after :meth:`_waited`."""
+        import cupy
+
+        size = count * dtype.itemsize
         if self._num_sent == len(self._rooms):
             self._rooms.append((pinned_empty(0, _BYTE), cupy.empty(0, cupy.uint8)))
         pinned, there = self._rooms[self._num_sent]
@@ -222,11 +235,7 @@ class TellingPart:
             room = max(5 * size // 4, 1 << 12)
             pinned, there = self._rooms[self._num_sent] = pinned_empty(room, _BYTE), cupy.empty(room, cupy.uint8)
         self._num_sent += 1
-        staged = pinned[:size].view(dtype)
-        staged[:] = values.reshape(-1)
-        found = there[:size].view(dtype)
-        send_later(staged, found, cupy.cuda.get_current_stream())
-        return found.reshape(values.shape)
+        return pinned[:size].view(dtype), there[:size].view(dtype)
 
     def _waited(self) -> None:
         """The device has done all that it was told."""
@@ -248,6 +257,28 @@ class TellingPart:
         self.kernels.point_at_range(messages.first, messages.last)
         places = (0, address(which)) if ids is None else (address(which), 0)
         self.kernels.launch("merge_box", *map(np.uint64, places), np.int64(count), self.kernels.box(arrays))
+
+    @on_device
+    def stage_rows(self, rows: int, arcs: int, weight: np.dtype[Any] | None) -> RowStage:
+        """See :class:`dromos.engines.shipping.RowTakingPart`."""
+        ids = self.typed.types.id
+        kinds = [(rows, ids), (rows + 1, np.dtype(np.int64)), (arcs, ids)]
+        kinds += [] if weight is None else [(arcs, weight)]
+        spaces = [self._space(count, dtype) for count, dtype in kinds]
+        self._rows_here = [there for _, there in spaces]
+        sources, starts, targets, *weights = (staged for staged, _ in spaces)
+        return RowStage(sources, starts, targets, weights[0] if weights else None)
+
+    @on_device
+    def push_rows(self, stage: RowStage) -> None:
+        """See :class:`dromos.engines.shipping.RowTakingPart`; the kernel may still run when this returns."""
+        import cupy
+
+        staged = [stage.sources, stage.starts, stage.targets, *([] if stage.weights is None else [stage.weights])]
+        for values, there in zip(staged, self._rows_here, strict=True):
+            send_later(values, there, cupy.cuda.get_current_stream())
+        with self.kernels.clock:
+            self.kernels.push_rows(*self._rows_here)
 
     @on_device
     def adopt(self, led: Led) -> None:

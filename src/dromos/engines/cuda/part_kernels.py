@@ -176,6 +176,12 @@ class PartKernels:
         self._piece[...] = piece
         fetch_later(self._count, self._counted, stream)
 
+    def push_rows(self, sources: Any, starts: Any, targets: Any, weights: Any = None) -> None:
+        """Start a push to own vertices along rows of other parts' vertices."""
+        self.arguments["G"]["weights"] = address(weights)
+        places = (sources, starts, targets)
+        self.launch("push_rows", *(np.uint64(address(array)) for array in places), np.int64(len(sources)))
+
     def place_rows(self, ids: Any, rows: Any, field: Any) -> None:
         """Start writing rows of a field: ``rows[i]`` to the vertex ``ids[i]``."""
         size = rows.nbytes // len(rows)

@@ -52,10 +52,7 @@ class HybridExecution(PlacedExecution):
             self._pair = Pair(typed, analyse(typed), split.graph, parts, feeds, exchange)
         super().__init__(program, split.graph, types, parts, feeds, exchange, names)
         if self.caps.kind == "traversal" and self._on_devices:
-            alpha = ALPHA
-            if self._pair is not None and self._pair.most_led:  # from where the host stops on its own, both pull
-                alpha = split.graph.num_arcs / self._pair.most_led
-            self.caps = replace(self.caps, constants=replace(self.caps.constants, alpha=alpha))
+            self.caps = replace(self.caps, constants=replace(self.caps.constants, alpha=ALPHA))
 
     @property
     def why_not_saved(self) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.leading import AdoptingPart, LeadingPart
@@ -15,7 +13,7 @@ from dromos.graph.slices import GraphSlice
 
 __all__ = ["Lead"]
 
-_MOST_ARCS: Final = 1 << 18  # that the host goes along sooner than a device is told and waited for
+_MOST_ARCS: Final = 1 << 13  # that one thread goes along sooner than a device is told and waited for
 _SHARE: Final = 64  # and no more than this part of all arcs: there a pull is near
 
 
@@ -36,9 +34,7 @@ class Lead:
     def step(self) -> tuple[Partial, float]:
         """A superstep of the host; its outcome for both parts, and its seconds."""
         if not self._begun:
-            found = self._device.frontier
-            assert found is not None
-            self._host.begin_lead(found.astype(np.int64, copy=False))
+            self._host.begin_lead()
             self._begun = True
         own = Stopwatch()
         return self._host.lead(self._rows), own.seconds()

@@ -5,8 +5,9 @@ them all: it pulls along the in-rows of its own vertices, and pushes along their
 CPU is left with the arcs within its own part, and need not be told who is active on the GPU. Of these arcs it goes
 along those of active vertices, or along all, whichever are fewer.
 
-In a push each part sends along the out-rows of its vertices. The GPU takes over the CPU's messages, lists its own and
-goes on to settle its vertices; the host waits for all of that at once.
+In a push the GPU sends along the out-rows of its vertices, and along those of the CPU's active vertices that lead to
+its own, which are copied to it (:mod:`dromos.places.hybrid.shipping`). It lists its messages to the CPU and goes on to
+settle its vertices; the host waits for all of that at once. Where there are too many such rows the CPU sends messages.
 
 A search begins on the host alone (:mod:`dromos.places.hybrid.lead`). In the superstep after that the host knows all
 active vertices; where its own are few it pulls along all of their in-rows, and the GPU has nothing to send there.
@@ -23,13 +24,15 @@ from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.board import can_post
 from dromos.engines.leading import can_adopt, can_lead, is_lone
-from dromos.engines.parts import Part, Partial
+from dromos.engines.parts import Part, Partial, Phase
+from dromos.engines.shipping import takes_rows
 from dromos.graph import Graph
 from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
 from dromos.places.hybrid.lead import Lead
+from dromos.places.hybrid.shipping import MOST_SHIPPED, ship_rows
 from dromos.plan import Levels, Path
 from dromos.plan.path import Direction
 from dromos.program import Analysis, TypedProgram
@@ -42,6 +45,7 @@ PUSHED: Final = 32.0
 _PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
 _FEW: Final = 64  # a host with one of so many vertices, or fewer, has hubs
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
+_PHASES: Final[tuple[Phase, ...]] = ("pull", "push")
 _kept = IdentityCache()
 
 
@@ -105,15 +109,13 @@ class Pair:
         self.pulls = not (by_arc or sums_floats(typed) or can_post(parts))
         """Whether those that pull may: floats are added in a fixed order, and messages that are posted are cheaper."""
         self._claims = is_claimed(typed, analysis)
+        self._ships = (
+            not sums_floats(typed) and takes_rows(parts[self._device]) and hasattr(parts[self._host], "threads")
+        )
         self._lead: Lead | None = None
         device, host = parts[self._device], parts[self._host]
         if self._claims and self.pushes and self.pulls and can_lead(host) and can_adopt(device):
             self._lead = Lead(graph, host, device)
-
-    @property
-    def most_led(self) -> int:
-        """The most arcs that the host goes along for both parts; 0: it does not."""
-        return 0 if self._lead is None else self._lead.most_arcs
 
     def leads(self, path: Path, active_arcs: Sequence[int]) -> bool:
         """Whether the next superstep is one for the host alone."""
@@ -172,7 +174,17 @@ class Pair:
         device, host = self._parts[self._device], self._parts[self._host]
         wanted = not getattr(host, "wants_none", False)
         alone = False  # whether the host finds out by itself who gets a message
-        if path.direction == "push":
+        if path.direction == "push" and self._ships and active_arcs[self._host] <= MOST_SHIPPED:
+            self._tell_device()
+            self._send(self._device, path)
+            own = Stopwatch()
+            if active_arcs[self._host]:
+                assert takes_rows(device)
+                ship_rows(self._graph, host.frontier, device, host.threads)  # type: ignore[arg-type, attr-defined]
+                if wanted:
+                    self._send_within(active_arcs[self._host])
+            busy = own.seconds()
+        elif path.direction == "push":
             self._exchange.refresh(self._parts, "push")
             self._send(self._device, path)
             own = Stopwatch()
@@ -180,10 +192,7 @@ class Pair:
             busy = own.seconds()
             device.inbox(host.outbox(device.first, device.last))
         else:
-            for phase in ("pull", "push"):
-                told = host.copies(phase)
-                if told is not None:
-                    device.refresh(told)
+            self._tell_device()
             self._send(self._device, path)
             alone = front is not None and self._has_few()
             if alone:
@@ -210,6 +219,13 @@ class Pair:
             host.inbox(device.outbox(host.first, host.last))
         on_host = host.settle()
         return self._in_order(on_host, on_device), self._in_order(busy + own.seconds(), on_device.seconds)
+
+    def _tell_device(self) -> None:
+        """Who is active on the host, and the fields of its vertices that messages read."""
+        for phase in _PHASES:
+            told = self._parts[self._host].copies(phase)
+            if told is not None:
+                self._parts[self._device].refresh(told)
 
     def _has_few(self) -> bool:
         host = self._parts[self._host]

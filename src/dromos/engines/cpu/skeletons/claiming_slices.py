@@ -94,8 +94,8 @@ def within(word, bits, first, last):
 
 
 @lean_kernel
-def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting, queue, buffer, counters, report):
-    """Initial state of all vertices, who wants a message, and the first frontier among the own.
+def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting, lists, buffers, counters, report):
+    """Initial state of all vertices, who wants a message, and the first frontier: the own vertices, and the others'.
 
     ``own_only``: nobody reads the fields of other parts' vertices, nor does ``start``. Only those of them that are in
     the first frontier get a state, to see whether they want a message; of all others it is taken for granted.
@@ -103,7 +103,7 @@ def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting,
     n = K[1]
     words = (n + 63) >> 6
     base = thread * BLOCK
-    held = out = still_open = 0
+    held = gone = out = still_open = 0
     fits = True
     for w in range(words * thread // threads, words * (thread + 1) // threads):
         end = min((w + 1) << 6, n)
@@ -116,6 +116,7 @@ def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting,
                     if start_at(S, K, v):
                         fits &= init_store(S, S, K, v)
                         still_open += wants_at(S, K, v)
+                        gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
             store(wanting, w, within(w, ALL, 0, n))
             continue
         for v in range(w << 6, end):
@@ -128,9 +129,12 @@ def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting,
                 still_open += wants
                 if first <= v < last:
                     out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-                    held = append(queue, counters, QUEUE, buffer, base, held, v)
+                    held = append(lists[0], counters, QUEUE, buffers[0], base, held, v)
+                else:
+                    gone = append(lists[1], counters, TOUCHED, buffers[1], base, gone, v)
         store(wanting, w, bits)
-    flush(queue, counters, QUEUE, buffer, base, held)
+    flush(lists[0], counters, QUEUE, buffers[0], base, held)
+    flush(lists[1], counters, TOUCHED, buffers[1], base, gone)
     report[thread * LINE + OUT_DEGREES] = out
     report[thread * LINE + OPEN_STARTS] = still_open
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1

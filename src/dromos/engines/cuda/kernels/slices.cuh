@@ -161,6 +161,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK) push_below(const Arguments a
     flush_counters(t, superstep_slot(a));
 }
 
+// Messages to own vertices along rows of other parts' vertices, whose fields are known here: the row of sources[i] is
+// starts[i]..starts[i + 1] of `targets`, and of the weights.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+push_rows(const Arguments a, const Piece p, const vid* sources, const i64* starts, const vid* targets, i64 count) {
+    Frame f = frame_of(a);
+    Tally t = {0, true};
+    const i64 arcs = starts[count];
+    for (i64 arc = thread_in_grid(); arc < arcs; arc += threads_in_grid()) {
+        const vid v = targets[arc];
+        if (v < p.first || v >= p.last) continue;
+        i64 low = 0, high = count;
+        while (high - low > 1) {
+            const i64 middle = (low + high) / 2;
+            if (starts[middle] <= arc) low = middle;
+            else high = middle;
+        }
+        push_along(a, f, p, t, sources[low], v, (eid)arc);
+    }
+    __syncwarp();
+    flush_counters(t, superstep_slot(a));
+}
+
 #if BY_SOURCE
 // Messages of p.start..p.stop that depend on their source alone: A holds the offers.
 extern "C" __global__ void __launch_bounds__(BLOCK) offer_part(const Arguments a, const Piece p) {
