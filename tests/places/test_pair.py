@@ -81,6 +81,9 @@ class ReachingPart(VectorisedPart):
     def least_alone(self) -> int | None:
         return 5 if self.superstep else None
 
+    def begin_search(self, out: GraphSlice, into: GraphSlice, front: Partial) -> None:
+        self.send(into, Path("sync", "pull", "dd"))
+
     def search_alone(
         self, out: GraphSlice, into: GraphSlice, front: Partial, horizon: int | None
     ) -> tuple[Partial, Levels]:

@@ -69,6 +69,10 @@ class LonePart(Part, Protocol):
     def least_alone(self) -> int | None:
         """From how many active vertices on they may be another part's at first; None: it cannot do so now."""
 
+    def begin_search(self, out: GraphSlice, into: GraphSlice, front: Partial) -> None:
+        """Start a superstep in which the part's vertices pull, also from other parts' active vertices, whose marks are
+        known; :meth:`settle` waits for it, and nothing else is to be settled."""
+
     def search_alone(
         self, out: GraphSlice, into: GraphSlice, front: Partial, horizon: int | None
     ) -> tuple[Partial, Levels]:

@@ -27,7 +27,7 @@ __all__ = ["LoneSearch", "least_pulled"]
 _BLOCK: Final = 1024
 _MAX_ROWS: Final = 1 << 8  # supersteps of a launch: each leaves a row for the trace
 _CONSTANTS: Final = Constants(beta=24.0)  # as on a whole graph
-_SWITCH: Final = 2  # the policy of ``kernels/claiming.cuh`` that chooses directions on the device
+_PULL, _SWITCH = 1, 2  # policies of ``kernels/claiming.cuh``: always pull; choose directions on the device
 _BYTE: Final = np.dtype(np.uint8)
 
 
@@ -60,19 +60,22 @@ class LoneSearch:
         work["visited"], work["hubs"] = address(self._visited), address(self._hubs)
         work["rows"], work["max_rows"] = address(self._rows), _MAX_ROWS
 
-    def run(
-        self, out: GraphSlice, into: GraphSlice, size: int, arcs: int, horizon: int | None
-    ) -> tuple[Any, int, Levels]:
-        """Up to ``horizon`` supersteps from a frontier of ``size`` vertices with ``arcs`` out-arcs.
+    def start(
+        self, out: GraphSlice, into: GraphSlice, size: int, arcs: int, horizon: int | None, *, pull: bool = False
+    ) -> None:
+        """Start up to ``horizon`` supersteps from a frontier of ``size`` vertices with ``arcs`` out-arcs.
 
-        ``out``, ``into``: the part's rows. The record that the kernel leaves, the messages, and the supersteps.
+        ``out``, ``into``: the part's rows. ``pull``: all of them pull; else directions are chosen on the device.
         """
         import cupy
 
         kernels, stream = self._kernels, cupy.cuda.get_current_stream()
         self._point_at(out, into)
         step = kernels.arguments["step"][0]
-        step["policy"], step["horizon"] = _SWITCH, min(horizon or _MAX_ROWS, _MAX_ROWS)
+        step["policy"], step["horizon"] = (
+            _PULL if pull else _SWITCH,
+            min(horizon or _MAX_ROWS, _MAX_ROWS),
+        )
         step["nanoseconds"] = int(self._options.launch_ms * 1e6)
         step["alpha"], step["beta"] = _CONSTANTS.alpha, _CONSTANTS.beta
         begin = self._begin.view(self._control_type)[0]
@@ -84,7 +87,10 @@ class LoneSearch:
             grid = self._module.cooperative_grid("run", _BLOCK)
             self._module.launch("run", grid, _BLOCK, kernels.arguments, together=True)
         fetch_later(self._rows, self._read, stream)
-        record = kernels.record()
+
+    def finish(self) -> tuple[Any, int, Levels]:
+        """Wait for the kernel: the record that it leaves, the messages, and the supersteps."""
+        record = self._kernels.record()
         rows = self._read.view(row_type)[: int(record["supersteps"])]
         levels = Levels(
             rows["frontier"].astype(np.int64), rows["out"].astype(np.int64), rows["nanoseconds"] / 1e9,

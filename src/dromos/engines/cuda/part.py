@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from dromos.codegen.facts import is_always_active
@@ -94,7 +95,7 @@ class CudaPart(TellingPart):
         self._size = self._following = self._superstep = 0
         self._begun = False
         self._pulled_at = -1
-        self._lone: LoneSearch | None = None
+        self._searching = False  # a kernel runs that finds and settles
         self._sorted: Any = None  # the frontier on the device in ascending order, once somebody asks
 
     # ---- what others see -------------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class CudaPart(TellingPart):
     @on_device
     def settle(self) -> Partial:
         """See :class:`dromos.engines.parts.Part`."""
-        return self._read("update")
+        return self._found_by_search() if self._searching else self._read("update")
 
     def _read(self, function: str) -> Partial:
         record = self.kernels.record()
@@ -215,14 +216,29 @@ class CudaPart(TellingPart):
         """See :class:`dromos.engines.leading.LonePart`."""
         return least_pulled(self.shape.num_vertices) if self.kernels.once and self._superstep else None
 
+    @cached_property
+    def _lone_search(self) -> LoneSearch:
+        return LoneSearch(self.kernels, self.typed, self.analysis, self.shape)
+
+    @on_device
+    def begin_search(self, out: GraphSlice, into: GraphSlice, front: Partial) -> None:
+        """See :class:`dromos.engines.leading.LonePart`."""
+        self._lone_search.start(out, into, front.frontier, front.out_degree, 1, pull=True)
+        self._searching = True
+
+    def _found_by_search(self) -> Partial:
+        record, messages, _ = self._lone_search.finish()
+        self._waited()
+        self._searching, self._following = False, int(record["size"])
+        return Partial(self._following, int(record["out"]), 0, messages, seconds=self.kernels.clock.seconds())
+
     @on_device
     def search_alone(
         self, out: GraphSlice, into: GraphSlice, front: Partial, horizon: int | None
     ) -> tuple[Partial, Levels]:
         """See :class:`dromos.engines.leading.LonePart`."""
-        if self._lone is None:
-            self._lone = LoneSearch(self.kernels, self.typed, self.analysis, self.shape)
-        record, messages, levels = self._lone.run(out, into, front.frontier, front.out_degree, horizon)
+        self._lone_search.start(out, into, front.frontier, front.out_degree, horizon)
+        record, messages, levels = self._lone_search.finish()
         self._waited()
         self._superstep += len(levels.frontier)
         self._size, self._sorted = int(record["size"]), None

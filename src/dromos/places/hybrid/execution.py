@@ -66,7 +66,7 @@ class HybridExecution(PlacedExecution):
         if pair.leads(path, [partial.out_degree for partial in self._settled]):
             return pair.lead()
         front = self._own_all()
-        return pair.halves(path, [partial.out_degree for partial in self._settled], front)
+        return pair.halves(path, self._settled, front)
 
     def _statistics(self, total: Partial, finished: Any) -> Stats:
         alone = not finished and self._superstep and self._pair is not None and self._pair.is_alone(self._settled)

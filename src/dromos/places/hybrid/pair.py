@@ -52,6 +52,10 @@ _kept = IdentityCache()
 _Value = TypeVar("_Value")
 
 
+def _sum(fronts: Sequence[Partial]) -> Partial:
+    return Partial(sum(front.frontier for front in fronts), sum(front.out_degree for front in fronts))
+
+
 class ReachingPart(Part, Protocol):
     """A part on a device that can push to other parts' vertices alone, and list the messages to them meanwhile."""
 
@@ -140,12 +144,30 @@ class Pair:
         """Whether the device can go on by itself: no vertex of the host wants a message, and the device can pull from
         those that are active."""
         device, host = self._parts[self._device], self._parts[self._host]
-        if not self._claims or self._lead is not None or not is_lone(device) or not getattr(host, "wants_none", False):
+        if self._lead is not None or not self._can_search() or not getattr(host, "wants_none", False):
             return False
-        if any(len(self._rows(self._device, direction)) != 1 for direction in _DIRECTIONS):
-            return False
+        assert is_lone(device)
         least, active = device.least_alone, sum(front.frontier for front in fronts)
         return least is not None and (not fronts[self._host].frontier or active >= least)
+
+    def _can_search(self) -> bool:
+        device = self._parts[self._device]
+        return (
+            self._claims
+            and is_lone(device)
+            and device.least_alone is not None
+            and all(len(self._rows(self._device, direction)) == 1 for direction in _DIRECTIONS)
+        )
+
+    def _search(self, fronts: Sequence[Partial]) -> bool:
+        """Start a pull of the device that finds and settles at once, where it can."""
+        device = self._parts[self._device]
+        if not self._can_search():
+            return False
+        assert is_lone(device)
+        (out,), (into,) = self._rows(self._device, "push"), self._rows(self._device, "pull")
+        device.begin_search(out, into, _sum(fronts))
+        return True
 
     def go_alone(self, fronts: Sequence[Partial], horizon: int | None) -> tuple[list[Partial], list[float], Levels]:
         """Up to ``horizon`` supersteps of the device; as :meth:`halves`, and the supersteps one by one."""
@@ -153,9 +175,8 @@ class Pair:
         assert is_lone(device)
         if fronts[self._host].frontier and (told := host.copies("pull")) is not None:
             device.refresh(told)
-        size, arcs = sum(front.frontier for front in fronts), sum(front.out_degree for front in fronts)
         (out,), (into,) = self._rows(self._device, "push"), self._rows(self._device, "pull")
-        found, levels = device.search_alone(out, into, Partial(size, arcs), horizon)
+        found, levels = device.search_alone(out, into, _sum(fronts), horizon)
         left = host.settle()  # nothing was sent there
         for _ in levels.frontier:
             host.finish(())
@@ -165,17 +186,17 @@ class Pair:
         return [device, host] if self._device == 0 else [host, device]
 
     def halves(
-        self, path: Path, active_arcs: Sequence[int], front: Array | None = None
+        self, path: Path, fronts: Sequence[Partial], front: Array | None = None
     ) -> tuple[list[Partial], list[float]]:
-        """See :class:`dromos.places.driver.PlacedExecution`; ``active_arcs``: the out-arcs of each part's frontier.
+        """See :class:`dromos.places.driver.PlacedExecution`; ``fronts``: the frontier of each part.
 
         ``front``: the device's active vertices, where the host knows them.
         """
         device, host = self._parts[self._device], self._parts[self._host]
         wanted = not getattr(host, "wants_none", False)
-        alone = False  # whether the host finds out by itself who gets a message
+        active_arcs, searches = [partial.out_degree for partial in fronts], False
         if path.direction == "push" and self._ships and active_arcs[self._host] <= MOST_SHIPPED:
-            self._tell_device()
+            self._tell_device(fronts[self._host])
             self._send(self._device, path)
             own = Stopwatch()
             if active_arcs[self._host]:
@@ -192,9 +213,14 @@ class Pair:
             busy = own.seconds()
             device.inbox(host.outbox(device.first, device.last))
         else:
-            self._tell_device()
-            self._send(self._device, path)
+            self._tell_device(fronts[self._host])
             alone = front is not None and self._has_few()
+            if wanted and not alone and active_arcs[self._device]:
+                for piece in self._rows(self._device, "push"):
+                    device.send_away(piece)
+            searches = self._search(fronts)
+            if not searches:
+                self._send(self._device, path)
             if alone:
                 own = Stopwatch()
                 assert can_lead(host)
@@ -202,17 +228,15 @@ class Pair:
                 host.learn_front(front)
                 self._send(self._host, path)
                 busy, wanted = own.seconds(), False
-            elif wanted and active_arcs[self._device]:
-                for piece in self._rows(self._device, "push"):
-                    device.send_away(piece)
-            if not alone:
+            else:
                 own = Stopwatch()
                 if wanted:
                     self._send_within(active_arcs[self._host])
                 busy = own.seconds()
         if wanted:
             device.begin_outbox(host.first, host.last)
-        device.begin_settle()
+        if not searches:
+            device.begin_settle()
         on_device = device.settle()
         own = Stopwatch()
         if wanted:
@@ -220,9 +244,11 @@ class Pair:
         on_host = host.settle()
         return self._in_order(on_host, on_device), self._in_order(busy + own.seconds(), on_device.seconds)
 
-    def _tell_device(self) -> None:
-        """Who is active on the host, and the fields of its vertices that messages read."""
+    def _tell_device(self, front: Partial) -> None:
+        """Who is active on the host (its frontier is ``front``), and the fields of its vertices that messages read."""
         for phase in _PHASES:
+            if phase == "pull" and not front.frontier:
+                continue  # no mark of the host is set between supersteps
             told = self._parts[self._host].copies(phase)
             if told is not None:
                 self._parts[self._device].refresh(told)
