@@ -22,7 +22,7 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.engines.vectorised.part import VectorisedPart
 from dromos.graph import Graph, generators
 from dromos.graph.slices import GraphSlice
-from dromos.places.hybrid import SPLITS, HybridEngine
+from dromos.places.hybrid import SPLITS, HybridEngine, shipping
 from dromos.places.hybrid.pair import inner_slice
 from dromos.plan import Levels, Path
 from dromos.program import GraphTypes, Program
@@ -177,6 +177,33 @@ def test_a_search_that_the_host_runs_to_its_end() -> None:
     found = dr.bfs(generators.path(500), 250, device=engine)
     assert found.level.tolist() == np.abs(np.arange(500) - 250).tolist()
     found.verify()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("vertices", [[5], [0, 3, 127], list(range(128)), list(range(1, 128, 2))], ids=len)
+def test_rows_are_gathered_one_behind_the_other(
+    vertices: list[int], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipping, "_WORTH_A_TEAM", 1)
+    graph, taken = weighted(generators.rmat(7, 4, seed=1)), []
+
+    class Taking(ReachingPart):
+        def push_rows(self, stage: RowStage) -> None:
+            taken.append(stage)
+
+    part = Taking(programs.BFS(source=1), graph, GraphTypes(), 0, 128)
+    shipping.ship_rows(graph, np.array(vertices), part, threads)
+    assert graph.weights is not None
+    rows = [slice(graph.offsets[v], graph.offsets[v + 1]) for v in vertices]
+    targets = np.concatenate([graph.targets[row] for row in rows])
+    if not len(targets):
+        assert not taken
+        return
+    (stage,) = taken
+    assert stage.sources.tolist() == vertices
+    assert np.diff(stage.starts).tolist() == [row.stop - row.start for row in rows]
+    assert stage.targets.tolist() == targets.tolist()
+    assert stage.weights.tolist() == np.concatenate([graph.weights[row] for row in rows]).tolist()
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])

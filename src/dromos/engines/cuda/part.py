@@ -216,6 +216,13 @@ class CudaPart(TellingPart):
         """See :class:`dromos.engines.leading.LonePart`."""
         return least_pulled(self.shape.num_vertices) if self.kernels.once and self._superstep else None
 
+    @on_device
+    def reserve(self, first: int, last: int) -> None:
+        """As its base; and for a search."""
+        super().reserve(first, last)
+        if self.kernels.once:
+            self._lone_search  # noqa: B018  # made when it is first looked at
+
     @cached_property
     def _lone_search(self) -> LoneSearch:
         return LoneSearch(self.kernels, self.typed, self.analysis, self.shape)

@@ -30,6 +30,7 @@ __all__ = ["TellingPart", "on_device"]
 
 _BYTE: Any = np.dtype(np.uint8)
 _LARGE = 1 << 22  # bytes that are not worth a copy on the host
+_ROOMS, _ROOM = 6, 1 << 16  # arrays that are sent in a superstep, and their bytes, for which memory is taken at first
 _FEW = 1 << 14  # messages that are copied before it is known how many there are
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -170,6 +171,15 @@ class TellingPart:
             )  # fmt: skip
 
     @on_device
+    def reserve(self, first: int, last: int) -> None:
+        """Take memory for what is told of the vertices ``first..last``, and to them, before it is needed."""
+        for number, array in enumerate(self.kernels.reserve_packed(last - first)):
+            self._stage(number, min(last - first, _FEW), array.dtype)
+        for _ in range(_ROOMS):
+            self._space(_ROOM, _BYTE)
+        self._waited()
+
+    @on_device
     def begin_outbox(self, first: int, last: int) -> None:
         """Start what :meth:`outbox` of the same vertices waits for: a list that a kernel makes in one pass."""
         self.kernels.pack_box(first, last)
@@ -204,12 +214,16 @@ class TellingPart:
         """Begin to copy an array to the host, into memory that the next call with the same name uses again."""
         import cupy
 
-        room = self._stages.get(name)
-        if room is None or room.dtype != values.dtype or len(room) < values.size:
-            room = self._stages[name] = pinned_empty(max(5 * values.size // 4, 1 << 12), values.dtype)
-        out = room[: values.size].reshape(values.shape)
+        out = self._stage(name, values.size, values.dtype)[: values.size].reshape(values.shape)
         fetch_later(values, out, cupy.cuda.get_current_stream())
         return out
+
+    def _stage(self, name: object, size: int, dtype: np.dtype[Any]) -> Array:
+        """Pinned memory for ``size`` values at least: the same for the same name."""
+        room = self._stages.get(name)
+        if room is None or room.dtype != dtype or len(room) < size:
+            room = self._stages[name] = pinned_empty(max(5 * size // 4, 1 << 12), dtype)
+        return room
 
     def _sent(self, values: Array, dtype: Any = None) -> Any:
         """An array on the device, by way of pinned memory; both are used again after :meth:`_waited`."""

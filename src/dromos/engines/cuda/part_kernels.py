@@ -165,13 +165,11 @@ class PartKernels:
         """Start listing the messages to vertices ``first..last`` in :attr:`packed`; they are forgotten in the box."""
         import cupy
 
-        if self.packed is None or len(self.packed[0]) < last - first:
-            types = (self.typed.types.id, *(array.dtype for array in self.memory.merged))
-            self.packed = tuple(cupy.empty(last - first, dtype) for dtype in types)
+        packed = self.reserve_packed(last - first)
         stream, piece = cupy.cuda.get_current_stream(), self._piece.copy()
         self._count.data.memset_async(0, self._count.nbytes)
         self.point_at_range(first, last)
-        ids, *values = self.packed
+        ids, *values = packed
         self.launch("pack_box", np.uint64(address(ids)), self.box(values), np.uint64(address(self._count)))
         self._piece[...] = piece
         fetch_later(self._count, self._counted, stream)
@@ -196,6 +194,15 @@ class PartKernels:
         bits.data.memset_async(0, bits.nbytes)
         self._piece["size"] = len(ids)
         self.launch("make_frontier", np.uint64(address(ids)))
+
+    def reserve_packed(self, most: int) -> tuple[Any, ...]:
+        """Room on the device for a list of so many messages: their ids, then their values."""
+        import cupy
+
+        if self.packed is None or len(self.packed[0]) < most:
+            types = (self.typed.types.id, *(array.dtype for array in self.memory.merged))
+            self.packed = tuple(cupy.empty(most, dtype) for dtype in types)
+        return self.packed
 
     def num_packed(self) -> int:
         """How many messages the last :meth:`pack_box` listed; waits for it."""
