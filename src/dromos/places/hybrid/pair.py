@@ -118,7 +118,7 @@ class Pair:
         )
         self._lead: Lead | None = None
         device, host = parts[self._device], parts[self._host]
-        if hasattr(device, "reserve"):
+        if self.pulls and hasattr(device, "reserve"):
             device.reserve(host.first, host.last)
         if self._claims and self.pushes and self.pulls and can_lead(host) and can_adopt(device):
             self._lead = Lead(graph, host, device)
