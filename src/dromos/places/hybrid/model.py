@@ -61,6 +61,8 @@ def predicted_run(work: SplitCost, arcs: Sequence[float], vertices: Sequence[flo
     0.21
     >>> round(predicted_run(SplitCost(2, 0, 0, 10, inner=True), [5e8, 5e8], [0, 0], rates), 3)
     0.51
+    >>> round(predicted_run(SplitCost(0, 1, 0, 0, growth=0.5), [0, 0], [1e6, 3e6], rates), 4)
+    0.002
     """
     loads, told = list(arcs), [sum(vertices) - count for count in vertices]
     on_host = [math.isinf(r.bytes) for r in rates]
