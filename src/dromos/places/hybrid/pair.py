@@ -43,7 +43,8 @@ __all__ = ["PUSHED", "Pair", "inner_slice", "is_pair"]
 PUSHED: Final = 32.0
 """The cost of an arc that a CPU pushes along, where one that it pulls along costs 1."""
 _PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
-_FEW: Final = 64  # a host with one of so many vertices, or fewer, has hubs
+_FEW: Final = 64  # a host with one of so many vertices, or fewer, finds an active neighbour of each soon
+_SOME: Final = 16  # and of so many, sends rows instead of messages
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
 _PHASES: Final[tuple[Phase, ...]] = ("pull", "push")
 _kept = IdentityCache()
@@ -113,8 +114,12 @@ class Pair:
         self.pulls = not (by_arc or sums_floats(typed) or can_post(parts))
         """Whether those that pull may: floats are added in a fixed order, and messages that are posted are cheaper."""
         self._claims = is_claimed(typed, analysis)
+        # a host with many vertices has short rows, which it reaches by lists that it has to sort
         self._ships = (
-            not sums_floats(typed) and takes_rows(parts[self._device]) and hasattr(parts[self._host], "threads")
+            not sums_floats(typed)
+            and takes_rows(parts[self._device])
+            and hasattr(parts[self._host], "threads")
+            and self._has_one_in(_SOME)
         )
         self._lead: Lead | None = None
         device, host = parts[self._device], parts[self._host]
@@ -205,7 +210,7 @@ class Pair:
                 assert takes_rows(device)
                 ship_rows(self._graph, host.frontier, device, host.threads)  # type: ignore[arg-type, attr-defined]
                 if wanted:
-                    self._send_within(active_arcs[self._host])
+                    self._send_within(active_arcs[self._host], "push")
             busy = own.seconds()
         elif path.direction == "push":
             self._exchange.refresh(self._parts, "push")
@@ -216,7 +221,7 @@ class Pair:
             device.inbox(host.outbox(device.first, device.last))
         else:
             self._tell_device(fronts[self._host])
-            alone = front is not None and self._has_few()
+            alone = front is not None and self._has_one_in(_FEW)
             if wanted and not alone and active_arcs[self._device]:
                 for piece in self._rows(self._device, "push"):
                     device.send_away(piece)
@@ -255,9 +260,10 @@ class Pair:
             if told is not None:
                 self._parts[self._device].refresh(told)
 
-    def _has_few(self) -> bool:
+    def _has_one_in(self, count: int) -> bool:
+        """Whether the host has one of so many vertices, or fewer: those of long rows."""
         host = self._parts[self._host]
-        return _FEW * (host.last - host.first) <= self._graph.num_vertices
+        return count * (host.last - host.first) <= self._graph.num_vertices
 
     def host_cost(self, active_arcs: Sequence[int]) -> float:
         """The arcs that the host goes along within its part in a pull, by what one costs that it pulls along."""
@@ -276,12 +282,14 @@ class Pair:
         for piece in self._rows(number, path.direction):
             self._parts[number].send(piece, path)
 
-    def _send_within(self, active_arcs: int) -> None:
+    def _send_within(self, active_arcs: int, direction: Direction | None = None) -> None:
+        """The host's messages to its own vertices; ``direction``: None is that which costs it less."""
         host = self._parts[self._host]
         arcs = int(self._graph.offsets[host.last]) - int(self._graph.offsets[host.first])
         if self._claims:  # a pull ends at the first active neighbour
             arcs = min(arcs, _PROBED * (host.last - host.first))
-        direction: Direction = "push" if PUSHED * active_arcs < arcs else "pull"
+        if direction is None:
+            direction = "push" if PUSHED * active_arcs < arcs else "pull"
         if direction == "push" and not active_arcs:
             return
         piece = inner_slice(self._graph, host.first, host.last, direction)

@@ -19,7 +19,7 @@ __all__ = ["MOST_SHIPPED", "ship_rows"]
 
 MOST_SHIPPED: Final = 1 << 21
 """The most arcs that are sent in a superstep: memory for them is kept on both sides."""
-_WORTH_A_TEAM: Final = 1 << 14  # arcs
+_WORTH_A_TEAM: Final = 1 << 17  # arcs
 
 
 def ship_rows(graph: Graph, vertices: Array, part: RowTakingPart, threads: int) -> None:
