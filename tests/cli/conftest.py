@@ -8,14 +8,25 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 
 from dromos.cli import main
 from dromos.interrupts import on_second_interrupt
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+_built = cache(typer.main.get_command)
+
+
+@pytest.fixture(autouse=True)
+def _commands_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typer builds all commands anew for each call, which takes longer than most of them."""
+    monkeypatch.setattr(typer.main, "get_command", _built)
+    monkeypatch.setattr(typer.testing, "_get_command", _built)
 
 
 @pytest.fixture
