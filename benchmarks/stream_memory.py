@@ -8,6 +8,7 @@ resident memory (RSS).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from itertools import product
 from pathlib import Path
@@ -17,6 +18,7 @@ import dromos as dr
 from benchmarks.cases import chosen
 from benchmarks.record import say
 from benchmarks.streaming import CALLS, fresh, source_of, status_bytes, store_of
+from dromos.graph.store.paged.ways import READS
 from dromos.sizes import as_bytes
 
 __all__ = ["run"]
@@ -41,6 +43,7 @@ def run(scale: int = 20, quick: bool = False, rows: Collection[str] = ()) -> Ite
 
 
 def _measured(name: str, tiny: Path, file: Path, memory: str) -> tuple[int, int, int]:
+    os.environ.setdefault(READS, "compiled")  # as the larger store is read
     small = dr.open(tiny)
     CALLS[name](small, source_of(small), memory="64M")
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew

@@ -131,8 +131,10 @@ class StreamEngine:
         offsets = stored.row_offsets(stored._prefix)
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
+            feed = PageFeed(pager, {"push": rows}, {"push": offsets})
+            release_compiler_pages()
             label, steps = components(
-                PageFeed(pager, {"push": rows}, {"push": offsets}), offsets, graph_types(stored).id,
+                feed, offsets, graph_types(stored).id,
                 symmetric=stored.symmetric, threads=getattr(self.leaf, "threads", None),
             )  # fmt: skip
         finally:

@@ -43,6 +43,7 @@ class PageFeed:
         ``unsettled(first, last)`` lists who of these vertices still wants a message, after a slice with them was sent.
         """
         self._shelf, self._unsettled = RowShelf(capacity, self._offsets["pull"].dtype), unsettled
+        self._shelf.prepare(unsettled(0, 0).dtype)
 
     @property
     def directions(self) -> tuple[Direction, ...]:

@@ -45,6 +45,10 @@ class RowShelf:
         self._used = 0
         self._parts: list[tuple[Array, Array, list[Array]]] = []
 
+    def prepare(self, id_dtype: np.dtype[Any]) -> None:
+        """Compile what :meth:`slices` needs, before the budget is used up."""
+        _spread(np.zeros(1, id_dtype), np.zeros(1, np.int64), 0, 1, self._offset_dtype)
+
     def begin(self) -> None:
         """A pull over the rows of all unsettled vertices begins."""
         self._clear()

@@ -64,8 +64,14 @@ class BatchReader:
         self._source, self._pool = source, pool
 
     def prepare(self, rows: PagedRows) -> None:
-        """Compile what reads ``rows``, or find it on disk, on the calling thread, where Ctrl-C is seen."""
+        """Compile what reads and drops pages of ``rows``, or find it on disk.
+
+        On the calling thread, where Ctrl-C is seen, and before the budget is used up: the compiler's own memory is no
+        part of it.
+        """
+        nothing = np.empty(0, dtype=np.int64)
         _Job(rows, self._source, []).work(0)
+        rows.drop(nothing, nothing, compiled=True)
 
     def submit(self, rows: PagedRows, asked: Sequence[Request]) -> Batch:
         """Have pages read and checked, in about this order."""

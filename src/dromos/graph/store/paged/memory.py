@@ -28,7 +28,6 @@ _LIBRARY.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 HUGE: Final = 2 << 20
 """A huge page of Linux on most processors; where it is another size, advice about blocks of this one does no harm."""
-_FEW: Final = 4  # pieces that are given back one by one: a compiled call is worth as much
 _CAN_CHOOSE: Final = hasattr(mmap, "MADV_HUGEPAGE") and hasattr(mmap, "MADV_NOHUGEPAGE")
 
 
@@ -92,7 +91,7 @@ class SparseMemory:
     def drop_all(self, begins: Array, ends: Array, *, compiled: bool = False) -> None:
         """Give the memory of each ``begins[i]..ends[i]`` back, in one call that is ``compiled`` or in several."""
         failed = np.zeros(1, dtype=np.int64)
-        if compiled and len(begins) > _FEW:
+        if compiled:
             from dromos.graph.store.paged.read_kernels import drop_pages
 
             run_team(drop_pages, self.bytes, begins, ends, np.int32(mmap.MADV_DONTNEED), failed, threads=1)
