@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.csv
@@ -220,3 +221,20 @@ def test_a_graph_stays_on_disk_within_a_budget(call):
         refused = call("bfs", *words, "--memory", "64M")
         assert refused.exit_code != 0
         assert "store" in str(refused.exception) or "--verify" in str(refused.exception)
+
+
+def test_the_top_rows_of_edges_have_their_ends_and_names_stay_as_they_are(call):
+    dr.Graph.from_edges(["a", "b", "[c]", "[c]"], ["b", "[c]", "a", "d"], directed=False).write("kite.drm")
+    found = call("truss-numbers", "kite.drm", "--top", 3)
+    assert found.exit_code == 0, found.output
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in found.output.splitlines() if "│" in line]
+    assert sorted(rows) == [["a", "[c]", "3"], ["a", "b", "3"], ["b", "[c]", "3"]]
+    found = call("degree-centrality", "kite.drm", "--top", 1)
+    assert "[c]" in found.output
+
+
+def test_plan_says_which_extra_to_install(call, monkeypatch):
+    note = "pip install 'dromos[cuda13]'"
+    place = SimpleNamespace(place="gpu", memory=1, moved=1, seconds=None, note=note, how="")
+    monkeypatch.setattr("dromos.runner.prediction.predictions", lambda *given: [place])
+    assert "[cuda13]" in call("plan", "k4.drm").output

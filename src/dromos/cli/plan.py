@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from dromos.cli.console import out, print_json, work
@@ -47,6 +48,6 @@ def plan(
     table = Table("place", "memory", "moved each time", "about", "", title=title, title_justify="left")
     for row in rows:
         about = "-" if row.seconds is None else f"{row.seconds:.3g} s"
-        table.add_row(row.place, human_bytes(row.memory), human_bytes(row.moved), about, row.note or row.how)
+        table.add_row(row.place, human_bytes(row.memory), human_bytes(row.moved), about, escape(row.note or row.how))
     out.print(table)
     out.print(f'device="auto" takes: {taken}', markup=False, highlight=False)

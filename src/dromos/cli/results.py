@@ -143,23 +143,17 @@ def _summary(name: str, result: Result, verified: bool) -> dict[str, Any]:
 
 
 def _show(result: Result, verified: bool, top: int | None) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     out.print(repr(result), markup=False, soft_wrap=True)
     if verified:
         out.print("verified: the answer has all the properties that it must have")
-    rows = result.head(_ROWS) if top is None else _top_rows(result, top)
+    rows = result.head(_ROWS) if top is None else result.top_rows(top)
     table = Table(*rows)
     for cells in zip(*rows.values(), strict=True):
-        table.add_row(*(_cell(cell) for cell in cells))
+        table.add_row(*(escape(_cell(cell)) for cell in cells))
     out.print(table)
-
-
-def _top_rows(result: Result, count: int) -> dict[str, list[Any]]:
-    """The rows with the greatest values of the first field, as columns."""
-    best = result.top(count)
-    field = next(name for name in result if name not in result.edge_fields)
-    return {"vertex": [vertex for vertex, _ in best], field: [value for _, value in best]}
 
 
 def _cell(value: Any) -> str:

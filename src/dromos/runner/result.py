@@ -161,9 +161,24 @@ class Result(Mapping[str, Array]):
 
     def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
         """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out."""
+        name, rows = self._greatest(k, by)
+        keys = rows if self._index is not None else named(rows, self._graph.labels)
+        return list(zip(keys.tolist(), self._shown(name, on_host(self[name])[rows]).tolist(), strict=True))
+
+    def top_rows(self, k: int = 10, by: str | None = None) -> dict[str, list[Any]]:
+        """As :meth:`top`, but the whole rows, as columns: of edges, their ends too.
+
+        >>> import dromos as dr
+        >>> dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [3, 2, 0, 1], directed=False)).top_rows(1)
+        {'source': [0], 'target': [2], 'truss': [2]}
+        """
+        return self._rows(self._greatest(k, by)[1])
+
+    def _greatest(self, k: int, by: str | None) -> tuple[str, Array]:
+        """The field that is looked at, and the ``k`` rows in which it is greatest."""
         if isinstance(k, bool) or not isinstance(k, int) or k < 0:
             raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
-        name = next(iter(self._table()), "") if by is None else by
+        name = self._main_field() if by is None else by
         values = on_host(self[name])
         if values.ndim != 1 or name in self._edge_fields:
             raise InvalidArgumentError(f"by={name!r} is not one number per vertex")
@@ -171,17 +186,27 @@ class Result(Mapping[str, Array]):
         if len(rows) > k > 0:  # the k-th greatest first, so that only few are sorted
             limit = np.partition(values[rows], len(rows) - k)[len(rows) - k]
             rows = rows[values[rows] >= limit]
-        rows = rows[np.lexsort((rows, -values[rows].astype(np.float64)))][:k]
-        keys = rows if self._index is not None else named(rows, self._graph.labels)
-        return list(zip(keys.tolist(), self._shown(name, values[rows]).tolist(), strict=True))
+        return name, rows[np.lexsort((rows, -values[rows].astype(np.float64)))][:k]
+
+    def _main_field(self) -> str:
+        """The first field; where rows are not vertices, the first that is no vertex and no key of the row."""
+        fields = list(self._table())
+        if self._index is not None:
+            keys = {self._index, *self._vertex_fields}
+            fields = [name for name in fields if name not in keys and on_host(self[name]).ndim == 1] or fields
+        return next(iter(fields), "")
 
     def head(self, rows: int = 5) -> dict[str, list[Any]]:
         """The first rows as columns: the vertices (labels or ids), then the fields."""
         count = min(rows, len(self[next(iter(self._columns))]) if self._index else self._graph.num_vertices)
-        labels = self._graph.labels
-        ids = np.arange(count)
-        first = {} if self._index else {"vertex": (ids if labels is None else labels.values_of(ids)).tolist()}
-        return {**first, **{name: self._shown(name, on_host(self[name][:count])).tolist() for name in self._table()}}
+        return self._rows(slice(count))
+
+    def _rows(self, rows: Array | slice) -> dict[str, list[Any]]:
+        first = isinstance(rows, slice)  # few rows of a field that a GPU keeps need no copy of all
+        columns = {name: on_host(self[name][rows]) if first else on_host(self[name])[rows] for name in self._table()}
+        ids = np.arange(rows.stop) if isinstance(rows, slice) else rows
+        vertex = {} if self._index else {"vertex": named(ids, self._graph.labels).tolist()}
+        return {**vertex, **{name: self._shown(name, column).tolist() for name, column in columns.items()}}
 
     @property
     def values_of_graph(self) -> Mapping[str, Any]:
