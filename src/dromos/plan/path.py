@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from dromos.errors import IllegalPathError, InvalidArgumentError
 from dromos.program import Analysis
@@ -39,15 +39,13 @@ class Path:
         """The path written as ``sync-push-dd``."""
         if isinstance(text, Path):
             return text
-        words = text.split("-") if isinstance(text, str) else []
-        known = (get_args(Sync), get_args(Direction), get_args(Driven))
-        if len(words) != 3 or any(word not in choices for word, choices in zip(words, known, strict=True)):
-            spelled = "-".join("|".join(choices) for choices in known)
+        found = _BY_NAME.get(text) if isinstance(text, str) else None
+        if found is None:
+            spelled = "-".join("|".join(get_args(choices)) for choices in (Sync, Direction, Driven))
             raise InvalidArgumentError(
                 f"path={text!r} is not a path; write {spelled}, such as 'sync-push-dd', or 'auto'"
             )
-        sync, direction, driven = cast(tuple[Sync, Direction, Driven], tuple(words))
-        return cls(sync, direction, driven)
+        return found
 
     def __str__(self) -> str:
         return f"{self.sync}-{self.direction}-{self.driven}"
@@ -57,6 +55,7 @@ PATHS: Final = tuple(
     Path(sync, direction, driven)
     for sync, direction, driven in product(get_args(Sync), get_args(Direction), get_args(Driven))
 )
+_BY_NAME: Final = {str(path): path for path in PATHS}
 
 
 def require_legal(path: Path, analysis: Analysis, program: str) -> None:

@@ -116,6 +116,9 @@ class Program:
     @classmethod
     def _convert(cls, spec: Param, value: Any) -> Any:
         dtype = np.dtype(np.int64) if isinstance(spec.dtype, IdType) else spec.dtype
+        is_number = spec.size is None and not (spec.per_vertex or spec.per_edge)
+        if is_number and type(value) is int and dtype == np.int64 and -(2**63) <= value < 2**63:
+            return np.int64(value)  # what most calls give: a vertex, or a count
         on_gpu = hasattr(value, "__cuda_array_interface__") and hasattr(value, "get")
         given = np.asarray(value.get() if on_gpu else value)
         rows = ("num_vertices",) if spec.per_vertex else ("num_arcs",) if spec.per_edge else ()

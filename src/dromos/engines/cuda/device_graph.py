@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from dromos.engines import GraphLike
+from dromos.engines.cuda.compiler import Module
+from dromos.engines.cuda.layout import graph_type
 from dromos.engines.cuda.packed_rows import PackedRows, pack_rows
 from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
 from dromos.engines.cuda.rows import Rows, narrow_offsets, place_rows, types_of
@@ -47,6 +49,8 @@ class DeviceGraph:
         self.ids, self.rank = ids, rank
         self.num_vertices, self.num_arcs = len(out.offsets) - 1, len(out.targets)
         self.symmetric = into is None
+        self.modules: dict[Any, Module] = {}
+        """Kernels of programs that ran on it, by what they were compiled for."""
 
     @classmethod
     def from_host(cls, graph: GraphLike, *, renumber: bool = True, residency: Residency | None = None) -> DeviceGraph:
@@ -142,6 +146,19 @@ class DeviceGraph:
         sample = cupy.abs(weights[:: max(1, len(weights) >> 16)].astype(cupy.float64))
         finite = sample[cupy.isfinite(sample)]
         return float(finite.mean()) if len(finite) else 1.0
+
+    @cached_property
+    def record(self) -> Any:
+        """The structure ``Graph`` of the kernels: where its arrays are, without packed rows."""
+        record = np.zeros(1, graph_type)
+        for names, rows in (
+            (("offsets", "targets", "weights"), self.out),
+            (("in_offsets", "sources", "in_weights"), self.into),
+        ):
+            for name, array in zip(names, (rows.offsets, rows.targets, rows.weights), strict=True):
+                record[name] = 0 if array is None or array.size == 0 else int(array.data.ptr)
+        record["n"], record["max_degree"], record["classes"] = self.num_vertices, self.max_out_degree, self.classes
+        return record
 
     @property
     def nbytes(self) -> int:

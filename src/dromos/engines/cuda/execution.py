@@ -9,26 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.arc_order import in_order
 from dromos.engines.cuda import saving
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, type_defines
-from dromos.engines.cuda.layout import HEAD_BYTES, arguments_type
-from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, fill_params, state_bytes
+from dromos.engines.cuda.layout import HEAD_BYTES
+from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, fill_params
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.packed_rows import PACK_ARCS, pack_table_bytes
+from dromos.engines.cuda.prepared import prepared
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError
-from dromos.plan import PATHS, Caps, Constants, Levels, Path, Stats, require_legal
-from dromos.program import Program, analyse
-from dromos.program.expr import reads
-from dromos.program.forms import is_ordered
+from dromos.plan import Caps, Constants, Levels, Path, Stats, require_legal
+from dromos.program import Program
 
 __all__ = ["CudaExecution"]
 
@@ -48,20 +46,17 @@ class CudaExecution:
         self.program, self.graph, self.options = program, graph, options
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
-        self.analysis = analyse(self.typed)
-        weights = bool(reads(self.ir.exprs(), "weight"))
-        self.always = is_always_active(self.ir, self.analysis)
-        state = state_bytes(program, self.typed, graph)
+        self._known = known = prepared(self.typed)
+        self.analysis, self.always = known.analysis, known.always
+        state = known.state_bytes(program, graph)
         if options.packed and self.always:
             state += pack_table_bytes(graph.num_vertices, graph.num_arcs)
-        need = Need(options.memory, state, weights, options.share)
-        # by edge, values are in the order of the given arcs; by id, in that of the given vertices
-        in_given_order = self.ir.edge_fields or self.ir.edge_params or self.ir.reads_by_id
-        renumber = options.renumber and not in_given_order
+        need = Need(options.memory, state, known.weights, options.share)
+        renumber = options.renumber and not known.in_given_order
         self.on_device: DeviceGraph = device_graph(graph, renumber=renumber, need=need)
         self.memory = State(self.typed, graph.num_vertices, graph.num_arcs)
-        self.buffers = Buffers(self.typed, self.on_device)
-        self._arguments = np.zeros(1, arguments_type(self.typed))
+        self.buffers = Buffers(known, self.on_device)
+        self._arguments = np.zeros(1, known.arguments)
         self._superstep = 0
         self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
         self._claimed = False
@@ -79,8 +74,8 @@ class CudaExecution:
             self.analysis,
             graph,
             constants=_SWITCHING,
-            ordered=is_ordered(self.typed, self.analysis),
-            dominated=tuple(path for path in PATHS if path.direction == "push") if self.always else (),
+            ordered=known.ordered,
+            dominated=known.dominated,
             switches=self._claimed,
         )
 
@@ -179,13 +174,7 @@ class CudaExecution:
         block, most = self.options.shape(self._high_diameter and kernel.by_queue)
         module = self._modules.get(kernel)
         if module is None:
-            graph = self.on_device
-            module = module_of(
-                self.typed, self.analysis, kernel, type_defines(graph), self.options, block,
-                renamed=graph.ids is not None, over_link=graph.residency.share < 1,
-                pack_arcs=PACK_ARCS if kernel.by_source and self._point_at_packs() else 0,
-            )  # fmt: skip
-            self._modules[kernel] = module
+            module = self._modules[kernel] = self._module(kernel, block)
         arguments = self._arguments
         if name != "initialise":  # which sends none
             self._point_at_messages(kernel)
@@ -202,18 +191,24 @@ class CudaExecution:
         self.rows = rows[:ran]
         return control
 
+    def _module(self, kernel: Kernel, block: int) -> Module:
+        """The compiled kernel for this graph, which keeps it for the next run of the program."""
+        graph = self.on_device
+        pack_arcs = PACK_ARCS if kernel.by_source and self._point_at_packs() else 0
+        key = (self._known, kernel, block, pack_arcs, self.options.defines)
+        module = graph.modules.get(key)
+        if module is None:
+            module = graph.modules[key] = module_of(
+                self.typed, self.analysis, kernel, type_defines(graph), self.options, block,
+                renamed=graph.ids is not None, over_link=graph.residency.share < 1, pack_arcs=pack_arcs,
+            )  # fmt: skip
+        return module
+
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
         a, graph = self._arguments, self.on_device
-        G = a["G"][0]
-        for names, rows in (
-            (("offsets", "targets", "weights"), graph.out),
-            (("in_offsets", "sources", "in_weights"), graph.into),
-        ):
-            for name, array in zip(names, (rows.offsets, rows.targets, rows.weights), strict=True):
-                G[name] = address(array)
-        G["n"], G["max_degree"], G["classes"] = graph.num_vertices, graph.max_out_degree, graph.classes
+        a["G"] = graph.record
         for part, arrays in (("S", self.memory.fields), ("O", self.memory.before)):
             for name, array in arrays.items():
                 a[part][f"f_{name}"] = address(array)
@@ -314,7 +309,7 @@ class CudaExecution:
             out_degree=out,
             in_degree=inn,
             messages=messages,
-            bytes=messages * (self.typed.message_bytes + self.graph.targets.itemsize),
+            bytes=messages * (self.analysis.message_bytes + self.graph.targets.itemsize),
             seconds=seconds,
             finished=finished,
             levels=self._levels(switched) if seconds else None,

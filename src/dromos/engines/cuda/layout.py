@@ -17,13 +17,15 @@ __all__ = [
     "LAUNCH_BYTES",
     "arguments_type",
     "control_type",
+    "graph_type",
     "merged_type",
     "piece_type",
     "reduced_type",
     "row_type",
 ]
 
-_GRAPH, _SLOT, _WORK, _STEP = (record_of("frame", name) for name in ("Graph", "Slot", "Work", "Step"))
+_SLOT, _WORK, _STEP = (record_of("frame", name) for name in ("Slot", "Work", "Step"))
+graph_type: Final = record_of("frame", "Graph")
 row_type: Final = record_of("frame", "Row")
 piece_type: Final = record_of("slices", "Piece")
 LAUNCH_BYTES: Final = 8 + _SLOT.itemsize
@@ -53,7 +55,8 @@ def control_type(typed: TypedProgram) -> np.dtype[Any]:
 def arguments_type(typed: TypedProgram) -> np.dtype[Any]:
     """All that a kernel is given, by value."""
     inner = {
-        "Graph": _GRAPH, "Fields": record_type(field_members(typed)), "EdgeFields": record_type(edge_members(typed)),
-        "Context": record_type(context_members(typed)), "Merged": merged_type(typed), "Work": _WORK, "Step": _STEP,
+        "Graph": graph_type, "Fields": record_type(field_members(typed)),
+        "EdgeFields": record_type(edge_members(typed)), "Context": record_type(context_members(typed)),
+        "Merged": merged_type(typed), "Work": _WORK, "Step": _STEP,
     }  # fmt: skip
     return record_of("frame", "Arguments", inner)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from dromos.codegen.cuda.structures import shared_type
 from dromos.dtypes import Array
-from dromos.engines import GraphLike
 from dromos.engines.cuda.device_graph import DeviceGraph
-from dromos.engines.cuda.layout import control_type, reduced_type, row_type
+from dromos.engines.cuda.layout import row_type
+from dromos.engines.cuda.prepared import BITMAPS, Prepared
 from dromos.engines.cuda.records import number_of
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty
 from dromos.program import Program, TypedProgram
 
-__all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params", "state_bytes"]
+__all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params"]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
@@ -24,23 +25,9 @@ _MOST_BLOCKS = 1 << 13
 LEVEL_COUNTERS = number_of("stretch", "LEVELS")
 """Frontiers that a stretch of thin ones holds."""
 _BUCKETS_BYTES = 3 * (8 + 4)  # of ``kernels/ordered.cuh``: a priority and a size for each of three passes
-
-
-_FIXED = 16 << 20  # the trace, partial sums and what the allocator rounds up
-
-
-def state_bytes(program: Program, typed: TypedProgram, graph: GraphLike) -> int:
-    """What :class:`State`, :class:`Buffers`, the parameters and the results of a run take beside the graph."""
-    ir, written = typed.ir, set(typed.ir.written)
-    sizes = {spec.name: typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in (*ir.fields, *ir.edge_fields)}
-    fields = {spec.name: sizes[spec.name] for spec in ir.fields}
-    copies = sum(size for name, size in fields.items() if name in written)
-    merged = sum(shared_type(dtype).itemsize for dtype in typed.accumulators)
-    vertex = sum(fields.values()) + copies * (2 if ir.sent else 1) + 2 * merged
-    vertex += 4 * graph.targets.itemsize + len(Buffers.bitmaps) // 8 + 1 + max(fields.values(), default=0)
-    arcs = sum(sizes[spec.name] for spec in ir.edge_fields)
-    given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
-    return graph.num_vertices * vertex + graph.num_arcs * arcs + 2 * given + _FIXED
+_HEAD_ALIGNMENT = 64
+_USUAL_READ = 1 << 16
+"""Bytes: most records with the first rows of a trace are smaller."""
 
 
 def address(array: Any) -> int:
@@ -131,22 +118,36 @@ class State:
         return self._offers
 
 
+_places: list[Array] = []  # pinned memory that records are read through: taking some costs more than the read
+
+
+@contextmanager
+def _reading(size: int) -> Iterator[Array]:
+    """Pinned memory of ``size`` bytes at least, for one reader at a time."""
+    try:
+        place = _places.pop()
+    except IndexError:
+        place = pinned_empty(max(size, _USUAL_READ), np.dtype(np.uint8))
+    if len(place) < size:
+        place = pinned_empty(size, np.dtype(np.uint8))
+    yield place
+    if len(place) <= _USUAL_READ:
+        _places.append(place)
+
+
 class Buffers:
     """Queues, bitmaps and counters; bitmaps are clear at the start."""
 
-    bitmaps = ("member0", "member1", "got", "visited", "far", "locks")
-
-    def __init__(self, typed: TypedProgram, graph: DeviceGraph) -> None:
+    def __init__(self, known: Prepared, graph: DeviceGraph) -> None:
         import cupy
 
         n, ids = graph.num_vertices, graph.out.targets.dtype
         self.queues = cupy.empty((4, n), ids)  # two frontiers, touched, hubs
-        self.bits = cupy.zeros((len(self.bitmaps), (n + 31) // 32), cupy.uint32)
-        self.control_type = control_type(typed)
-        self._head = -(-self.control_type.itemsize // 64) * 64
+        self.bits = cupy.zeros((len(BITMAPS), (n + 31) // 32), cupy.uint32)
+        self.control_type = known.control
+        self._head = -(-known.control.itemsize // _HEAD_ALIGNMENT) * _HEAD_ALIGNMENT
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
-        self._read = np.empty(0, np.uint8)
-        self.partial = cupy.empty(2 * _MOST_BLOCKS * reduced_type(typed).itemsize, cupy.uint8)
+        self.partial = cupy.empty(2 * _MOST_BLOCKS * known.reduced_bytes, cupy.uint8)
         self.level_counters = cupy.empty(LEVEL_COUNTERS, cupy.uint64)
         self.buckets = cupy.empty(_BUCKETS_BYTES, cupy.uint8)
 
@@ -155,7 +156,7 @@ class Buffers:
         queue, bitmap = addresses_of(self.queues), addresses_of(self.bits)
         work["queue"], work["touched"], work["hubs"] = queue[:2], queue[2], queue[3]
         work["member"] = bitmap[:2]
-        for name, place in zip(self.bitmaps[2:], bitmap[2:], strict=True):
+        for name, place in zip(BITMAPS[2:], bitmap[2:], strict=True):
             work[name] = place
         base = int(self.report.data.ptr)
         work["control"], work["rows"], work["partial"] = base, base + self._head, int(self.partial.data.ptr)
@@ -167,10 +168,9 @@ class Buffers:
         import cupy
 
         size, stream = self._head + rows * row_type.itemsize, cupy.cuda.get_current_stream()
-        if len(self._read) < size:
-            self._read = pinned_empty(size, np.dtype(np.uint8))
-        fetch_later(self.report[:size], self._read, stream)
-        stream.synchronize()
-        raw = self._read[:size].copy()
+        with _reading(size) as place:
+            fetch_later(self.report[:size], place, stream)
+            stream.synchronize()
+            raw = place[:size].copy()
         control = raw[: self.control_type.itemsize].view(self.control_type)[0]
         return control, raw[self._head :].view(row_type)
