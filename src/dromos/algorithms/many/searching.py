@@ -49,14 +49,16 @@ class Searched(NamedTuple):
         return float(self.reached.sum() + len(self.sources)) / max(sum(facts.joint for facts in self.groups), 1)
 
 
-def width_within(graph: Graph, sources: int, memory: int | None, distance: Any = None) -> int:
+def width_within(graph: Graph, sources: int, memory: int | None, distance: Any = None, workers: int = 1) -> int:
     """The words per vertex for groups that fit ``memory`` bytes; the widest useful one if that is None.
+
+    ``workers``: processors that search at the same time; there are groups for all of them where sources suffice.
 
     >>> import dromos as dr
     >>> width_within(dr.generators.path(1000), 4096, 1 << 17)
     4
     """
-    widest = width_for(min(max(sources, 1), 64 * WIDTHS[-1]))
+    widest = width_for(min(max(-(-sources // workers), 1), 64 * WIDTHS[-1]))
     if memory is None:
         return widest
     allowed = count_of(memory, "memory", low=1)
@@ -90,7 +92,8 @@ def search(
 
     The arrays of a ``Found`` may be overwritten by the next group; what is to be kept has to be copied.
     """
-    size = 64 * width_within(graph, len(sources), memory, distance)
+    workers = getattr(session.engine, "workers", 1)
+    size = 64 * width_within(graph, len(sources), memory, distance, workers)
     places = grouped(graph, sources, size, grouping, q, seed)
     sums = [np.zeros(len(sources), kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64)]
     group, reached, distance_sum, inverse_sum, depth = sums

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dromos.engines import GraphShape
+from dromos.engines import GraphShape, NativeKernel
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.cpu.leading_part import LeadingPart
 from dromos.engines.cpu.ordered_part import OrderedPart
+from dromos.engines.native import cpu_kernel
 from dromos.engines.native.forest import Forest, link_rows
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads
@@ -33,6 +34,10 @@ class CpuLeaf:
                 return part
         kind = OrderedPart if is_ordered(typed, analyse(typed)) else CpuPart
         return kind(program, shape, types, first, last, self.threads)
+
+    def native(self, name: str) -> NativeKernel | None:
+        """The compiled kernel called ``name`` for whole graphs; None if there is none."""
+        return cpu_kernel(name, self.threads)
 
     def link_rows(self, forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
         """Join the trees of a forest along the out-rows of a slice."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
-from dromos.engines import GraphShape
+from dromos.engines import GraphLike, GraphShape, NativeKernel
 from dromos.engines.cuda.availability import require_device, room_for_arcs
 from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
@@ -53,6 +53,23 @@ class CudaLeaf:
                 return CudaPart(program, shape, types, first, last, self.device, room)
             except cupy.cuda.memory.OutOfMemoryError as error:
                 raise no_room(f"the fields of {shape.num_vertices:,} vertices") from error
+
+    def native(self, name: str) -> NativeKernel | None:
+        """The kernel called ``name`` for whole graphs, on this device; None if there is none."""
+        import cupy
+
+        from dromos.engines.cuda.engine import CudaEngine
+
+        with cupy.cuda.Device(self.device):
+            kernel = CudaEngine().native(name)
+        if kernel is None:
+            return None
+
+        def run(graph: GraphLike, **options: Any) -> Mapping[str, Any]:
+            with cupy.cuda.Device(self.device):
+                return kernel(graph, **options)
+
+        return run
 
     def link_rows(self, forest: Forest, shape: GraphShape, piece: GraphSlice) -> None:
         """Join the trees of a forest along the out-rows of a slice."""

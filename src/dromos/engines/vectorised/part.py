@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import GraphShape
+from dromos.engines import GraphShape, NativeKernel
 from dromos.engines.parts import fold_reductions
 from dromos.engines.vectorised.arcs import Arcs, arcs_of, rows_of
+from dromos.engines.vectorised.natives import KERNELS
 from dromos.engines.vectorised.values import EVERY, ArcValues, EvaluatingPart, Vertices
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import in_blocks
@@ -30,6 +31,10 @@ class VectorisedLeaf:
     def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> VectorisedPart:
         """See :class:`dromos.engines.parts.Leaf`."""
         return VectorisedPart(program, shape, types, first, last)
+
+    def native(self, name: str) -> NativeKernel | None:
+        """The kernel called ``name`` for whole graphs; None if there is none."""
+        return KERNELS.get(name)
 
 
 class VectorisedPart(EvaluatingPart):

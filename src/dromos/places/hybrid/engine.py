@@ -10,6 +10,7 @@ from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.places.hybrid.components import can_link, components
+from dromos.places.hybrid.dealing import dealt
 from dromos.places.hybrid.execution import HybridExecution
 from dromos.places.hybrid.model import choose
 from dromos.places.hybrid.split import SPLITS, SplitGraph, split_graph
@@ -70,9 +71,14 @@ class HybridEngine:
         others = len(self.leaves) - 1
         return split_graph(graph, (share, *((1 - share) / others,) * others), split, arcs=arcs)
 
+    @property
+    def workers(self) -> int:
+        """Over how many processors groups of sources are dealt."""
+        return len(self.leaves)
+
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over several processors; None where there is none, so that a program has to do."""
-        return self._kernels().get(name)
+        return self._kernels().get(name) or dealt(self.leaves, name, self.share)
 
     def _kernels(self) -> dict[str, NativeKernel]:
         """Components, by one forest that goes from processor to processor."""
