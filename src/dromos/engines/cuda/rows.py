@@ -5,22 +5,25 @@ Memory beside the rows is bounded: a piece holds as many arcs as the scratch mem
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
 
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.spanning import resident_part, spanning_array
-from dromos.engines.cuda.transfers import to_device
+from dromos.engines.cuda.transfers import arriving, to_device
 
-__all__ = ["RELABELLING", "Rows", "narrow_offsets", "place_rows", "types_of"]
+__all__ = ["RELABELLING", "Rows", "joined", "narrow_offsets", "place_rows", "types_of"]
 
 RELABELLING: Final = '#include "relabel.cuh"'
 _THREADS: Final = 256
-_SCRATCH_BYTES_PER_ARC: Final = 48  # a target, a key, the order, the sorted key and what a sort takes
+_SCRATCH_BYTES_PER_ARC: Final = 80  # targets and weights that arrive, a key, the order, the sorted key, a sort's own
 _LEAST_PIECE, _MOST_PIECE = 1 << 20, 1 << 28
+_ARRIVING: Final = 1 << 24  # arcs of a piece from the host: one is sorted while the next one is under way
+_CUTS_PER_PIECE: Final = 8
 
 
 @dataclass(frozen=True)
@@ -116,60 +119,69 @@ def _renumber(module: Module, offsets: Any, targets: Any, weights: Any, rank: An
     """Every row to its new place, its targets renamed and sorted: the greatest hubs come first."""
     import cupy
 
-    vertex, whole = targets.dtype.type, len(targets) <= most
-    shift = None if whole else cupy.empty(len(rank), cupy.int64)
-    for first, last, base, end in _pieces(offsets, len(targets), most):
+    vertex = targets.dtype.type
+    if isinstance(targets, np.ndarray):
+        most = min(most, _ARRIVING)
+    pieces = list(_pieces(offsets, len(targets), most))
+    bounds = [(base, end) for _, _, base, end in pieces]
+    space = cupy.empty(max((end - base for base, end in bounds), default=0), cupy.uint64)
+    named, weighing = _pieces_of(targets, bounds), _pieces_of(weights, bounds)
+    for (first, last, base, end), piece, weight in zip(pieces, named, weighing, strict=True):
         arcs = end - base
-        blocks = _blocks(arcs)
-        keys = cupy.empty(arcs, cupy.uint64)
-        piece = _on_device(targets[base:end])
+        blocks, keys, order = _blocks(arcs), space[:arcs], None
         module.launch(
             "keys_of", blocks, _THREADS, offsets, piece, rank, vertex(first), vertex(last), np.int64(base),
             np.int64(arcs), keys,
         )  # fmt: skip
-        del piece
-        order = None
-        if weights is None:
+        if weight is None:
             keys.sort()
         else:
             order = cupy.argsort(keys, kind="stable")
             keys = keys[order]
-        if shift is not None:
-            _find_shift(shift, placed.offsets, rank[first:last])
-        module.launch("place_targets", blocks, _THREADS, keys, shift, np.int64(arcs), placed.targets)
-        if weights is not None:
-            piece = _on_device(weights[base:end])
-            module.launch(
-                "place_weights", blocks, _THREADS, keys, shift, order, piece, np.int64(arcs),
-                np.int32(weights.dtype.itemsize), placed.weights,
-            )  # fmt: skip
+        moved = (keys, offsets, placed.offsets, rank, np.int64(base), np.int64(arcs))
+        module.launch("place_targets", blocks, _THREADS, *moved, placed.targets)
+        if weight is not None:
+            size = np.int32(weights.dtype.itemsize)
+            module.launch("place_weights", blocks, _THREADS, *moved, order, weight, size, placed.weights)
 
 
-def _find_shift(shift: Any, offsets: Any, rows: Any) -> None:
-    """How far the arcs of each of the new ``rows`` are from where they lie in a piece that is sorted by row."""
-    import cupy
-
-    rows = cupy.sort(rows)
-    begins = offsets[rows].astype(cupy.int64)
-    ends = cupy.cumsum(offsets[rows + 1].astype(cupy.int64) - begins)
-    starts = cupy.concatenate([cupy.zeros(1, cupy.int64), ends[:-1]])
-    shift[rows] = begins - starts
+def _pieces_of(values: Any, bounds: Sequence[tuple[int, int]]) -> Iterator[Any]:
+    """The ranges of an array on the device, where they are or as they arrive there; None for each of no array."""
+    if values is None:
+        return repeat(None, len(bounds))
+    if isinstance(values, np.ndarray) and len(bounds) > 1:
+        return arriving(values, bounds)
+    return (_on_device(values[begin:end]) for begin, end in bounds)
 
 
 def _pieces(offsets: Any, arcs: int, most: int) -> Iterator[tuple[int, int, int, int]]:
     """Ranges of rows, and of their arcs, of no more than ``most`` arcs; a row alone may have more."""
+    import cupy
+
     rows = len(offsets) - 1
     if arcs <= most:
-        if arcs:
-            yield 0, rows, 0, arcs
-        return
-    bounds = offsets.get().astype(np.int64)
+        return iter([(0, rows, 0, arcs)] if arcs else [])
+    marks = cupy.arange(0, arcs, max(most // _CUTS_PER_PIECE, 1)).astype(offsets.dtype)
+    around = cupy.searchsorted(offsets, marks, side="right")
+    at = cupy.unique(cupy.concatenate([cupy.zeros(1, around.dtype), around - 1, around]))
+    at = cupy.concatenate([at[at < rows], cupy.full(1, rows, at.dtype)])
+    return joined(at.tolist(), offsets[at].tolist(), most)
+
+
+def joined(rows: Sequence[int], arcs: Sequence[int], most: int) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges of rows that begin and end at some of ``rows``, where ``arcs`` begin, with the bounds of their arcs.
+
+    Each has no more than ``most`` arcs, but those between two neighbours in the list stay together.
+
+    >>> list(joined([0, 1, 2, 4, 9], [0, 3, 5, 20, 22], 6))
+    [(0, 2, 0, 5), (2, 4, 5, 20), (4, 9, 20, 22)]
+    """
     first = 0
-    while first < rows:
-        last = int(np.searchsorted(bounds, bounds[first] + most, side="right")) - 1
-        last = min(rows, max(last, first + 1))
-        if bounds[last] > bounds[first]:
-            yield first, last, int(bounds[first]), int(bounds[last])
+    for last in range(1, len(rows)):
+        if last + 1 < len(rows) and arcs[last + 1] - arcs[first] <= most:
+            continue
+        if arcs[last] > arcs[first]:
+            yield rows[first], rows[last], arcs[first], arcs[last]
         first = last
 
 

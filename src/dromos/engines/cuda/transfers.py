@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -19,11 +21,12 @@ from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
+__all__ = ["arriving", "fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
 
 _CHUNK: Final = 2 << 20
 _LARGE: Final = 4 * _CHUNK
 _MOST_THREADS: Final = 8
+_SLOTS: Final = 3  # of an array that arrives in pieces: one is used while two are under way
 _MOST_PINNED: Final = 64 << 20  # of one result
 _ALL_PINNED: Final = 512 << 20  # of all results that are held
 
@@ -92,6 +95,40 @@ def to_device(values: Array) -> Any:
     return copied
 
 
+def arriving(values: Array, bounds: Sequence[tuple[int, int]]) -> Iterator[Any]:
+    """The ranges ``bounds`` of a host's array on the current device, one at a time.
+
+    The next ones are under way while one is used. What reads a range has to be on the current stream before the next
+    one is asked for; its memory is then written to again.
+    """
+    import cupy
+
+    given = np.ascontiguousarray(values)
+    stream, device = cupy.cuda.get_current_stream(), cupy.cuda.Device().id
+    longest = max((end - begin for begin, end in bounds), default=0)
+    slots = [cupy.empty(longest, given.dtype) for _ in range(min(_SLOTS, len(bounds)))]
+    read = [cupy.cuda.Event(disable_timing=True) for _ in slots]
+    stream.synchronize()  # nobody writes there any more
+
+    def bring(number: int) -> Any:
+        begin, end = bounds[number]
+        slot = number % _SLOTS
+        with cupy.cuda.Device(device):
+            read[slot].synchronize()
+            piece = slots[slot][: end - begin]
+            _in_lanes(_Lane.send, int(piece.data.ptr), given[begin:end].reshape(-1).view(np.uint8))
+        return piece
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = deque(pool.submit(bring, number) for number in range(min(_SLOTS - 1, len(bounds))))
+        for number in range(len(bounds)):
+            piece = coming.popleft().result()
+            if number + _SLOTS - 1 < len(bounds):
+                coming.append(pool.submit(bring, number + _SLOTS - 1))
+            yield piece
+            read[number % _SLOTS].record(stream)
+
+
 def _in_lanes(move: Callable[[_Lane, list[tuple[int, Array]]], None], address: int, data: Array) -> None:
     """Move ``data`` from or to an address on the current device, several threads at a time."""
     import cupy
@@ -103,7 +140,7 @@ def _in_lanes(move: Callable[[_Lane, list[tuple[int, Array]]], None], address: i
             begins = range(thread * _CHUNK, size, threads * _CHUNK)
             move(lane, [(address + begin, data[begin : min(begin + _CHUNK, size)]) for begin in begins])
 
-    run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // _CHUNK))
+    run_team(copy, threads=max(1, min(num_threads(), _MOST_THREADS, size // _CHUNK)))
 
 
 def pinned_empty(rows: int, dtype: np.dtype[Any]) -> Array:

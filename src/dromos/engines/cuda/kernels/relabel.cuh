@@ -14,43 +14,66 @@ DEVICE vid row_of(const eid* offsets, vid first, vid last, eid arc) {
     return first;
 }
 
-// Keys that sort to the new order: new row in the high half, new target in the low one. The piece holds the arcs of
-// the old rows [first, last), which begin at `base`.
+// Keys that sort each row by its new targets: the given row in the high half, the new target in the low one. The piece
+// holds the arcs of the rows [first, last), which begin at `base`; those of a block lie side by side, so that its rows
+// are few, and only their range is searched for each.
 extern "C" __global__ void keys_of(const eid* offsets, const vid* targets, const vid* rank, vid first, vid last,
                                    i64 base, i64 arcs, u64* keys) {
-    for (i64 arc = thread_in_grid(); arc < arcs; arc += (i64)threads_in_grid()) {
-        const u64 row = (u64)rank[row_of(offsets, first, last, (eid)(base + arc))];
-        keys[arc] = row << 32 | (u64)(unsigned)rank[targets[arc]];
+    __shared__ vid rows[2];
+    for (i64 begin = (i64)blockIdx.x * blockDim.x; begin < arcs; begin += (i64)threads_in_grid()) {
+        const i64 end = begin + blockDim.x < arcs ? begin + blockDim.x : arcs;
+        if (threadIdx.x == 0) rows[0] = row_of(offsets, first, last, (eid)(base + begin));
+        if (threadIdx.x == 32) rows[1] = row_of(offsets, first, last, (eid)(base + end - 1));
+        __syncthreads();
+        const i64 arc = begin + threadIdx.x;
+        if (arc < end) {
+            const u64 row = (u64)row_of(offsets, rows[0], rows[1], (eid)(base + arc));
+            keys[arc] = row << 32 | (u64)(unsigned)rank[targets[arc]];
+        }
+        __syncthreads();
     }
 }
 
-// Where the arc at a place of the sorted piece belongs: `shift` is the distance by row, none where the piece is all.
-DEVICE i64 place_of(const u64* keys, const i64* shift, i64 arc) {
-    return shift == nullptr ? arc : shift[keys[arc] >> 32] + arc;
+// Rows as they were and as they are to be.
+struct Moved {
+    const eid* offsets;
+    const eid* new_offsets;
+    const vid* rank;
+    i64 base;
+};
+
+// Where the arc at a place of the sorted piece belongs.
+DEVICE i64 place_of(const Moved& moved, u64 key, i64 arc) {
+    const vid row = (vid)(key >> 32);
+    return (i64)moved.new_offsets[moved.rank[row]] + (moved.base + arc - (i64)moved.offsets[row]);
 }
 
-extern "C" __global__ void place_targets(const u64* keys, const i64* shift, i64 arcs, vid* targets) {
+extern "C" __global__ void place_targets(const u64* keys, const eid* offsets, const eid* new_offsets, const vid* rank,
+                                         i64 base, i64 arcs, vid* targets) {
+    const Moved moved = {offsets, new_offsets, rank, base};
     for (i64 arc = thread_in_grid(); arc < arcs; arc += (i64)threads_in_grid())
-        targets[place_of(keys, shift, arc)] = (vid)(keys[arc] & FULL);
+        targets[place_of(moved, keys[arc], arc)] = (vid)(keys[arc] & FULL);
 }
 
 // Weights of `bytes` bytes each, in the order of the sorted keys.
 template <typename T>
-DEVICE void place(const u64* keys, const i64* shift, const i64* order, const void* values, i64 arcs, void* placed) {
+DEVICE void place(const u64* keys, const Moved& moved, const i64* order, const void* values, i64 arcs, void* placed) {
     for (i64 arc = thread_in_grid(); arc < arcs; arc += (i64)threads_in_grid())
-        ((T*)placed)[place_of(keys, shift, arc)] = ((const T*)values)[order[arc]];
+        ((T*)placed)[place_of(moved, keys[arc], arc)] = ((const T*)values)[order[arc]];
 }
 
-extern "C" __global__ void place_weights(const u64* keys, const i64* shift, const i64* order, const void* values,
-                                         i64 arcs, int bytes, void* placed) {
+extern "C" __global__ void place_weights(const u64* keys, const eid* offsets, const eid* new_offsets, const vid* rank,
+                                         i64 base, i64 arcs, const i64* order, const void* values, int bytes,
+                                         void* placed) {
+    const Moved moved = {offsets, new_offsets, rank, base};
     if (bytes == 8)
-        place<u64>(keys, shift, order, values, arcs, placed);
+        place<u64>(keys, moved, order, values, arcs, placed);
     else if (bytes == 4)
-        place<unsigned>(keys, shift, order, values, arcs, placed);
+        place<unsigned>(keys, moved, order, values, arcs, placed);
     else if (bytes == 2)
-        place<unsigned short>(keys, shift, order, values, arcs, placed);
+        place<unsigned short>(keys, moved, order, values, arcs, placed);
     else
-        place<unsigned char>(keys, shift, order, values, arcs, placed);
+        place<unsigned char>(keys, moved, order, values, arcs, placed);
 }
 
 // A plain copy by threads, of words and of the bytes that are left: the driver's own copies do not go from the device's
