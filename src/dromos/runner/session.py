@@ -202,7 +202,11 @@ class Session:
             close = getattr(execution, "close", None)
             if close is not None:  # threads that read, and an open file
                 close()
-        return self._outcome(program, execution, history, keep_on_device)
+        outcome = self._outcome(program, execution, history, keep_on_device)
+        recycle = getattr(self.engine, "recycle", None)
+        if recycle is not None:  # nobody asks the execution for anything any more
+            recycle(execution)
+        return outcome
 
     def _outcome(self, program: Program, execution: Execution, rows: Iterable[Row], keep_on_device: bool) -> Outcome:
         """What a run came to; its steps go into the trace."""

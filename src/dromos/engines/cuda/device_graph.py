@@ -27,7 +27,7 @@ from dromos.engines.cuda.rows import Rows, narrow_offsets, place_rows, types_of
 from dromos.engines.cuda.transfers import to_device
 from dromos.errors import DeviceError
 
-__all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "device_graph", "forget", "keep", "type_defines"]
+__all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "copy_of", "device_graph", "forget", "keep", "type_defines"]
 
 CLASS_DEGREES = (2048, 256, 32, 16, 8, 4, 2, 1)
 """The least degrees of the classes: one block per row, one warp, then 32, 16, 8, 4, 2 lanes and one lane."""
@@ -51,6 +51,8 @@ class DeviceGraph:
         self.symmetric = into is None
         self.modules: dict[Any, Module] = {}
         """Kernels of programs that ran on it, by what they were compiled for."""
+        self.idle: dict[Any, Any] = {}
+        """Runs that have ended, whose memory the next ones take (``reuse.py``)."""
 
     @classmethod
     def from_host(cls, graph: GraphLike, *, renumber: bool = True, residency: Residency | None = None) -> DeviceGraph:
@@ -224,6 +226,14 @@ def device_graph(graph: GraphLike, *, renumber: bool = True, need: Need | None =
         residency = (need or Need()).residency(graph)
         known[key] = DeviceGraph.from_host(graph, renumber=renumber, residency=residency)
         return known[key]
+
+
+def copy_of(graph: GraphLike, *, renumber: bool = True) -> DeviceGraph | None:
+    """The copy of ``graph`` on the current device, if there is one."""
+    import cupy
+
+    with _lock:
+        return _copies_of(graph).get((int(cupy.cuda.Device().id), renumber))
 
 
 def keep(graph: GraphLike, copy: DeviceGraph, *, renumber: bool = True) -> None:

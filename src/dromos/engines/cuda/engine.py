@@ -14,6 +14,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.residency import Need
+from dromos.engines.cuda.reuse import leave_memory, run_of
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.direction import along
 from dromos.errors import DeviceError
@@ -49,11 +50,11 @@ class CudaEngine:
 
         program, graph = along(program, graph)
         try:
-            return CudaExecution(program, graph, self.options)
+            return run_of(program, graph, self.options)
         except cupy.cuda.memory.OutOfMemoryError:
             forget(graph, others=True)
         try:
-            return CudaExecution(program, graph, self.options)
+            return run_of(program, graph, self.options)
         except cupy.cuda.memory.OutOfMemoryError as error:
             forget()
             free, total = cupy.cuda.runtime.memGetInfo()
@@ -61,6 +62,10 @@ class CudaEngine:
                 f"{type(program).__name__} does not fit on the GPU beside the graph: {free / 2**30:.2f} GiB are free "
                 f"of {total / 2**30:.2f} GiB ({error}); use device='cpu', or free memory on the device"
             ) from None
+
+    def recycle(self, run: CudaExecution) -> None:
+        """Take back a run of which nothing is asked any more."""
+        leave_memory(run)
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel called ``name``; it takes the host's graph."""

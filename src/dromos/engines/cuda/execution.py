@@ -43,10 +43,10 @@ class CudaExecution:
 
     def __init__(self, program: Program, graph: GraphLike, options: CudaOptions) -> None:
         check_params(program, graph)
-        self.program, self.graph, self.options = program, graph, options
+        self.options = options
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
-        self._known = known = prepared(self.typed)
+        self.known = known = prepared(self.typed)
         self.analysis, self.always = known.analysis, known.always
         state = known.state_bytes(program, graph)
         if options.packed and self.always:
@@ -57,27 +57,26 @@ class CudaExecution:
         self.memory = State(self.typed, graph.num_vertices, graph.num_arcs)
         self.buffers = Buffers(known, self.on_device)
         self._arguments = np.zeros(1, known.arguments)
-        self._superstep = 0
         self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
-        self._claimed = False
         self._kernels: dict[tuple[Path, bool], Kernel] = {}
         self._modules: dict[Kernel, Module] = {}
         self._by_arc: dict[bool, dict[str, Any]] = {}
         self.rows: Array = np.zeros(0)
-        self._reduced: Any = {  # of no vertices, until a launch folds them
-            f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
-        }
+        self._reduced: Any = {}
+        self.program, self.graph = program, graph
         self._fill()
-        self.stats = self._start()
-        self.caps: Caps = caps_for(
-            self.ir,
-            self.analysis,
-            graph,
-            constants=_SWITCHING,
-            ordered=known.ordered,
-            dominated=known.dominated,
-            switches=self._claimed,
-        )
+        self._start()
+
+    def begin(self, program: Program, graph: GraphLike) -> None:
+        """Begin anew in the same memory, with a program of the same class on the same graph."""
+        self.buffers.clear()
+        self.program, self.graph = program, graph
+        self._fill_context(self._arguments["K"][0])
+        self._start()
+
+    def forget_inputs(self) -> None:
+        """Hold on to the memory alone, until :meth:`begin`."""
+        del self.program, self.graph, self._params, self._tables
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
@@ -111,12 +110,10 @@ class CudaExecution:
         return self._run(Kernel("claiming"), policy, horizon)
 
     def restart(self, **params: Any) -> None:
-        """Start again in the same memory, after a run has ended, with other numbers as parameters."""
-        self.program = type(self.program)(**{**self.program.params, **params})
-        check_params(self.program, self.graph)
-        self._fill_context(self._arguments["K"][0])
-        self._superstep = 0
-        self.stats = self._start()
+        """Start again in the same memory, with other numbers as parameters."""
+        program = type(self.program)(**{**self.program.params, **params})
+        check_params(program, self.graph)
+        self.begin(program, self.graph)
 
     why_not_saved = ""
 
@@ -136,7 +133,24 @@ class CudaExecution:
 
     # ---- launches --------------------------------------------------------------------------------------------------
 
-    def _start(self) -> Stats:
+    def _start(self) -> None:
+        self._superstep, self._claimed = 0, False
+        self.rows = np.zeros(0)
+        self._reduced = {  # of no vertices, until a launch folds them
+            f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
+        }
+        self.stats = self._initialise()
+        self.caps: Caps = caps_for(
+            self.ir,
+            self.analysis,
+            self.graph,
+            constants=_SWITCHING,
+            ordered=self.known.ordered,
+            dominated=self.known.dominated,
+            switches=self._claimed,
+        )
+
+    def _initialise(self) -> Stats:
         if self.graph.num_vertices == 0:
             return self._statistics(None, 0.0, 0)
         control = self._launch(Kernel("supersteps"), "initialise", 1)
@@ -195,7 +209,7 @@ class CudaExecution:
         """The compiled kernel for this graph, which keeps it for the next run of the program."""
         graph = self.on_device
         pack_arcs = PACK_ARCS if kernel.by_source and self._point_at_packs() else 0
-        key = (self._known, kernel, block, pack_arcs, self.options.defines)
+        key = (self.known, kernel, block, pack_arcs, self.options.defines)
         module = graph.modules.get(key)
         if module is None:
             module = graph.modules[key] = module_of(

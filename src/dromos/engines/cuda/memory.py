@@ -151,6 +151,11 @@ class Buffers:
         self.level_counters = cupy.empty(LEVEL_COUNTERS, cupy.uint64)
         self.buckets = cupy.empty(_BUCKETS_BYTES, cupy.uint8)
 
+    def clear(self) -> None:
+        """As they are at the start."""
+        self.bits.data.memset_async(0, self.bits.nbytes)
+        self.report.data.memset_async(0, self._head)
+
     def fill(self, work: Any) -> None:
         """Write the addresses into a kernel's arguments."""
         queue, bitmap = addresses_of(self.queues), addresses_of(self.bits)
