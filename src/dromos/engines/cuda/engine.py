@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -28,6 +28,11 @@ NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
 
 
+@lru_cache(maxsize=16)
+def _keeping(options: CudaOptions) -> CudaOptions:
+    return replace(options, on_device=True)
+
+
 class CudaEngine:
     """Compiles programs with NVRTC and runs them on one CUDA device.
 
@@ -42,7 +47,7 @@ class CudaEngine:
 
     def keeping_results(self) -> CudaEngine:
         """The same engine, but one that leaves results on the device."""
-        return CudaEngine(replace(self.options, on_device=True))
+        return CudaEngine(_keeping(self.options))
 
     def prepare(self, program: Program, graph: GraphLike) -> CudaExecution:
         """The program in its initial state; the graph is copied to the device by the first program that runs on it."""

@@ -61,22 +61,23 @@ class CudaExecution:
         self._kernels: dict[tuple[Path, bool], Kernel] = {}
         self._modules: dict[Kernel, Module] = {}
         self._by_arc: dict[bool, dict[str, Any]] = {}
+        self._caps: dict[bool, Caps] = {}
         self.rows: Array = np.zeros(0)
         self._reduced: Any = {}
         self.program, self.graph = program, graph
         self._fill()
         self._start()
 
-    def begin(self, program: Program, graph: GraphLike) -> None:
-        """Begin anew in the same memory, with a program of the same class on the same graph."""
+    def begin(self, program: Program, graph: GraphLike, copy: DeviceGraph) -> None:
+        """Begin anew in the same memory, with a program of the same class on the same graph, and its copy there."""
         self.buffers.clear()
-        self.program, self.graph = program, graph
+        self.program, self.graph, self.on_device = program, graph, copy
         self._fill_context(self._arguments["K"][0])
         self._start()
 
     def forget_inputs(self) -> None:
         """Hold on to the memory alone, until :meth:`begin`."""
-        del self.program, self.graph, self._params, self._tables
+        del self.program, self.graph, self.on_device, self._params, self._tables
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
@@ -113,7 +114,7 @@ class CudaExecution:
         """Start again in the same memory, with other numbers as parameters."""
         program = type(self.program)(**{**self.program.params, **params})
         check_params(program, self.graph)
-        self.begin(program, self.graph)
+        self.begin(program, self.graph, self.on_device)
 
     why_not_saved = ""
 
@@ -140,15 +141,17 @@ class CudaExecution:
             f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
         }
         self.stats = self._initialise()
-        self.caps: Caps = caps_for(
-            self.ir,
-            self.analysis,
-            self.graph,
-            constants=_SWITCHING,
-            ordered=self.known.ordered,
-            dominated=self.known.dominated,
-            switches=self._claimed,
-        )
+        if self._claimed not in self._caps:
+            self._caps[self._claimed] = caps_for(
+                self.ir,
+                self.analysis,
+                self.graph,
+                constants=_SWITCHING,
+                ordered=self.known.ordered,
+                dominated=self.known.dominated,
+                switches=self._claimed,
+            )
+        self.caps = self._caps[self._claimed]
 
     def _initialise(self) -> Stats:
         if self.graph.num_vertices == 0:
@@ -194,7 +197,7 @@ class CudaExecution:
             self._point_at_messages(kernel)
         arguments["step"]["horizon"] = horizon
         arguments["K"]["superstep"] = self._superstep
-        self.buffers.report[:HEAD_BYTES].data.memset_async(0, HEAD_BYTES)
+        self.buffers.report.data.memset_async(0, HEAD_BYTES)
         grid = module.cooperative_grid(name, block, most=most)
         module.launch(name, grid, block, arguments, together=True)
         control, rows = self.buffers.read(_FIRST_ROWS)

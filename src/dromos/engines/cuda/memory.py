@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import row_type
 from dromos.engines.cuda.prepared import BITMAPS, Prepared
 from dromos.engines.cuda.records import number_of
-from dromos.engines.cuda.transfers import fetch_later, pinned_empty
+from dromos.engines.cuda.transfers import pinned_empty
 from dromos.program import Program, TypedProgram
 
 __all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params"]
@@ -118,21 +117,19 @@ class State:
         return self._offers
 
 
-_places: list[Array] = []  # pinned memory that records are read through: taking some costs more than the read
+class _Place(NamedTuple):
+    """Pinned memory that records are read through: taking some costs more than a read."""
+
+    memory: Array
+    address: int
+
+    @classmethod
+    def of(cls, size: int) -> _Place:
+        memory = pinned_empty(size, np.dtype(np.uint8))
+        return cls(memory, int(memory.ctypes.data))
 
 
-@contextmanager
-def _reading(size: int) -> Iterator[Array]:
-    """Pinned memory of ``size`` bytes at least, for one reader at a time."""
-    try:
-        place = _places.pop()
-    except IndexError:
-        place = pinned_empty(max(size, _USUAL_READ), np.dtype(np.uint8))
-    if len(place) < size:
-        place = pinned_empty(size, np.dtype(np.uint8))
-    yield place
-    if len(place) <= _USUAL_READ:
-        _places.append(place)
+_places: list[_Place] = []  # of the usual size, for one reader at a time
 
 
 class Buffers:
@@ -147,6 +144,7 @@ class Buffers:
         self.control_type = known.control
         self._head = -(-known.control.itemsize // _HEAD_ALIGNMENT) * _HEAD_ALIGNMENT
         self.report = cupy.zeros(self._head + MAX_ROWS * row_type.itemsize, cupy.uint8)
+        self._address = int(self.report.data.ptr)
         self.partial = cupy.empty(2 * _MOST_BLOCKS * known.reduced_bytes, cupy.uint8)
         self.level_counters = cupy.empty(LEVEL_COUNTERS, cupy.uint64)
         self.buckets = cupy.empty(_BUCKETS_BYTES, cupy.uint8)
@@ -163,7 +161,7 @@ class Buffers:
         work["member"] = bitmap[:2]
         for name, place in zip(BITMAPS[2:], bitmap[2:], strict=True):
             work[name] = place
-        base = int(self.report.data.ptr)
+        base = self._address
         work["control"], work["rows"], work["partial"] = base, base + self._head, int(self.partial.data.ptr)
         work["level_counters"], work["max_rows"] = int(self.level_counters.data.ptr), MAX_ROWS
         work["buckets"] = int(self.buckets.data.ptr)
@@ -173,9 +171,16 @@ class Buffers:
         import cupy
 
         size, stream = self._head + rows * row_type.itemsize, cupy.cuda.get_current_stream()
-        with _reading(size) as place:
-            fetch_later(self.report[:size], place, stream)
-            stream.synchronize()
-            raw = place[:size].copy()
+        usual = size <= _USUAL_READ
+        try:
+            place = _places.pop() if usual else _Place.of(size)
+        except IndexError:
+            place = _Place.of(_USUAL_READ)
+        runtime = cupy.cuda.runtime
+        runtime.memcpyAsync(place.address, self._address, size, runtime.memcpyDeviceToHost, stream.ptr)
+        stream.synchronize()
+        raw = place.memory[:size].copy()
+        if usual:
+            _places.append(place)
         control = raw[: self.control_type.itemsize].view(self.control_type)[0]
         return control, raw[self._head :].view(row_type)

@@ -27,9 +27,9 @@ def run_of(program: Program, graph: GraphLike, options: CudaOptions) -> CudaExec
     known = prepared(program.typed(graph_types(graph)))
     copy = copy_of(graph, renumber=options.renumber) if _may_wait(options) else None
     run: CudaExecution | None = None if copy is None else copy.idle.pop(_key(known, options), None)
-    if run is not None:
+    if run is not None and copy is not None:
         check_params(program, graph)
-        run.begin(program, graph)
+        run.begin(program, graph, copy)
         return run
     return CudaExecution(program, graph, options)
 
