@@ -23,7 +23,7 @@ from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.layout import graph_type
 from dromos.engines.cuda.packed_rows import PackedRows, pack_rows
 from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
-from dromos.engines.cuda.rows import Rows, narrow_offsets, place_rows, types_of
+from dromos.engines.cuda.rows import Rows, narrow_offsets, on_its_way, place_rows, types_of
 from dromos.engines.cuda.transfers import to_device
 from dromos.errors import DeviceError
 
@@ -94,14 +94,19 @@ class DeviceGraph:
     def _placed(cls, rows: list[Rows], renumber: bool, residency: Residency | None) -> DeviceGraph:
         """From rows whose offsets are on the device and whose arcs may be on the host."""
         where = Residency() if residency is None else residency
+        scratch = where.scratch or free_bytes() // 2
+        first = on_its_way(rows[0], scratch)
         names = _order(rows[-1].offsets, rows[0].targets.dtype) if renumber else None
-        placed = [
-            place_rows(
+
+        def place(side: Rows) -> Rows:
+            return place_rows(
                 side.offsets, side.targets, side.weights, names,
-                share=where.share, weights_share=where.weights_share, scratch=where.scratch or free_bytes() // 2,
-            )
-            for side in rows
-        ]  # fmt: skip
+                share=where.share, weights_share=where.weights_share, scratch=scratch,
+            )  # fmt: skip
+
+        placed = [place(first)]
+        del first  # and the memory that it came through
+        placed += [place(on_its_way(side, scratch)) for side in rows[1:]]
         ids, rank = (None, None) if names is None else names
         return cls(placed[0], placed[1] if len(rows) > 1 else None, ids=ids, rank=rank, residency=where)
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.spanning import resident_part, spanning_array
-from dromos.engines.cuda.transfers import arriving, to_device
+from dromos.engines.cuda.transfers import Arrival, to_device
 
-__all__ = ["RELABELLING", "Rows", "joined", "narrow_offsets", "place_rows", "types_of"]
+__all__ = ["RELABELLING", "Rows", "joined", "narrow_offsets", "on_its_way", "place_rows", "types_of"]
 
 RELABELLING: Final = '#include "relabel.cuh"'
 _THREADS: Final = 256
@@ -24,6 +24,7 @@ _SCRATCH_BYTES_PER_ARC: Final = 80  # targets and weights that arrive, a key, th
 _LEAST_PIECE, _MOST_PIECE = 1 << 20, 1 << 28
 _ARRIVING: Final = 1 << 24  # arcs of a piece from the host: one is sorted while the next one is under way
 _CUTS_PER_PIECE: Final = 8
+_WORTH_A_THREAD: Final = 32 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ def place_rows(
         placed.append(spanning_array(len(values), values.dtype, resident))
     new_targets, new_weights = placed
     most = min(max(scratch // _SCRATCH_BYTES_PER_ARC, _LEAST_PIECE), _MOST_PIECE)
+    if isinstance(targets, Arrival):
+        most = min(most, _ARRIVING)
     if names is None:
         _copy(module, targets, new_targets, most)
         if weights is not None:
@@ -98,6 +101,21 @@ def place_rows(
     new_offsets = _renumbered_offsets(offsets, names[0])
     _renumber(module, offsets, targets, weights, names[1], Rows(new_offsets, new_targets, new_weights), most)
     return Rows(new_offsets, new_targets, new_weights, sum(on_host), on_host[0])
+
+
+def on_its_way(rows: Rows, scratch: int) -> Rows:
+    """The same rows, with large arrays of the host on their way to the device, if ``scratch`` bytes hold them there.
+
+    Other work goes on meanwhile, and rows are sorted as they come.
+    """
+    arrays = (rows.targets, rows.weights)
+    size = sum(array.nbytes for array in arrays if array is not None)
+    if not isinstance(rows.targets, np.ndarray) or rows.targets.nbytes < _WORTH_A_THREAD:
+        return rows
+    if size + _ARRIVING * _SCRATCH_BYTES_PER_ARC > scratch:
+        return rows
+    targets, weights = (None if array is None else Arrival.begun(array) for array in arrays)
+    return Rows(rows.offsets, targets, weights)
 
 
 def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
@@ -120,8 +138,6 @@ def _renumber(module: Module, offsets: Any, targets: Any, weights: Any, rank: An
     import cupy
 
     vertex = targets.dtype.type
-    if isinstance(targets, np.ndarray):
-        most = min(most, _ARRIVING)
     pieces = list(_pieces(offsets, len(targets), most))
     bounds = [(base, end) for _, _, base, end in pieces]
     space = cupy.empty(max((end - base for base, end in bounds), default=0), cupy.uint64)
@@ -149,8 +165,8 @@ def _pieces_of(values: Any, bounds: Sequence[tuple[int, int]]) -> Iterator[Any]:
     """The ranges of an array on the device, where they are or as they arrive there; None for each of no array."""
     if values is None:
         return repeat(None, len(bounds))
-    if isinstance(values, np.ndarray) and len(bounds) > 1:
-        return arriving(values, bounds)
+    if isinstance(values, Arrival):
+        return (values.array(end)[begin:end] for begin, end in bounds)
     return (_on_device(values[begin:end]) for begin, end in bounds)
 
 
@@ -186,6 +202,8 @@ def joined(rows: Sequence[int], arcs: Sequence[int], most: int) -> Iterator[tupl
 
 
 def _on_device(values: Any) -> Any:
+    if isinstance(values, Arrival):
+        return values.array(len(values))
     return to_device(values) if isinstance(values, np.ndarray) else values
 
 

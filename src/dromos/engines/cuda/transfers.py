@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -21,12 +20,11 @@ from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["arriving", "fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
+__all__ = ["Arrival", "fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
 
-_CHUNK: Final = 2 << 20
-_LARGE: Final = 4 * _CHUNK
+_CHUNK: Final = 4 << 20
+_LARGE: Final = 2 * _CHUNK
 _MOST_THREADS: Final = 8
-_SLOTS: Final = 3  # of an array that arrives in pieces: one is used while two are under way
 _MOST_PINNED: Final = 64 << 20  # of one result
 _ALL_PINNED: Final = 512 << 20  # of all results that are held
 
@@ -45,7 +43,7 @@ def to_host(values: Any, out: Array | None = None) -> Array:
             return pinned
     whole = reused_empty(values.shape, values.dtype) if out is None else out  # whose pages are there, or huge
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
-    _in_lanes(_Lane.fetch, int(values.data.ptr), whole.reshape(-1).view(np.uint8))
+    _in_lanes(int(values.data.ptr), whole.reshape(-1).view(np.uint8))
     return whole
 
 
@@ -89,58 +87,90 @@ def to_device(values: Array) -> Any:
     given = np.ascontiguousarray(values)
     if given.nbytes < _LARGE:
         return cupy.asarray(given)
-    copied = cupy.empty(given.shape, given.dtype)
-    cupy.cuda.get_current_stream().synchronize()  # nobody writes there any more
-    _in_lanes(_Lane.send, int(copied.data.ptr), given.reshape(-1).view(np.uint8))
-    return copied
+    arrival = Arrival(given)
+    arrival.bring()
+    return arrival.array(len(given))
 
 
-def arriving(values: Array, bounds: Sequence[tuple[int, int]]) -> Iterator[Any]:
-    """The ranges ``bounds`` of a host's array on the current device, one at a time.
+class Arrival:
+    """A large array of the host on its way to the current device, chunk by chunk from its beginning."""
 
-    The next ones are under way while one is used. What reads a range has to be on the current stream before the next
-    one is asked for; its memory is then written to again.
-    """
+    def __init__(self, values: Array) -> None:
+        import cupy
+
+        self._given = np.ascontiguousarray(values)
+        self._copied = cupy.empty(self._given.shape, self._given.dtype)
+        cupy.cuda.get_current_stream().synchronize()  # nobody writes there any more
+        self._device, self._data = cupy.cuda.Device().id, self._given.reshape(-1).view(np.uint8)
+        self._next, self._chunks = count(), -(-self._given.nbytes // _CHUNK)
+        self._arrived, self._in_a_row = bytearray(self._chunks), 0
+        self._changed = threading.Condition()
+        self._error: BaseException | None = None
+        self.nbytes, self.dtype = self._given.nbytes, self._given.dtype
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    @classmethod
+    def begun(cls, values: Array) -> Arrival:
+        """One that other threads bring."""
+        arrival = cls(values)
+        threading.Thread(target=arrival._bring_or_tell, daemon=True).start()
+        return arrival
+
+    def bring(self) -> None:
+        """Copy all of it, several threads at a time."""
+        run_team(self._carry, threads=max(1, min(num_threads(), _MOST_THREADS, self._chunks)))
+
+    def array(self, end: int) -> Any:
+        """The array on the device, when its first ``end`` entries are there."""
+        size = end * (self.nbytes // max(len(self), 1))
+        with self._changed:
+            self._changed.wait_for(lambda: self._error is not None or self._in_a_row * _CHUNK >= size)
+            if self._error is not None:
+                raise self._error
+        return self._copied
+
+    def _bring_or_tell(self) -> None:
+        try:
+            self.bring()
+        except BaseException as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+
+    def _carry(self, thread: int, threads: int) -> None:
+        import cupy
+
+        address = int(self._copied.data.ptr)
+        with cupy.cuda.Device(self._device), _lane(self._device) as lane:
+            while (number := next(self._next)) < self._chunks:
+                begin = number * _CHUNK
+                lane.send(address + begin, self._data[begin : begin + _CHUNK])
+                self._tell(number)
+
+    def _tell(self, number: int) -> None:
+        """Chunk ``number`` is there."""
+        with self._changed:
+            self._arrived[number] = 1
+            if number == self._in_a_row:
+                after = self._arrived.find(0, number)
+                self._in_a_row = self._chunks if after < 0 else after
+                self._changed.notify_all()
+
+
+def _in_lanes(address: int, data: Array) -> None:
+    """Fetch ``data`` from an address on the current device, several threads at a time."""
     import cupy
 
-    given = np.ascontiguousarray(values)
-    stream, device = cupy.cuda.get_current_stream(), cupy.cuda.Device().id
-    longest = max((end - begin for begin, end in bounds), default=0)
-    slots = [cupy.empty(longest, given.dtype) for _ in range(min(_SLOTS, len(bounds)))]
-    read = [cupy.cuda.Event(disable_timing=True) for _ in slots]
-    stream.synchronize()  # nobody writes there any more
-
-    def bring(number: int) -> Any:
-        begin, end = bounds[number]
-        slot = number % _SLOTS
-        with cupy.cuda.Device(device):
-            read[slot].synchronize()
-            piece = slots[slot][: end - begin]
-            _in_lanes(_Lane.send, int(piece.data.ptr), given[begin:end].reshape(-1).view(np.uint8))
-        return piece
-
-    with ThreadPoolExecutor(1) as pool:
-        coming = deque(pool.submit(bring, number) for number in range(min(_SLOTS - 1, len(bounds))))
-        for number in range(len(bounds)):
-            piece = coming.popleft().result()
-            if number + _SLOTS - 1 < len(bounds):
-                coming.append(pool.submit(bring, number + _SLOTS - 1))
-            yield piece
-            read[number % _SLOTS].record(stream)
-
-
-def _in_lanes(move: Callable[[_Lane, list[tuple[int, Array]]], None], address: int, data: Array) -> None:
-    """Move ``data`` from or to an address on the current device, several threads at a time."""
-    import cupy
-
-    device, size = cupy.cuda.Device().id, data.nbytes
+    device, size, half = cupy.cuda.Device().id, data.nbytes, _CHUNK // 2
 
     def copy(thread: int, threads: int) -> None:
         with cupy.cuda.Device(device), _lane(device) as lane:
-            begins = range(thread * _CHUNK, size, threads * _CHUNK)
-            move(lane, [(address + begin, data[begin : min(begin + _CHUNK, size)]) for begin in begins])
+            begins = range(thread * half, size, threads * half)
+            lane.fetch([(address + begin, data[begin : min(begin + half, size)]) for begin in begins])
 
-    run_team(copy, threads=max(1, min(num_threads(), _MOST_THREADS, size // _CHUNK)))
+    run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // half))
 
 
 def pinned_empty(rows: int, dtype: np.dtype[Any]) -> Array:
@@ -177,40 +207,39 @@ def send_later(values: Array, out: Any, stream: Any) -> None:
 
 
 class _Lane:
-    """A stream of the current device, and two buffers that the device reads and writes: one while the other is used."""
+    """A stream of the current device, and memory that the device reads and writes."""
 
     def __init__(self) -> None:
         import cupy
 
         self.runtime, self.stream = cupy.cuda.runtime, cupy.cuda.Stream(non_blocking=True)
-        self.staged = [np.frombuffer(cupy.cuda.alloc_pinned_memory(_CHUNK), np.uint8, _CHUNK) for _ in range(2)]
+        self.staged = np.frombuffer(cupy.cuda.alloc_pinned_memory(_CHUNK), np.uint8, _CHUNK)
+        self.address = int(self.staged.ctypes.data)
         self.done = [cupy.cuda.Event(disable_timing=True) for _ in range(2)]
 
     def fetch(self, pieces: list[tuple[int, Array]]) -> None:
-        """Copy from addresses on the device."""
+        """Copy from addresses on the device: into one half of the memory while the other is read."""
+        half = _CHUNK // 2
         for number in range(len(pieces) + 1):
             if number < len(pieces):
                 source, out = pieces[number]
-                self._copy(number % 2, self.staged[number % 2].ctypes.data, source, out.nbytes, to_host=True)
+                at, kind = number % 2, self.runtime.memcpyDeviceToHost
+                self.runtime.memcpyAsync(self.address + at * half, source, out.nbytes, kind, self.stream.ptr)
+                self.done[at].record(self.stream)
             if number:
                 _, out = pieces[number - 1]
-                self.done[(number - 1) % 2].synchronize()
-                out[:] = self.staged[(number - 1) % 2][: out.nbytes]
+                at = (number - 1) % 2
+                self.done[at].synchronize()
+                out[:] = self.staged[at * half : at * half + out.nbytes]
 
-    def send(self, pieces: list[tuple[int, Array]]) -> None:
-        """Copy to addresses on the device."""
-        for number, (target, values) in enumerate(pieces):
-            if number > 1:
-                self.done[number % 2].synchronize()
-            staged = self.staged[number % 2]
-            staged[: values.nbytes] = values
-            self._copy(number % 2, target, staged.ctypes.data, values.nbytes, to_host=False)
+    def send(self, target: int, values: Array) -> None:
+        """Copy one chunk to an address on the device; other lanes use the link while this one fills its memory.
+
+        Threads of Python wait for each other at every call, so there are few calls, and chunks are large.
+        """
+        self.staged[: values.nbytes] = values
+        self.runtime.memcpyAsync(target, self.address, values.nbytes, self.runtime.memcpyHostToDevice, self.stream.ptr)
         self.stream.synchronize()
-
-    def _copy(self, buffer: int, target: int, source: int, size: int, *, to_host: bool) -> None:
-        kind = self.runtime.memcpyDeviceToHost if to_host else self.runtime.memcpyHostToDevice
-        self.runtime.memcpyAsync(target, source, size, kind, self.stream.ptr)
-        self.done[buffer].record(self.stream)
 
 
 _idle: dict[int, list[_Lane]] = {}  # by device; kept, since a lane takes longer to make than to use
