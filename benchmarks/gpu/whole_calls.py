@@ -5,12 +5,16 @@ copied to the host, ``mb`` of it. ``of_must`` is ``kept_ms`` over 1.3 times the 
 ``host_of_must`` is ``host_ms`` over that and a copy at 20 GB/s: at most 1 is reached. Distances of joint searches
 come to the host in any case. On ``parallel21``, a uniform graph with each edge twice, the simple graph is made by the
 first call and kept, so the device's time is that of the simple graph's kernel. ``first copy`` is a graph's way to the
-device.
+device, where it is renumbered and its rows are sorted; ``arcs alone`` is the way without that.
+
+The rows after those are other algorithms, on a smaller graph; their ``device_ms`` is the time in supersteps and kernels
+that the trace of the call tells, so what is above it was spent on the host before, between and after them.
 """
 
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -32,9 +36,13 @@ __all__ = ["KEY", "run"]
 KEY = ("work", "graph")
 GRAPHS = ("kron22",)
 _CALLS = 12
+_MOST_SECONDS = 2.0  # of the calls of one row
 _LABEL_ROUNDS, _JOINT = 10, 64
 _LABELS = f"label propagation, {_LABEL_ROUNDS} rounds"
-_COPIED = {"level", "parent", "distance", "rank", "label", "core", "triangles", "centrality"}
+_COPIED = {
+    "level", "parent", "distance", "rank", "label", "core", "triangles", "centrality", "hub", "authority", "y", "member",
+    "clustering",
+}  # fmt: skip
 
 Call = Callable[..., Any]
 
@@ -53,6 +61,33 @@ def _calls(case: Resident) -> dict[str, Call]:
     }
 
 
+def _other_calls(case: Resident) -> dict[str, Call]:
+    """What is measured by its trace."""
+    graph, limit = case.graph, {"tol": 0.0, "on_limit": "return"}
+    many = case.random_sources(_JOINT, 1).tolist()
+    x = np.random.default_rng(1).random(graph.num_vertices)
+    return {
+        "random walk with restart": lambda **how: dr.random_walk_with_restart(graph, case.sources[0], **how),
+        "pagerank by weights": lambda **how: dr.pagerank(case.weighted, max_iter=20, **limit, **how),
+        "pagerank, residual form": lambda **how: dr.pagerank(graph, method="delta", **how),
+        "personalized pagerank, 4 sources": lambda **how: dr.personalized_pagerank(
+            graph, case.sources[:4], max_iter=10, **limit, **how
+        ),
+        "eigenvector, 20 iterations": lambda **how: dr.eigenvector(graph, max_iter=20, **limit, **how),
+        "katz, 20 iterations": lambda **how: dr.katz(graph, alpha=1e-5, max_iter=20, **limit, **how),
+        "hits, 10 iterations": lambda **how: dr.hits(graph, max_iter=10, **limit, **how),
+        "sparse matrix times vector": lambda **how: dr.spmv(graph, x, **how),
+        "8-core": lambda **how: dr.k_core(graph, 8, **how),
+        "strong components": lambda **how: dr.strongly_connected_components(graph, **how),
+        "clustering": lambda **how: dr.clustering(graph, **how),
+        "maximal independent set": lambda **how: dr.maximal_independent_set(graph, **how),
+        f"{_JOINT} joint searches": lambda **how: dr.multi_source_bfs(graph, many, **how),
+        f"closeness from {_JOINT} sources": lambda **how: dr.closeness(graph, sources=many, **how),
+        f"harmonic centrality of {_JOINT}": lambda **how: dr.harmonic(graph, nbunch=many, **how),
+        f"betweenness, {_JOINT} sources": lambda **how: dr.betweenness(graph, sources=many, **how),
+    }
+
+
 def run(quick: bool = False, graphs: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """A row for each graph and algorithm."""
     from dromos.runner.devices import engine_for
@@ -63,9 +98,14 @@ def run(quick: bool = False, graphs: Collection[str] = ()) -> Iterator[dict[str,
         for work, call in _calls(case).items():
             yield _row(case.name, work, _device_ms(engine, case, work), call)
         yield _joint_row(case)
-        yield _copy_row(case)
+        yield from _copy_rows(case)
         case.release()
     yield from _parallel_rows("parallel14" if quick else "parallel21")
+    case = resident("kron14" if quick else "kron20", 4)
+    for work, call in _other_calls(case).items():
+        call(device="cuda")  # compiles
+        device = statistics.median(1e3 * call(device="cuda").trace.seconds for _ in range(3))
+        yield _row(case.name, work, device, call)
 
 
 def _device_ms(engine: Engine, case: Resident, name: str) -> float:
@@ -108,17 +148,24 @@ def _joint_row(case: Resident) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _copy_row(case: Resident) -> dict[str, Any]:
-    """A graph on the host, with its memory touched, to the device and under the ids of the device."""
+def _copy_rows(case: Resident) -> Iterator[dict[str, Any]]:
+    """A graph on the host, with its memory touched, to the device: under the ids of the device, and its arcs alone."""
     from dromos.engines.cuda.device_graph import device_graph, forget
+    from dromos.engines.cuda.transfers import to_device
 
     graph, times = case.csr.host(False), []
-    for _ in range(4):
+    for _ in range(6):
         forget(graph)
         times.append(wall_ms(lambda: device_graph(graph)))
-    ms, size = min(times[1:]), graph.offsets.nbytes + graph.targets.nbytes
-    say(f"  {case.name}, first copy: {ms:.1f} ms, {size / ms / 1e6:.1f} GB/s")
-    return {"work": "first copy", "graph": case.name, "host_ms": ms, "mb": size / 1e6, "gb_s": size / ms / 1e6}
+    alone = [wall_ms(lambda: to_device(graph.targets)) for _ in range(6)]
+    arcs = graph.targets.nbytes
+    for name, measured, size in (
+        ("first copy", times, graph.offsets.nbytes + arcs),
+        ("first copy, arcs alone", alone, arcs),
+    ):
+        ms = min(measured[1:])
+        say(f"  {case.name}, {name}: {ms:.1f} ms, {size / ms / 1e6:.1f} GB/s")
+        yield {"work": name, "graph": case.name, "host_ms": ms, "mb": size / 1e6, "gb_s": size / ms / 1e6}
 
 
 def _parallel_rows(name: str) -> Iterator[dict[str, Any]]:
@@ -139,4 +186,7 @@ def _parallel_rows(name: str) -> Iterator[dict[str, Any]]:
 def _median(call: Callable[[], Any]) -> float:
     """The median of calls after one that compiles and copies."""
     call()
-    return statistics.median(wall_ms(call) for _ in range(_CALLS))
+    times, begin = [wall_ms(call)], time.perf_counter()
+    while len(times) < _CALLS and time.perf_counter() - begin < _MOST_SECONDS:
+        times.append(wall_ms(call))
+    return statistics.median(times)

@@ -36,6 +36,7 @@ from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.identity_cache import IdentityCache
 from dromos.plan.cost import Cost, SplitCost
 from dromos.runner import Options, Result, Session
 
@@ -47,6 +48,7 @@ COST: Final = Cost(passes=20, split=ITERATION.times(20))
 
 METHODS = ("power", "delta")
 _ITERATIONS = 100
+_kept: Final = IdentityCache()  # sums of weights cost a pass over all of them
 
 
 class _PageRank(dr.Program):
@@ -323,8 +325,8 @@ def _shares(graph: Graph, given: Any, name: str) -> Array:
 
 
 def out_strength(graph: Graph) -> Array:
-    """The sum of the weights of each vertex's out-edges."""
-    return row_sums(graph, lambda piece: np.asarray(piece.weights))
+    """The sum of the weights of each vertex's out-edges; found once for a graph, and not to be written to."""
+    return _kept.once(graph, "out strength", lambda: row_sums(graph, lambda piece: np.asarray(piece.weights)))
 
 
 def verify(graph: Graph, rank: Array, alpha: float, jump: Array, sink: Array, *, tolerance: float) -> None:
