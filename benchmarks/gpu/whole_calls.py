@@ -40,8 +40,8 @@ _MOST_SECONDS = 2.0  # of the calls of one row
 _LABEL_ROUNDS, _JOINT = 10, 64
 _LABELS = f"label propagation, {_LABEL_ROUNDS} rounds"
 _COPIED = {
-    "level", "parent", "distance", "rank", "label", "core", "triangles", "centrality", "hub", "authority", "y", "member",
-    "clustering",
+    "level", "parent", "distance", "rank", "label", "core", "triangles", "centrality", "hub", "authority", "y",
+    "member", "clustering",
 }  # fmt: skip
 
 Call = Callable[..., Any]
