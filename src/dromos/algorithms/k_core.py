@@ -20,7 +20,7 @@ from dromos.algorithms.core_numbers import Peel, core_numbers, peeled_graph
 from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["KCoreResult", "k_core", "verify"]
 
@@ -50,12 +50,12 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
     session = Session("k_core", graph, **how)
     wanted = core_numbers(graph, **how).degeneracy if k is None else count_of(k, "k")
     on = peeled_graph(graph)
-    left = session.run(Peel(k=wanted, degree=on.out_degree), on).fields["left"]
-    member = left >= wanted
+    left = session.run(Peel(k=wanted, degree=on.out_degree), on, keep_on_device=True).fields["left"]
+    member, module = left >= wanted, array_module(left)
     return session.result(
         KCoreResult,
-        {"member": member, "degree": np.where(member, left, 0)},
-        values={"count": int(np.count_nonzero(member)), "k": wanted},
+        {"member": member, "degree": module.where(member, left, 0)},
+        values={"count": int(module.count_nonzero(member)), "k": wanted},
         verifier=lambda result: verify(on, wanted, result["member"], result["degree"]),
     )
 

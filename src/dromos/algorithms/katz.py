@@ -20,7 +20,7 @@ from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["Katz", "KatzResult", "katz", "verify"]
 
@@ -96,9 +96,9 @@ def katz(
     check_on_limit(on_limit)
     if graph.num_vertices == 0:
         return session.result(KatzResult, {"centrality": np.empty(0)}, verifier=lambda result: None)
-    outcome = session.run(Katz(**params), on, max_iter=limit)
+    outcome = session.run(Katz(**params), on, max_iter=limit, keep_on_device=True)
     found = outcome.fields["centrality"]
-    length = float(np.linalg.norm(found)) if normalized and found.any() else 1.0
+    length = float(array_module(found).linalg.norm(found)) if normalized and found.any() else 1.0
     promised = tol if outcome.finished == "converged" else np.inf
     result = session.result(
         KatzResult,

@@ -21,7 +21,7 @@ from dromos.algorithms.arguments import count_of, simple, sources_of_arcs, symme
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["IndependentSet", "IndependentSetResult", "maximal_independent_set", "verify"]
 
@@ -75,12 +75,12 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     session = Session("maximal_independent_set", graph, **how)
     on = symmetric(simple(graph))
     priority = np.random.default_rng(count_of(seed, "seed")).permutation(graph.num_vertices) + 1
-    state = session.run(IndependentSet(rank=priority), on).fields["state"]
+    state = session.run(IndependentSet(rank=priority), on, keep_on_device=True).fields["state"]
     member = state == _MEMBER
     return session.result(
         IndependentSetResult,
         {"member": member},
-        values={"count": int(np.count_nonzero(member))},
+        values={"count": int(array_module(member).count_nonzero(member))},
         verifier=lambda result: verify(on, result["member"]),
     )
 

@@ -24,7 +24,7 @@ from dromos.algorithms.connected_components import component_sizes
 from dromos.algorithms.verifying import expand, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module, on_host
 
 __all__ = ["Color", "Reach", "StrongComponentsResult", "Trim", "strongly_connected_components", "verify"]
 
@@ -122,12 +122,13 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Stron
     ([0, 0, 2, 3], 3)
     """
     session = Session("strongly_connected_components", graph, **how)
-    fields = session.native("components") if graph.symmetric else _searched(session, graph)
+    fields = session.native("components", keep_on_device=True) if graph.symmetric else _searched(session, graph)
     label = _labels(session, graph) if fields is None else fields["label"]
-    count = int(np.count_nonzero(label == np.arange(len(label))))
+    module = array_module(label)
+    count = int(module.count_nonzero(label == module.arange(len(label))))
     return session.result(
         StrongComponentsResult,
-        {"label": label, "size": lambda: component_sizes(label)},
+        {"label": label, "size": lambda: component_sizes(on_host(label))},
         values={"count": count},
         vertex_fields={"label"},
         verifier=lambda result: verify(graph, result["label"], count),

@@ -13,7 +13,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.layout import row_type
 from dromos.engines.cuda.prepared import BITMAPS, Prepared
 from dromos.engines.cuda.records import number_of
-from dromos.engines.cuda.transfers import pinned_empty
+from dromos.engines.cuda.transfers import pinned_empty, to_device
 from dromos.program import Program, TypedProgram
 
 __all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params"]
@@ -50,13 +50,24 @@ def fill_params(context: Any, program: Program, typed: TypedProgram, in_order: C
     for spec in typed.ir.context_params:
         value = program.params[spec.name]
         if spec.per_vertex or spec.size is not None:
-            array = cupy.asarray(value, dtype=typed.types.resolve(spec.dtype))
+            array = _on_device(value, typed.types.resolve(spec.dtype))
             array = cupy.ascontiguousarray(in_order(array) if spec.per_vertex else array)
             kept.append(array)
             context[f"p_{spec.name}"] = address(array)
         else:
             context[f"p_{spec.name}"] = value
     return kept
+
+
+def _on_device(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Given values on the device; one that stands for all is not written out on the host."""
+    import cupy
+
+    if not isinstance(value, np.ndarray):
+        return cupy.asarray(value, dtype=dtype)
+    if value.size and not any(value.strides):
+        return cupy.full(value.shape, value.flat[0], dtype)
+    return to_device(np.asarray(value, dtype))
 
 
 class State:
