@@ -21,7 +21,7 @@ from dromos.algorithms.spmv import SpMV
 from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["HITSResult", "hits", "verify"]
 
@@ -64,18 +64,20 @@ def hits(
     n, back = graph.num_vertices, on.transpose
     hub = authority = np.full(n, 1 / max(n, 1))
     change = np.inf if on.num_arcs else 0.0
+    session.keep_between_runs()
+    product = SpMV(x=hub)
     for _ in range(limit if on.num_arcs else 0):
         before = hub, authority
-        authority = _shares(session.run(SpMV(x=hub), on).fields["y"])
-        hub = _shares(session.run(SpMV(x=authority), back).fields["y"])
-        change = max(float(np.abs(a - b).sum()) for a, b in zip(before, (hub, authority), strict=True))
+        authority = _shares(session.run(product.given(x=hub), on, keep_on_device=True).fields["y"])
+        hub = _shares(session.run(product.given(x=authority), back, keep_on_device=True).fields["y"])
+        change = max(_change(*pair) for pair in zip(before, (hub, authority), strict=True))
         if change < tolerance:
             break
     done = change < tolerance or not on.num_arcs
     session.finished = "converged" if done else ""
     result = session.result(
         HITSResult,
-        {"hub": hub, "authority": authority},
+        {"hub": session.for_caller(hub), "authority": session.for_caller(authority)},
         verifier=lambda result: verify(on, result["hub"], result["authority"], tolerance=tol if done else np.inf),
     )
     return settled(
@@ -84,8 +86,12 @@ def hits(
 
 
 def _shares(values: Array) -> Array:
-    total = values.sum()
-    return values / total if total > 0 else np.full(len(values), 1 / max(len(values), 1))
+    total = float(values.sum())
+    return values / total if total > 0 else array_module(values).full(len(values), 1 / max(len(values), 1))
+
+
+def _change(before: Array, after: Array) -> float:
+    return float(abs(array_module(after).asarray(before) - after).sum())
 
 
 def verify(graph: Graph, hub: Array, authority: Array, *, tolerance: float) -> None:

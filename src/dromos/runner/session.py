@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dromos.compiling import compile_seconds
+from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, NativeKernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
@@ -80,6 +81,7 @@ class Session:
         self._programs_at_once, self._ran_on = cold and not self._at_once, ""
         if self._at_once:
             self.engine = engine_for("numpy", threads)
+        self._keeps = keep_on_device
         if keep_on_device and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
         if not (getattr(self.engine, "streams", False) or getattr(self.engine, "reads_stores", False)):
@@ -96,6 +98,18 @@ class Session:
         self._begin_of_thread = time.thread_time()
         self.check_file()
         graph.check_shared_rows()
+
+    def keep_between_runs(self) -> None:
+        """Have fields that are asked for with ``keep_on_device`` stay on a device until the session's result is made.
+
+        For algorithms that give the fields of one program to the next.
+        """
+        if self._checkpoint is None and hasattr(self.engine, "keeping_results"):
+            self.engine = self.engine.keeping_results()
+
+    def for_caller(self, values: Array) -> Array:
+        """``values`` where the caller wants them: on the host, unless they were asked to stay on the device."""
+        return values if self._keeps else on_host(values)
 
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""
