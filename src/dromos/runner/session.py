@@ -218,7 +218,7 @@ class Session:
                 close()
         outcome = self._outcome(program, execution, history, keep_on_device)
         recycle = getattr(self.engine, "recycle", None)
-        if recycle is not None:  # nobody asks the execution for anything any more
+        if recycle is not None and path is None:  # nobody asks the execution for anything any more
             recycle(execution)
         return outcome
 

@@ -6,7 +6,7 @@ transpose, and its sums are ready when its search is. From a sample, searches go
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,12 @@ from dromos.algorithms.verifying import matrix
 from dromos.dtypes import Array
 from dromos.engines.joint_groups import Found
 from dromos.graph import Graph
+from dromos.parallel import in_blocks
 from dromos.runner import Session
 
 __all__ = ["Sums", "sampled", "sums_from", "sums_to"]
+
+_BLOCK: Final = 1 << 13  # vertices whose distances are added up at once
 
 
 class Sums(NamedTuple):
@@ -52,12 +55,19 @@ def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, mem
     reached, distance_sum, inverse_sum = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
 
     def gather(found: Found) -> None:
-        assert found.distance is not None
-        for row in found.distance:
-            there = row > 0
-            reached[there] += 1
-            distance_sum[there] += row[there]
-            inverse_sum[there] += 1.0 / row[there]
+        rows = found.distance
+        assert rows is not None
+
+        def part(begin: int, end: int) -> None:
+            block = rows[:, begin:end]
+            there = block > 0
+            reached[begin:end] += np.count_nonzero(there, axis=0)
+            distance_sum[begin:end] += np.where(there, block, 0).sum(axis=0, dtype=np.int64)
+            inverses = np.divide(1.0, block, out=np.zeros(block.shape), where=there)
+            for row in inverses:  # one source after the other: the same digits however vertices are blocked
+                inverse_sum[begin:end] += row
+
+        in_blocks(part, n, block=_BLOCK)
 
     found = search(session, graph, sources, gather, distance=np.int32, grouping=grouping, memory=memory)
     others = np.full(n, len(sources))
