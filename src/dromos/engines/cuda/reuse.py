@@ -39,7 +39,8 @@ def leave_memory(run: CudaExecution) -> None:
     copy, known, options = run.on_device, run.known, run.options
     aliased = options.on_device and copy.rank is None  # the caller has the fields themselves
     size = known.state_bytes(run.program, run.graph)
-    if aliased or known.in_given_order or not _may_wait(options) or size > _MOST_IDLE or not run.stats.finished:
+    fits = _may_wait(options) and run.graph.num_vertices > 0 and size <= _MOST_IDLE
+    if aliased or known.in_given_order or not fits or not run.stats.finished:
         return
     run.forget_inputs()
     key, idle = _key(known, options), copy.idle
