@@ -61,7 +61,7 @@ class CudaLeaf:
         from dromos.engines.cuda.engine import CudaEngine
 
         with cupy.cuda.Device(self.device):
-            kernel = CudaEngine().native(name)
+            kernel = CudaEngine({"memory": self.memory}).native(name)
         if kernel is None:
             return None
 
