@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dromos as dr
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.engines.parts import Leaf
 from dromos.engines.reference_part import ReferenceLeaf
@@ -22,6 +25,7 @@ from tests.program import programs
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
 from tests.program.running import graphs
+from tests.runner.test_checkpoint import Killed, killed_at
 from tests.sizes import examples
 
 EDGE_VALUES = [type(p) for p in programs.examples(3) if type(p).ir().edge_fields or type(p).ir().edge_params]
@@ -83,3 +87,18 @@ def test_grids_that_do_not_fit(text: str, reason: str) -> None:
 
 def test_the_squarest_grid() -> None:
     assert [str(Grid.parse("2d", parts)) for parts in (1, 2, 6, 7, 16)] == ["1x1", "1x2", "2x3", "1x7", "4x4"]
+
+
+@pytest.mark.parametrize("kind", [programs.BFS, programs.PageRank], ids=lambda kind: kind.__name__)
+def test_a_grid_goes_on_from_a_checkpoint(kind: type[Program], tmp_path: FilePath) -> None:
+    graph = weighted(generators.path(40))
+    program = next(program for program in programs.examples(40) if type(program) is kind)
+    how = {"device": PlacedEngine(VectorisedLeaf(), grid=Grid(2, 2)), "path": "sync-push-dd", "max_iter": 8}
+    whole = dr.run(program, graph, **how)
+    saved = {"checkpoint": tmp_path / "saved", "checkpoint_every": 0}
+    with pytest.raises(Killed):
+        dr.run(program, graph, progress=killed_at(4), **how, **saved)
+    again = dr.run(program, graph, **how, **saved)
+    assert again.trace[0].path == "checkpoint"
+    for name in whole:
+        assert again[name].tobytes() == whole[name].tobytes(), name
