@@ -24,7 +24,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
-COST: Final = Cost(passes=0.5, split=SplitCost(arcs=0, vertices=0.55, crossing=13, steps=8.3, inner=True))
+COST: Final = Cost(passes=0.5, split=SplitCost(arcs=0, vertices=0.55, crossing=13, steps=6, inner=True))
 
 
 class BFS(dr.Program):

@@ -32,7 +32,9 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
-COST: Final = Cost(passes=3, split=SplitCost(arcs=10, vertices=25, crossing=0, steps=14, inner=True))
+COST: Final = Cost(
+    passes=3, split=SplitCost(arcs=11, vertices=28, crossing=0, steps=16, inner=True, growth=0.6, on_device=0.55)
+)
 
 
 @cache

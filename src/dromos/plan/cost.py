@@ -28,12 +28,14 @@ class SplitCost:
     growth: float = 1.0
     """The work at a part's vertices grows with this power of their share: where it is less than 1, a vertex of a small
     part gets messages in more of the supersteps, since nearly all of its neighbours are elsewhere."""
+    on_device: float = 1.0
+    """How often a GPU goes along its arcs and looks at its vertices, by how often a CPU does."""
 
     def times(self, count: float) -> SplitCost:
         """So many of it, one after the other.
 
         >>> SplitCost(1, 2, 3, 4).times(2)
-        SplitCost(arcs=2, vertices=4, crossing=6, steps=8, inner=False, growth=1.0)
+        SplitCost(arcs=2, vertices=4, crossing=6, steps=8, inner=False, growth=1.0, on_device=1.0)
         """
         return replace(
             self,

@@ -61,6 +61,10 @@ def predicted_run(work: SplitCost, arcs: Sequence[float], vertices: Sequence[flo
     0.21
     >>> round(predicted_run(SplitCost(2, 0, 0, 10, inner=True), [5e8, 5e8], [0, 0], rates), 3)
     0.51
+    >>> round(predicted_run(SplitCost(2, 0, 0, 10, inner=True, on_device=0.5), [5e8, 5e8], [0, 0], rates), 3)
+    0.51
+    >>> round(predicted_run(SplitCost(2, 0, 0, 0, on_device=0.5), [1e8, 18e8], [0, 0], rates), 3)
+    0.2
     >>> round(predicted_run(SplitCost(0, 1, 0, 0, growth=0.5), [0, 0], [1e6, 3e6], rates), 4)
     0.002
     """
@@ -74,7 +78,8 @@ def predicted_run(work: SplitCost, arcs: Sequence[float], vertices: Sequence[flo
     link, total = min(r.bytes for r in rates), max(sum(vertices), 1.0)
     looked_at = [work.vertices * total * (count / total) ** work.growth for count in vertices]
     slowest = max(
-        r.seconds(load * work.arcs, count, long=is_host) + away * work.crossing / link
+        (1.0 if is_host else work.on_device) * r.seconds(load * work.arcs, count, long=is_host)
+        + away * work.crossing / link
         for r, load, count, away, is_host in zip(rates, loads, looked_at, told, on_host, strict=True)
     )
     return slowest + work.steps * max(r.step for r in rates)
