@@ -119,8 +119,8 @@ def on_its_way(rows: Rows, scratch: int) -> Rows:
 
 
 def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
-    for begin in range(0, len(values), most):
-        piece = _on_device(values[begin : begin + most])
+    bounds = [(begin, min(begin + most, len(values))) for begin in range(0, len(values), most)]
+    for (begin, _), piece in zip(bounds, _pieces_of(values, bounds), strict=True):
         blocks = _blocks(piece.nbytes // 4)
         module.launch("copy_words", blocks, _THREADS, piece, np.int64(piece.nbytes), placed[begin:])
 
