@@ -148,11 +148,11 @@ def test_a_run_taken_up_again_has_the_same_digits(graph: Graph, in_blocks: list[
 
 def test_small_graphs_short_runs_and_long_rows_go_by_rows(graph: Graph, in_blocks: list[int]) -> None:
     offsets, sources = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
-    assert arc_blocks.is_worth_blocks(offsets, sources, 8)
-    assert not arc_blocks.is_worth_blocks(offsets, sources.astype(np.uint64), 8)
+    assert arc_blocks.is_worth_blocks(graph, offsets, sources, 8)
+    assert not arc_blocks.is_worth_blocks(graph, offsets, sources.astype(np.uint64), 8)
     for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE", "LONGEST_ROW"):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(arc_blocks, name, 1 << 40)
-            assert not arc_blocks.is_worth_blocks(offsets, sources, 8)
+            assert not arc_blocks.is_worth_blocks(graph, offsets, sources, 8)
     dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=offers_module._BLOCKS_FROM)
     assert not in_blocks

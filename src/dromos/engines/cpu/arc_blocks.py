@@ -73,13 +73,15 @@ class ArcBlocks:
         )  # fmt: skip
 
 
-def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
-    """Whether a graph with these in-rows is to be gathered in blocks, if there are ``value_bytes`` for each vertex.
+def is_worth_blocks(graph: Any, offsets: Array, sources: Array, value_bytes: int) -> bool:
+    """Whether a graph, with these in-rows, is to be gathered in blocks, if there are ``value_bytes`` for each vertex.
 
     By the graph, the type of the values and the machine, never by the number of threads: the digits of sums depend on
     it.
 
-    >>> is_worth_blocks(np.array([0, 1, 2], np.uint32), np.array([1, 0], np.uint32), 8)
+    >>> import dromos as dr
+    >>> ring = dr.generators.cycle(5)
+    >>> is_worth_blocks(ring, ring.offsets.astype(np.uint32), ring.targets.astype(np.uint32), 8)
     False
     """
     n, arcs = len(offsets) - 1, len(sources)
@@ -88,7 +90,8 @@ def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
     tiles = -(-n // _ROWS) * -(-n >> _SPAN)
     if arcs < LEAST_ARCS * tiles or 4 * arcs > _memory() // _SHARE:
         return False
-    return int(np.diff(offsets).max(initial=0)) * LONGEST_ROW <= arcs
+    longest: int = _kept.once(graph, "longest row", lambda: int(np.diff(offsets).max(initial=0)))
+    return longest * LONGEST_ROW <= arcs
 
 
 def arc_blocks(graph: Any, offsets: Array, sources: Array, threads: int) -> ArcBlocks:

@@ -102,7 +102,8 @@ class Offers:
         run = self._run
         offsets, sources, _ = run.in_graph_arrays()
         several = self._early and run.frontier.always and not run.ir.tables
-        return several and is_worth_blocks(offsets, sources, sum(d.itemsize for d in run.typed.accumulators))
+        values = sum(dtype.itemsize for dtype in run.typed.accumulators)
+        return several and is_worth_blocks(run.graph, offsets, sources, values)
 
     @cached_property
     def _blocks(self) -> tuple[ArcBlocks, tuple[Array, ...]]:
