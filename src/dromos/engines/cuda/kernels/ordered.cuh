@@ -17,8 +17,10 @@ struct Order {
     Priority below;  // vertices below this are near
     Priority done;   // vertices below this were settled when the bucket began
     double width;
-    bool last;       // the bucket of all that is left: values that are not below the greatest one, such as infinity
 };
+
+// Whether a bucket takes all that is left: also values that are not below the greatest one, such as infinity.
+DEVICE bool is_last(const Order& order) { return !(order.below < greatest_priority()); }
 
 // Send to v, and put it off if it is far then; whether it is near, and has a new value. `look`: before the atomic, which is
 // worth it where many fail, and one more access to wait for where frontiers are thin.
@@ -74,6 +76,7 @@ DEVICE Slot send_thin(const Arguments& a, Frame& f, const Order& order, Stretch&
 DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* least, unsigned* size, vid* held) {
     Appender near = Appender::make(held, f.queue, size);
     Priority rest = greatest_priority();
+    const bool all = is_last(order);
     const i64 words = (a.G.n + 31) >> 5;
     for (i64 base = warp_in_grid() * 32LL; base < words; base += warps_in_grid() * 32LL) {
         const i64 mine = base + lane();
@@ -86,7 +89,7 @@ DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* 
             bool take = false, stay = false;
             if (bits & (1u << lane())) {
                 const Priority value = priority_of(a.S, f.K, v);
-                const bool near_now = value < order.below || order.last;
+                const bool near_now = all || value < order.below;
                 take = near_now && !(value < order.done);
                 stay = !near_now;
                 if (stay) rest = lesser(rest, value);
@@ -117,15 +120,10 @@ DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pa
         f.barrier(a);
         f.size = newest(sizes + now);
         const Priority rest = newest(least + now);
-        if (f.size || order.last) break;
+        if (f.size || is_last(order)) break;
         order.done = order.below;
-        order.last = !(rest < greatest_priority());
-        if (order.last) {
-            order.below = greatest_priority();
-            continue;
-        }
         order.below = past(rest, order.width);
-        while (!(rest < order.below)) order.below = past(rest, order.width *= 2);
+        while (!(rest < order.below) && !is_last(order)) order.below = past(rest, order.width *= 2);
     }
     ++pass;
     if (f.size < FEW && order.width * 2 <= a.step.widest) order.width *= 2;
@@ -144,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
         *(unsigned*)((Priority*)a.W.buckets + 3) = 0;
     }
     f.barrier(a);
-    Order order = {lowest_priority(), lowest_priority(), a.step.delta, false};
+    Order order = {lowest_priority(), lowest_priority(), a.step.delta};
     Slot now = {};
     unsigned pass = 0;
     for (bool leave = false; !leave;) {
