@@ -264,8 +264,11 @@ class Session:
         begin, self._ran_on = time.perf_counter(), ""
         on = self.graph if graph is None else graph
         fields = found(on, **options)
-        if not keep_on_device:
-            fields = {name: on_host(values) for name, values in fields.items()}
+        # a single number comes to the host in any case, which also waits for the kernel: its time is right in the trace
+        fields = {
+            name: values if keep_on_device and getattr(values, "ndim", 1) != 0 else on_host(values)
+            for name, values in fields.items()
+        }
         if "steps" in fields:  # a kernel that tells its parts apart
             for levels, frontier, said, spent, *read in fields["steps"]:
                 self._rows.append(TraceRow(kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0, *read))

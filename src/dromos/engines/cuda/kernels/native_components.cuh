@@ -33,7 +33,15 @@ DEVICE void link(vid* parent, vid v, vid w) {
 }
 
 // In a symmetric graph each vertex may simply take its first neighbour for a parent if that is less: no one else writes.
-extern "C" __global__ void plant(const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent, vid* least) {
+// The counters of the kernels that follow are cleared here, which saves two launches.
+extern "C" __global__ void plant(
+    const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent, vid* least, unsigned* num_pieces,
+    u64* trees
+) {
+    if (thread_in_grid() == 0) {
+        *num_pieces = 0;
+        *trees = 0;
+    }
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
         const vid v = (vid)i;
         const eid begin = offsets[v];
@@ -60,11 +68,32 @@ extern "C" __global__ void link_first(
     }
 }
 
+// Let v point to its root; whether it is one.
+DEVICE bool compress_path(vid* parent, vid v) {
+    const vid up = seen(parent, v), root = root_of(parent, up);
+    if (root != up) parent[v] = root;
+    return root == v;
+}
+
 extern "C" __global__ void compress(vid n, vid* parent) {
-    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
-        const vid up = seen(parent, (vid)i), root = root_of(parent, up);
-        if (root != up) parent[i] = root;
-    }
+    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) compress_path(parent, (vid)i);
+}
+
+// Add what each thread has counted, by one atomic for each block; all its threads call it.
+DEVICE void add_trees(u64* trees, unsigned mine) {
+    __shared__ unsigned of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    mine = warp_sum(mine);
+    if (lane() == 0 && mine) atomicAdd(&of_block, mine);
+    __syncthreads();
+    if (threadIdx.x == 0 && of_block) atomicAdd(trees, (u64)of_block);
+}
+
+extern "C" __global__ void compress_and_count(vid n, vid* parent, u64* trees) {
+    unsigned mine = 0;
+    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) mine += compress_path(parent, (vid)i);
+    add_trees(trees, mine);
 }
 
 // The most frequent root among some vertices, by one block of SAMPLES threads.
@@ -138,15 +167,19 @@ DEVICE void keep_least(i64* p, i64 value) { atomicMin(p, value); }
 
 // Every vertex finds its root, and the root the least given id of its vertices. Nearly all of those would meet at one
 // root: blocks bring one id each to the giant one, and the others look before they write.
-extern "C" __global__ void gather_names(vid n, const vid* ids, const vid* giant, vid* parent, vid* least) {
+extern "C" __global__ void gather_names(
+    vid n, const vid* ids, const vid* giant, vid* parent, vid* least, u64* trees
+) {
     __shared__ vid lowest;
     const vid crowded = root_of(parent, *giant);
     vid mine = n;
+    unsigned roots = 0;
     if (threadIdx.x == 0) lowest = n;
     __syncthreads();
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
         const vid root = root_of(parent, (vid)i), name = ids[i];
         parent[i] = root;
+        roots += root == (vid)i;
         if (root == crowded)
             mine = name < mine ? name : mine;
         else if (name < seen(least, root))
@@ -157,18 +190,11 @@ extern "C" __global__ void gather_names(vid n, const vid* ids, const vid* giant,
         mine = other < mine ? other : mine;
     }
     if (lane() == 0) keep_least(&lowest, mine);
+    add_trees(trees, roots);
     __syncthreads();
     if (threadIdx.x == 0 && lowest < n) keep_least(least + crowded, lowest);
 }
 
 extern "C" __global__ void spread_names(vid n, const vid* parent, const vid* least, vid* label) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) label[i] = least[parent[i]];
-}
-
-// How many trees there are: vertices that are their own parent.
-extern "C" __global__ void count_trees(vid n, const vid* parent, u64* trees) {
-    u64 mine = 0;
-    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) mine += parent[i] == (vid)i;
-    mine = warp_sum(mine);
-    if (lane() == 0 && mine) atomicAdd(trees, mine);
 }

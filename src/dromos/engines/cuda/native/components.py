@@ -26,7 +26,10 @@ _LAUNCH_ARCS: Final = 1 << 32
 
 
 def components(graph: DeviceGraph) -> Mapping[str, Any]:
-    """``label``: the least given id of each vertex's component; arcs count in both directions. ``count``: of them."""
+    """``label``: the least given id of each vertex's component; arcs count in both directions. ``count``: of them.
+
+    Nothing waits for the device: the count is an array with one number, there.
+    """
     import cupy
 
     n, dtype = graph.num_vertices, graph.out.targets.dtype
@@ -37,8 +40,9 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
     vertices, symmetric = dtype.type(n), np.int32(graph.symmetric)
     rows = (graph.out.offsets, graph.out.targets)
     giant, least = cupy.empty(1, dtype), None if graph.ids is None else cupy.empty(n, dtype)
+    num_pieces, trees = cupy.empty(1, cupy.uint32), cupy.empty((), cupy.uint64)
     grid = grid_for(n, _THREADS)
-    launch(module, "plant", grid, _THREADS, *rows, vertices, symmetric, parent, least)
+    launch(module, "plant", grid, _THREADS, *rows, vertices, symmetric, parent, least, num_pieces, trees)
     launch(module, "compress", grid, _THREADS, vertices, parent)
     # A few vertices join most of the trees: the others then find one root on both sides, and climb no chains.
     few = dtype.type(n // 8)
@@ -46,25 +50,24 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
         launch(module, "link_first", grid, _THREADS, *rows, begin, end, symmetric, parent)
         launch(module, "compress", grid, _THREADS, vertices, parent)
     launch(module, "find_giant", 1, _SAMPLES, vertices, parent, giant)
-    _finish(graph, module, parent, giant)
-    trees, sparse = cupy.zeros(1, cupy.uint64), grid_for(n, _THREADS, each=8)
-    launch(module, "count_trees", sparse, _THREADS, vertices, parent, trees)  # CuPy reduces to one number in one block
+    _finish(graph, module, parent, giant, num_pieces)
+    sparse = grid_for(n, _THREADS, each=8)
     if graph.ids is None:  # the root of a tree is its least id
-        launch(module, "compress", grid, _THREADS, vertices, parent)
-        return {"label": parent, "count": int(trees[0])}
-    launch(module, "gather_names", sparse, _THREADS, vertices, graph.ids, giant, parent, least)
+        launch(module, "compress_and_count", sparse, _THREADS, vertices, parent, trees)
+        return {"label": parent, "count": trees}
+    launch(module, "gather_names", sparse, _THREADS, vertices, graph.ids, giant, parent, least, trees)
     label = cupy.empty(n, dtype)
     launch(module, "spread_names", grid, _THREADS, vertices, parent, least, label)
-    return {"label": label, "count": int(trees[0])}
+    return {"label": label, "count": trees}
 
 
-def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any) -> None:
+def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any, num_pieces: Any) -> None:
     """The arcs that the sampling left out."""
     import cupy
 
     n, arcs, vertex = graph.num_vertices, graph.num_arcs, parent.dtype.type
     rows, symmetric = (graph.out.offsets, graph.out.targets), np.int32(graph.symmetric)
-    pieces, num_pieces = cupy.empty(2 * (arcs // 3200 + 1), cupy.uint64), cupy.zeros(1, cupy.uint32)
+    pieces = cupy.empty(2 * (arcs // 3200 + 1), cupy.uint64)
     parts = 1 if graph.symmetric else -(-max(arcs, 1) // _LAUNCH_ARCS)
     for begin, end in slices(n, -(-n // parts)):
         launch(
