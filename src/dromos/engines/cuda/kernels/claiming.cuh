@@ -118,32 +118,11 @@ DEVICE void pull_level(const Arguments& a, Frame& f) {
                 messages += length - (i64)(end - arc);
                 looking = !hit && arc < end;
             }
-            for (unsigned rest = __ballot_sync(FULL, looking); rest; rest &= rest - 1) {
-                const int owner = __ffs(rest) - 1;
-                const eid last = __shfl_sync(FULL, end, owner);
-                eid at = __shfl_sync(FULL, arc, owner);
-                unsigned seen = 0;
-                for (; at < last; at += 32) {
-                    vid other = 0;
-                    bool near = false;
-                    if (at + lane() < last) {
-                        other = __ldg(a.G.sources + at + lane());
-                        near = in_front(hubs, f.member, other);
-                    }
-                    seen = __ballot_sync(FULL, near);
-                    if (seen) {
-                        const int first = __ffs(seen) - 1;
-                        const vid chosen = __shfl_sync(FULL, other, first);
-                        if ((int)lane() == owner) {
-                            hit = true;
-                            u = chosen;
-                            arc = at + first;
-                        }
-                        break;
-                    }
-                }
-                if (lane() == 0) messages += 32;
-            }
+            const unsigned rows = __ballot_sync(FULL, looking);
+            hit |= find_first(a.G.sources, rows, (vid)(word << 5), u, arc, end, [&](vid source, vid, eid) {
+                return in_front(hubs, f.member, source);
+            });
+            if (lane() == 0) messages += 32 * __popc(rows);
             if (hit) {
                 claim(a, f, u, v, arc, a.G.in_weights);
                 out += symmetric ? (u64)length : (u64)degree(a.G.offsets, v);

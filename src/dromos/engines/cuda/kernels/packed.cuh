@@ -46,11 +46,7 @@ DEVICE void gather_packed_by_blocks(const Arguments& a, const Frame& f, i64 begi
                 g = both(g, gather_pack(a, stream, (unsigned)(left < PACK_ARCS ? left : PACK_ARCS)));
             }
         }
-        g = gathered_by<32>(g);
-        if (lane() == 0) parts[warp_in_block()] = g;
-        __syncthreads();
-        g = parts[0];
-        for (unsigned w = 1; w < WARPS; ++w) g = both(g, parts[w]);
+        g = gathered_by_block(g, parts);
         if (warp_in_block() == 0) settle(lane() == 0, (vid)v, g);
         __syncthreads();
     }

@@ -5,8 +5,7 @@
 // parts are copies. `received` has a byte for each vertex that got a message; its messages are merged in A. Both the
 // frontier's queue and its bits name own vertices; other parts' bits are set by mark_members before a pull.
 #pragma once
-#define SLICED 1
-#include "supersteps.cuh"
+#include "gathering.cuh"
 
 #define LONE_PROBES 8  // arcs that a lane looks at alone before its warp helps
 
@@ -229,29 +228,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) search_slice(const Arguments
             }
             looking = !hit && arc < end;
         }
-        for (unsigned rest = __ballot_sync(FULL, looking); rest; rest &= rest - 1) {
-            const int owner = __ffs(rest) - 1;
-            const vid row = __shfl_sync(FULL, v, owner);
-            const eid last = __shfl_sync(FULL, end, owner);
-            for (eid at = __shfl_sync(FULL, arc, owner); at < last; at += 32) {
-                vid other = 0;
-                bool found = false;
-                if (at + lane() < last) {
-                    other = __ldg(a.G.sources + at + lane());
-                    found = sends(other, row, at + lane());
-                }
-                const unsigned finders = __ballot_sync(FULL, found);
-                if (!finders) continue;
-                const int first = __ffs(finders) - 1;
-                const vid chosen = __shfl_sync(FULL, other, first);
-                if ((int)lane() == owner) {
-                    hit = true;
-                    u = chosen;
-                    arc = at + first;
-                }
-                break;
-            }
-        }
+        const unsigned rows = __ballot_sync(FULL, looking);
+        hit |= find_first(a.G.sources, rows, v - (vid)lane(), u, arc, end, sends);
         if (!hit) return;
         t.messages += 1;
         store_message(box, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.in_weights, arc)));

@@ -143,3 +143,34 @@ DEVICE void walk_deferred(const eid* offsets, const vid* targets, i64 n, const v
     for (unsigned i = 0; i < huge; ++i) walk_row(offsets, targets, hubs[n - 1 - i], warp_in_grid(), warps_in_grid(), visit);
     for (unsigned i = blockIdx.x; i < big; i += gridDim.x) walk_row(offsets, targets, hubs[i], warp_in_block(), warps, visit);
 }
+
+// Rows that are too long for one lane to look through, those of the lanes `rows`: the whole warp looks for the first arc
+// from a lane's `arc` to its `end` with sends(source, row, arc), one row after the other. Lane 0 has vertex `first`, the
+// others those that follow. Whether this lane's row has one: then `source` and `arc` are it.
+template <class F>
+DEVICE bool find_first(const vid* sources, unsigned rows, vid first, vid& source, eid& arc, eid end, F&& sends) {
+    bool hit = false;
+    for (; rows; rows &= rows - 1) {
+        const int owner = __ffs(rows) - 1;
+        const eid last = __shfl_sync(FULL, end, owner);
+        for (eid at = __shfl_sync(FULL, arc, owner); at < last; at += 32) {
+            vid other = 0;
+            bool found = false;
+            if (at + lane() < last) {
+                other = __ldg(sources + at + lane());
+                found = sends(other, first + (vid)owner, at + lane());
+            }
+            const unsigned finders = __ballot_sync(FULL, found);
+            if (!finders) continue;
+            const int finder = __ffs(finders) - 1;
+            const vid chosen = __shfl_sync(FULL, other, finder);
+            if ((int)lane() == owner) {
+                hit = true;
+                source = chosen;
+                arc = at + finder;
+            }
+            break;
+        }
+    }
+    return hit;
+}
