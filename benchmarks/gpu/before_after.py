@@ -39,11 +39,11 @@ Times: TypeAlias = dict[tuple[str, str, str], dict[int, float]]
 class Version:
     """One version in a process of its own, which answers one question at a time."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, script: str = __file__) -> None:
         self.name = name
         paths = os.pathsep.join((str(folder / "src"), str(folder)))
         self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__, "--worker"], env={**os.environ, "PYTHONPATH": paths},
+            [sys.executable, "-P", script, "--worker"], env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder,
         )  # fmt: skip
 
