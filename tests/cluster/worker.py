@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from pyarrow import parquet
 
 import dromos as dr
 from dromos.engines import graph_types
@@ -75,7 +76,22 @@ def algorithms(device: str) -> int:
         found.verify()
         field = next(iter(expected))
         same(f"{name}: {field}", found[field], expected[field])
-    return len(calls)
+    return len(calls) + pairs(graph, device)
+
+
+def pairs(graph: dr.Graph, device: str) -> int:
+    """All distances, in a file that every rank writes alike."""
+    comm = world()
+    folder = Path(comm.bcast(tempfile.mkdtemp() if comm.Get_rank() == 0 else None))
+    own = folder / f"{comm.Get_rank()}.parquet"
+    dr.all_pairs(graph, folder / "ranks.parquet", device=device)
+    dr.all_pairs(graph, own, device="reference")
+    comm.Barrier()
+    assert parquet.read_table(folder / "ranks.parquet").equals(parquet.read_table(own))
+    comm.Barrier()
+    if comm.Get_rank() == 0:
+        shutil.rmtree(folder)
+    return 1
 
 
 def stored(device: str) -> int:
