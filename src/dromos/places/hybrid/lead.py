@@ -13,7 +13,7 @@ from dromos.graph.slices import GraphSlice
 
 __all__ = ["Lead"]
 
-_MOST_ARCS: Final = 1 << 18  # a push along more is not thin; R-MAT 24 took 3.5 ms so, and 5.8 to 7.6 with 1 << 13
+_MOST_ARCS: Final = 1 << 13  # that one thread goes along sooner than a device is told and waited for
 _SHARE: Final = 64  # and no more than this part of all arcs: there a pull is near
 
 
