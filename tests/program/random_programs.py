@@ -38,6 +38,7 @@ _IMPROVING: tuple[Formula, ...] = (
     lambda at: dr.minimum(at["u.f0"], at["weight"]),
     lambda at: dr.maximum(at["u.f0"], at["u.id"]),
 )
+_SCALED: tuple[Formula, ...] = (lambda at: at["u.f0"] * at["weight"], lambda at: at["u.f0"] / at["weight"])
 _LEVELS: tuple[Formula, ...] = (
     lambda at: at["u.f0"] + 1,
     lambda at: at["u.f0"] + 1,
@@ -131,6 +132,11 @@ class _Draw:
         self.has_reduction = self.chance(0.2 if common else 0.05)
         self.reduced = self.draw.choice(("scalar", "vector", "keyed"))
         self.has_converged = self.chance(0.15 if common else 0.1)
+        # drawn apart, so that all other programs stay what they were
+        apart = random.Random(f"weights of {draw.getstate()}")
+        is_scaled = self.shape == "improving" and apart.random() < 0.3
+        self.scaled = apart.choice(_SCALED) if is_scaled else None
+        self.promise = apart.choice(("any", "nonnegative", "positive", "positive"))
 
     def chance(self, share: float) -> bool:
         """True in that share of cases."""
@@ -206,6 +212,8 @@ class _Draw:
             self.shape == "vector" and self.combine is not dr.SUM
         )  # fmt: skip
         members["direction"] = self.direction
+        if self.scaled is not None:
+            members["edge_weights"] = self.promise
         members |= {"combine": self.combine, "init": self.init(), "compute": self.compute(), "update": self.update()}
         if self.shape == "any" and self.chance(0.25):
             members |= {"phases": ("a", "b"), "compute_b": self.compute(), "update_b": self.update()}
@@ -324,6 +332,8 @@ class _Draw:
         if self.shape in ("improving", "keyed"):
             by_edge = (lambda at: at["u.f0"] + at["h"],) * 5 if self.has_edge_param else ()
             value = self.along(self.draw.choice((*_IMPROVING, *by_edge)))
+            if self.scaled is not None:
+                value = self.along(self.scaled)
             if self.chance(0.2):  # goes round, unless there is room
                 narrow, wide = self.draw.choice((np.int8, np.int16, np.int64)), self.fields["f0"]
                 whole = value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from dromos.graph import Graph
 from dromos.graph.build import expand_sources
 from dromos.graph.derived import derived
 from dromos.graph.slices import GraphSlice
-from dromos.identity_cache import IdentityCache
+from dromos.graph.weight_range import range_of_weights
 
 __all__ = [
     "count_of",
@@ -45,32 +45,18 @@ def _without_weights(graph: Graph) -> Graph:
     return derived(graph, "without weights", lambda given: given.with_weights(None))
 
 
-_kept: Final = IdentityCache()  # the range of a graph's weights costs a pass over them
-
-
-def _range_of_weights(graph: Graph) -> tuple[float, float]:
-    ends = [(piece.weights.min().item(), piece.weights.max().item()) for piece in _weighted_slices(graph)]
-    return min(low for low, _ in ends), max(high for _, high in ends)
-
-
 def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) -> tuple[float, float]:
     """The least and the greatest weight, 1 and 1 without weights; those below zero or infinite are refused if asked.
 
     >>> weight_range(Graph.from_edges([0, 1], [1, 2], [3, 7]))
     (3, 7)
     """
-    if graph.weights is None or not len(graph.weights):
-        return 1, 1
-    found = _kept.once(graph, "range of weights", lambda: _range_of_weights(graph))
+    found = range_of_weights(graph)
     if not negative and found[0] < 0:
         raise InvalidArgumentError(f"the weight {found[0]:g} is below zero, where this algorithm has no meaning")
     if not infinite and not np.isfinite(found).all():
         raise InvalidArgumentError("a weight is infinite, where this algorithm has no meaning; give it a finite number")
     return found
-
-
-def _weighted_slices(graph: Graph) -> Iterator[Any]:
-    return (piece for piece in graph.arc_slices() if len(piece.targets))
 
 
 def row_sums(graph: Graph, value: Callable[[GraphSlice], Array]) -> Array:

@@ -8,10 +8,10 @@ from typing import Any, cast
 from dromos.errors import ProgramError
 from dromos.program.direction import Along
 from dromos.program.expr import TRUE, Expr, reads
-from dromos.program.ir import FieldSpec, ProgramIR, UpdateOn
+from dromos.program.ir import EdgeWeights, FieldSpec, ProgramIR, UpdateOn
 from dromos.program.monoid import MIN, Monoid
 
-__all__ = ["check_reads", "direction", "priority", "update_on"]
+__all__ = ["check_reads", "direction", "edge_weights", "priority", "update_on"]
 
 
 def update_on(cls: Any, combine: Monoid, active: Expr) -> UpdateOn:
@@ -36,6 +36,16 @@ def direction(cls: Any, edge_fields: Mapping[str, FieldSpec]) -> Along:
             program=cls.__name__,
         )
     return cast(Along, chosen)
+
+
+def edge_weights(cls: Any) -> EdgeWeights:
+    """What the program promises about weights."""
+    chosen: Any = cls.edge_weights
+    if chosen not in ("any", "nonnegative", "positive"):
+        raise ProgramError(
+            f"edge_weights = {chosen!r} must be 'any', 'nonnegative' or 'positive'", program=cls.__name__
+        )
+    return cast(EdgeWeights, chosen)
 
 
 def priority(cls: Any, fields: Mapping[str, FieldSpec], combine: Monoid) -> str | None:

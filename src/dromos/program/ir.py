@@ -13,10 +13,21 @@ from dromos.program.monoid import Monoid
 from dromos.program.place import Place
 from dromos.program.types import IdType, NumberType
 
-__all__ = ["Assignments", "FieldSpec", "Kind", "ParamSpec", "ProgramIR", "ReductionSpec", "UpdateOn"]
+__all__ = [
+    "Assignments",
+    "EdgeWeights",
+    "FieldSpec",
+    "Kind",
+    "ParamSpec",
+    "ProgramIR",
+    "ReductionSpec",
+    "UpdateOn",
+]
 
 Kind: TypeAlias = Literal["traversal", "iterative"]
 UpdateOn: TypeAlias = Literal["all", "received"]
+EdgeWeights: TypeAlias = Literal["any", "nonnegative", "positive"]
+"""What a program promises about the weights of its graphs."""
 Assignments: TypeAlias = tuple[tuple[str, tuple[Expr, ...]], ...]
 """New values by field, in the order of the fields; one expression a component."""
 
@@ -93,6 +104,7 @@ class ProgramIR:
     priority: str | None
     direction: Literal["out", "in", "both"] = "out"
     any_order: bool = False
+    edge_weights: EdgeWeights = "any"
     places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
 
     def field(self, name: str) -> FieldSpec:
@@ -187,6 +199,7 @@ class ProgramIR:
         ]
         head += [f"along {self.direction}"] if self.direction != "out" else []
         head += ["sums in any order"] if self.any_order else []
+        head += [f"weights {self.edge_weights}"] if self.edge_weights != "any" else []
         return "\n".join(head) + "\n" + render(dict(self.roots())) + "\n"
 
     @cached_property

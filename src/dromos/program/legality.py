@@ -135,8 +135,13 @@ def _why_not_async(typed: TypedProgram, monotone: str | None, delta: str | None,
         return _SILENT
     source, typing = state_of("source", (monotone,)), typed.typing
     rising = ir.message[:1] if ir.combine.keyed else ir.message
-    if not all(is_nondecreasing(e, source, typing, lattice=ir.combine in (OR, AND)) for e in rising):
-        return f"a message is not proven to rise and fall with u.{monotone}, so the order could change the answer"
+    lattice = ir.combine in (OR, AND)
+    if not all(is_nondecreasing(e, source, typing, lattice=lattice, weights=ir.edge_weights) for e in rising):
+        why = f"a message is not proven to rise and fall with u.{monotone}, so the order could change the answer"
+        for promise in ("nonnegative", "positive"):
+            if all(is_nondecreasing(e, source, typing, lattice=lattice, weights=promise) for e in rising):
+                return f"{why}; it would be with edge_weights = {promise!r}, if all weights are so"
+        return why
     return _foreign_state(ir, monotone)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from dromos.errors import InvalidArgumentError, ProgramError
 from dromos.program.declare import REQUIRED, Global, Param, declared
 from dromos.program.direction import Along
-from dromos.program.ir import FieldSpec, Kind, ProgramIR, UpdateOn
+from dromos.program.ir import EdgeWeights, FieldSpec, Kind, ProgramIR, UpdateOn
 from dromos.program.monoid import Monoid
 from dromos.program.phases import is_phase, phase_names
 from dromos.program.symbols import OtherVertex
@@ -31,7 +31,7 @@ class Program:
     ``start(self, v)`` (all vertices), ``active(self, old, new)`` (a written field changed), ``sends(self, u, edge, v)``
     and ``wants(self, v)`` (always), ``sent(self, u)``, ``converged(self)``, ``edge_init`` and ``edge_update``
     ``(self, u, edge, v)``. Beside them may stand ``direction`` (``"out"``, ``"in"``, ``"both"``), ``phases``,
-    ``update_on``, ``priority``, ``any_order``. docs/design/program.md tells what each means.
+    ``update_on``, ``priority``, ``any_order``, ``edge_weights``. docs/design/program.md tells what each means.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -53,6 +53,7 @@ class Program:
     kind: ClassVar[Kind | None] = None
     direction: ClassVar[Along] = "out"
     any_order: ClassVar[bool] = False
+    edge_weights: ClassVar[EdgeWeights] = "any"
     phases: ClassVar[tuple[str, ...] | None] = None
 
     superstep = Global("superstep", "The number of the superstep being run, from 0 (int32).")

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from dromos.program.expr import FALSE, Expr, build, walk
-from dromos.program.ir import Assignments, ProgramIR
+from dromos.program.ir import Assignments, EdgeWeights, ProgramIR
 from dromos.program.types import IdType, NumberType, Typing
 
 __all__ = [
@@ -116,8 +116,12 @@ def updates_idempotently(ir: ProgramIR) -> bool:
     )
 
 
-def is_nondecreasing(expr: Expr, variable: Test, typing: Typing, *, lattice: bool = False) -> bool:
+def is_nondecreasing(
+    expr: Expr, variable: Test, typing: Typing, *, lattice: bool = False, weights: EdgeWeights = "any"
+) -> bool:
     """Whether ``expr`` never falls when its variables rise: as numbers, or as sets of bits (``lattice``).
+
+    ``weights``: what is promised of them, as finite numbers.
 
     An integer that outgrows its type wraps, and falls then. So there are no integer products here, no casts to narrower
     integers, no sums below 32 bits or with great constants, no differences that have no sign. Sums of 32 bits and more
@@ -128,7 +132,7 @@ def is_nondecreasing(expr: Expr, variable: Test, typing: Typing, *, lattice: boo
     parts = expr.args
 
     def rising(part: Expr) -> bool:
-        return is_nondecreasing(part, variable, typing, lattice=lattice)
+        return is_nondecreasing(part, variable, typing, lattice=lattice, weights=weights)
 
     if expr.op == "where":
         return is_free(parts[0], variable) and rising(parts[1]) and rising(parts[2])
@@ -144,11 +148,16 @@ def is_nondecreasing(expr: Expr, variable: Test, typing: Typing, *, lattice: boo
         return all(map(rising, parts))
     if expr.op == "sub":
         return rising(parts[0]) and is_free(parts[1], variable)
-    if expr.op in ("mul", "truediv"):
-        scale = parts[1] if expr.op == "truediv" or parts[1].op == "const" else parts[0]
-        other = parts[0] if scale is parts[1] else parts[1]
-        return scale.op == "const" and bool(scale.value > 0) and rising(other)
+    if expr.op == "mul":
+        return any(_is_scale(a, weights != "any") and rising(b) for a, b in (parts, parts[::-1]))
+    if expr.op == "truediv":
+        return _is_scale(parts[1], weights == "positive") and rising(parts[0])
     return False
+
+
+def _is_scale(expr: Expr, weights_are: bool) -> bool:
+    """Whether ``expr`` is a number that keeps the order of what it scales: a constant, or weights that are so."""
+    return bool(expr.value > 0) if expr.op == "const" else expr.op == "weight" and weights_are
 
 
 def _keeps_order(part: Expr, whole: Expr, typing: Typing) -> bool:

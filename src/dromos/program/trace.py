@@ -148,6 +148,7 @@ class _Tracer:
             priority=checks.priority(self.cls, self.fields, combine),
             direction=direction,
             any_order=bool(self.cls.any_order),
+            edge_weights=checks.edge_weights(self.cls),
             places=self.places,
         )
         ir = turned(ir)

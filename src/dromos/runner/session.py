@@ -23,6 +23,7 @@ from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.options import check_graph
 from dromos.runner.outcome import Outcome
+from dromos.runner.promises import check_weights
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 from dromos.runner.two_tiers import run_in_two_tiers
@@ -138,6 +139,7 @@ class Session:
         device, where an engine was told to leave them there.
         """
         on = self.graph if graph is None else graph
+        check_weights(program, on)
         if self._checkpoint is not None:
             return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
         large = self._programs_at_once and first_calls.begins_at_once(on, program)
