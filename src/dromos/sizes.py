@@ -7,9 +7,15 @@ import re
 
 from dromos.errors import InvalidArgumentError
 
-__all__ = ["as_bytes", "available_memory"]
+__all__ = ["TypedSize", "as_bytes", "available_memory"]
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+class TypedSize(int):
+    """A number of bytes that somebody wrote as text: errors show it as it was written."""
+
+    text: str
 
 
 def as_bytes(size: int | str, name: str = "memory") -> int:
@@ -18,9 +24,13 @@ def as_bytes(size: int | str, name: str = "memory") -> int:
     >>> as_bytes("2G"), as_bytes(4096)
     (2147483648, 4096)
     """
+    if isinstance(size, TypedSize):
+        return size
+    found: int
     if isinstance(size, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", size.lower())
-        found = 0 if match is None else int(float(match[1]) * _UNITS[match[2]])
+        found = TypedSize(0 if match is None else int(float(match[1]) * _UNITS[match[2]]))
+        found.text = size.strip()
     else:
         found = 0 if isinstance(size, bool) or not hasattr(size, "__index__") else size.__index__()
     if found <= 0:

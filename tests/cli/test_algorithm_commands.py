@@ -223,6 +223,17 @@ def test_a_graph_stays_on_disk_within_a_budget(call):
         assert "store" in str(refused.exception) or "--verify" in str(refused.exception)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("bfs", "g.drm", "--source", 0, "--device", "numpy"), ("closeness", "g.drm"), ("convert", "names.csv", "out.drm")],
+    ids=lambda words: words[0],
+)
+def test_a_budget_is_shown_as_it_was_typed(call, words):
+    refused = call(*words, "--memory", "0.01k")
+    assert isinstance(refused.exception, dr.errors.ResourceError)
+    assert "memory=0.01k is too little" in str(refused.exception)
+
+
 def test_the_top_rows_of_edges_have_their_ends_and_names_stay_as_they_are(call):
     dr.Graph.from_edges(["a", "b", "[c]", "[c]"], ["b", "[c]", "a", "d"], directed=False).write("kite.drm")
     found = call("truss-numbers", "kite.drm", "--top", 3)

@@ -154,6 +154,7 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
         (("convert", "in.txt", "in.txt"), 2, "same file"),
         (("convert", "in.txt", "out.mtx", "--transpose"), 2, "--transpose"),
         (("convert", "in.txt", "out.drm", "--memory", "lots"), 2, "not a size"),
+        (("convert", "in.txt", "out.drm", "--memory", "1K"), 3, "--memory 1K is too little to convert with"),
         (("convert", "in.txt", "out.drm", "--merge-weights", "mean"), 2, "mean"),
         (("verify", "cut.drm"), 1, "cut.drm"),
         (("generate", "rmat", "--scale", "-3", "x.drm"), 2, "scale"),

@@ -41,7 +41,9 @@ PLAIN = dr.generators.path(5)
         (lambda: dr.reachability_index(PLAIN, 0, "x.reach"), InvalidArgumentError, "k=0"),
         (lambda: dr.all_pairs(PLAIN, "pairs.csv"), UnsupportedFormatError, "'.csv'"),
         (lambda: dr.all_pairs(PLAIN, "pairs.parquet", memory=100), ResourceError, "too little for one group"),
-        (lambda: dr.multi_source_bfs(PLAIN, [0], memory=10), ResourceError, "give at least"),
+        (lambda: dr.multi_source_bfs(PLAIN, [0], memory=10), ResourceError, "memory=10 B is too little"),
+        (lambda: dr.distances(PLAIN, [0], memory="0.1k"), ResourceError, "memory=0.1k is too little"),
+        (lambda: dr.closeness(PLAIN, memory="some"), InvalidArgumentError, "memory='some' is not a size"),
         (lambda: dr.eccentricity(dr.Graph.from_edges([], [])), dr.errors.AlgorithmError, "no vertex"),
     ],
 )

@@ -31,6 +31,7 @@ from dromos.errors import FieldOverflowError, MissingDependencyError, Unsupporte
 from dromos.graph import Graph
 from dromos.graph.formats.files import atomic_output
 from dromos.runner import DeviceOptions, Result, Session
+from dromos.sizes import as_bytes
 
 __all__ = ["AllPairsResult", "all_pairs", "verify"]
 
@@ -59,7 +60,7 @@ def all_pairs(
     to: Path,
     sources: Iterable[Any] | None = None,
     depth_limit: int | None = None,
-    memory: int = 1 << 30,
+    memory: int | str = 1 << 30,
     wide: bool = False,
     grouping: str = "auto",
     weight: str | None = None,
@@ -72,7 +73,7 @@ def all_pairs(
         to: the file to write, with the extension ``.parquet``.
         sources: only from these vertices, by label (by id where the graph has no labels).
         depth_limit: the greatest distance to look for, in edges.
-        memory: bytes that a group of sources may take.
+        memory: bytes, or text such as ``"2G"``, that a group of sources may take.
         wide: write distances in 32 bits; 16 unless given.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
@@ -100,7 +101,7 @@ def all_pairs(
         rows = _Rows(stream, graph, ids, kind)
         try:
             if on.weights is not None:
-                facts = _write_weighted(session, on, ids, rows, limit, count_of(memory, "memory", 1))
+                facts = _write_weighted(session, on, ids, rows, limit, as_bytes(memory))
             else:
                 searched = search(
                     session, graph, ids, rows.write, limit=limit, distance=kind, grouping=grouping, memory=memory

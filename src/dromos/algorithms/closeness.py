@@ -46,7 +46,7 @@ def closeness(
     wf_improved: bool = True,
     seed: int | None = None,
     grouping: str = "auto",
-    memory: int | None = None,
+    memory: int | str | None = None,
     weight: str | None = None,
     **how: Unpack[DeviceOptions],
 ) -> ClosenessResult:
@@ -59,7 +59,7 @@ def closeness(
         wf_improved: scale by the share of vertices that have a path, so that small components do not win.
         seed: of the draw; the same one draws the same sources.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
-        memory: bytes that a group of sources may take; groups are made smaller to fit.
+        memory: bytes, or text such as ``"2G"``, that a group of sources may take; groups are made smaller to fit.
         weight: ``"weight"`` adds up the graph's weights, which must not be below zero.
         how: ``device``, ``path``, ``threads``, ``progress``.
 

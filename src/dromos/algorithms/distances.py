@@ -48,7 +48,7 @@ def distances(
     sources: Iterable[Any],
     targets: Iterable[Any] | None = None,
     depth_limit: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     weight: str | None = None,
     dtype: DTypeLike | None = None,
     **how: Unpack[DeviceOptions],
@@ -60,7 +60,7 @@ def distances(
         sources: vertices, by label (by id where the graph has no labels), each once.
         targets: the same; all vertices if not given, in the order of their ids.
         depth_limit: the greatest distance to look for, in edges.
-        memory: bytes that a group of sources may take while it is searched from.
+        memory: bytes, or text such as ``"2G"``, that a group of sources may take while it is searched from.
         weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
         dtype: ``int8``, ``int16`` or ``int32`` for numbers of edges; the narrowest that holds them unless given.
         how: ``device``, ``path``, ``threads``, ``progress``.

@@ -42,7 +42,7 @@ def harmonic(
     k: int | None = None,
     seed: int | None = None,
     grouping: str = "auto",
-    memory: int | None = None,
+    memory: int | str | None = None,
     **how: Unpack[DeviceOptions],
 ) -> HarmonicResult:
     """The sum of the inverses of the distances to each vertex.
@@ -54,7 +54,7 @@ def harmonic(
         k: estimate from so many sources drawn by ``seed``, scaled up to all.
         seed: of the draw; the same one draws the same sources.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
-        memory: bytes that a group of sources may take; groups are made smaller to fit.
+        memory: bytes, or text such as ``"2G"``, that a group of sources may take; groups are made smaller to fit.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

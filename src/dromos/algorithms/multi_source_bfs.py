@@ -50,7 +50,7 @@ def multi_source_bfs(
     grouping: str = "auto",
     q: int = 128,
     seed: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     consume: Callable[[Any], Any] | None = None,
     **how: Unpack[DeviceOptions],
 ) -> MultiSourceBFSResult:
@@ -63,7 +63,7 @@ def multi_source_bfs(
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         q: the out-degree above which a vertex is a hub for ``by-hubs``.
         seed: of the random part of a grouping.
-        memory: bytes that a group may take; groups are made smaller to fit.
+        memory: bytes, or text such as ``"2G"``, that a group may take; groups are made smaller to fit.
         consume: told of each group: a record with ``sources`` (positions in the list), ``distance`` (a row each, -1
             where there is no path; to be copied if kept), ``reached``, ``distance_sum``, ``inverse_sum``,
             ``depth``, ``sharing``.

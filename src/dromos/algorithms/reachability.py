@@ -127,7 +127,7 @@ def reachability_index(
     k: int | None,
     to: str | os.PathLike[str],
     sources: Iterable[Any] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     grouping: str = "auto",
     **how: Unpack[DeviceOptions],
 ) -> ReachabilityIndex:
@@ -138,7 +138,7 @@ def reachability_index(
         k: the most steps; None for any number.
         to: the file to write; it gets its name when it is whole.
         sources: only from these vertices, by label (by id where the graph has no labels).
-        memory: bytes that a group of sources may take while it is searched from.
+        memory: bytes, or text such as ``"2G"``, that a group of sources may take while it is searched from.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         how: ``device``, ``path``, ``threads``, ``progress``.
     """

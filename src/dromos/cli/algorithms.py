@@ -168,6 +168,8 @@ def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
     if name == "dtype":
         own = None if default is None else np.dtype(default).name
         return Annotated[str | None, _option(flag, text=text)], own
+    if name == "memory":
+        return Annotated[str | None, _option(flag, text=text)], None if default is None else str(default)
     if default is True:
         flag = f"{flag}/--no-{flag[2:]}"
     return Annotated[parameter.annotation, _option(flag, text=text)], default

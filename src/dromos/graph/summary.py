@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dromos.sizes import TypedSize
+
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
@@ -62,11 +64,14 @@ def html(graph: Graph) -> str:
 
 
 def human_bytes(count: float) -> str:
-    """Bytes as people read them.
+    """Bytes as people read them, or as somebody wrote them.
 
-    >>> human_bytes(3 * 2**20)
-    '3.0 MiB'
+    >>> from dromos.sizes import as_bytes
+    >>> human_bytes(3 * 2**20), human_bytes(as_bytes("3M"))
+    ('3.0 MiB', '3M')
     """
+    if isinstance(count, TypedSize):
+        return count.text
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"

@@ -26,6 +26,7 @@ from dromos.graph import Graph
 from dromos.graph.store.origin import origin_of
 from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.stripes import open_source
+from dromos.graph.summary import human_bytes
 from dromos.places.hybrid.model import best_choice, predicted_run, sizes_of
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
 from dromos.places.hybrid.split import order_of
@@ -76,15 +77,17 @@ def _on_host(graph: Graph, passes: float, memory: int | None) -> Iterator[Predic
     arcs, state = _arc_bytes(graph), (_STATE_BYTES["cpu"] + 8) * graph.num_vertices
     free = sizes.available_memory()
     fits = arcs + state <= free
-    note = "" if fits else f"larger than the {_gib(free)} that are free"
+    note = "" if fits else f"larger than the {human_bytes(free)} that are free"
     yield Prediction("cpu, in memory", 'device="cpu"', arcs + state, 0, passes * compute if fits else None, note)
     stored = origin_of(graph) is not None
     budget = free // 2 if memory is None else memory
-    how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{memory >> 20}M"'
+    how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{_written(memory)}"'
     if not stored:
         yield Prediction("cpu, from disk", how, state, arcs, None, "the graph is not in a .drm file")
     elif budget < state:
-        yield Prediction("cpu, from disk", how, state, arcs, None, f"{_gib(budget)} is too little for the vertices")
+        yield Prediction(
+            "cpu, from disk", how, state, arcs, None, f"{human_bytes(budget)} is too little for the vertices"
+        )
     else:
         on_disk = _arc_bytes_on_disk(graph)
         moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
@@ -100,7 +103,7 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
 
     arcs, state = _arc_bytes(graph), (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
     reason = why_unavailable()
-    how = 'device="cuda"' if memory is None else f'device="cuda", memory="{memory >> 20}M"'
+    how = 'device="cuda"' if memory is None else f'device="cuda", memory="{_written(memory)}"'
     if reason:
         yield Prediction("cuda", how, arcs + state, 0, None, reason)
         return
@@ -234,5 +237,6 @@ def _disk_rate(graph: Graph) -> float:
         source.close()
 
 
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.2f} GiB"
+def _written(memory: int) -> str:
+    """A budget as somebody wrote it, or could write it."""
+    return memory.text if isinstance(memory, sizes.TypedSize) else str(memory)

@@ -34,7 +34,7 @@ class Sums(NamedTuple):
     searched: Searched
 
 
-def sums_to(session: Session, graph: Graph, vertices: Array, grouping: str, memory: int | None) -> Sums:
+def sums_to(session: Session, graph: Graph, vertices: Array, grouping: str, memory: int | str | None) -> Sums:
     """The sums of ``vertices`` over all others, exactly; zeros for vertices that are not asked for."""
     n = graph.num_vertices
     back = graph if graph.symmetric else graph.transpose
@@ -49,7 +49,7 @@ def sums_to(session: Session, graph: Graph, vertices: Array, grouping: str, memo
     return Sums(column(found.reached), column(found.distance_sum), column(found.inverse_sum), others, found)
 
 
-def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, memory: int | None) -> Sums:
+def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, memory: int | str | None) -> Sums:
     """The sums of all vertices over ``sources``."""
     n = graph.num_vertices
     reached, distance_sum, inverse_sum = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)

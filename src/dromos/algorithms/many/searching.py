@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dromos.algorithms.arguments import count_of
 from dromos.algorithms.many.grouping import grouped
 from dromos.algorithms.many.program import search_by_program
 from dromos.dtypes import Array
@@ -16,6 +15,7 @@ from dromos.errors import ResourceError
 from dromos.graph import Graph
 from dromos.graph.summary import human_bytes
 from dromos.runner import Session
+from dromos.sizes import as_bytes
 
 __all__ = ["GroupFacts", "Searched", "search", "width_within"]
 
@@ -49,7 +49,7 @@ class Searched(NamedTuple):
         return float(self.reached.sum() + len(self.sources)) / max(sum(facts.joint for facts in self.groups), 1)
 
 
-def width_within(graph: Graph, sources: int, memory: int | None, distance: Any = None, workers: int = 1) -> int:
+def width_within(graph: Graph, sources: int, memory: int | str | None, distance: Any = None, workers: int = 1) -> int:
     """The words per vertex for groups that fit ``memory`` bytes; the widest useful one if that is None.
 
     ``workers``: processors that search at the same time; there are groups for all of them where sources suffice.
@@ -61,15 +61,15 @@ def width_within(graph: Graph, sources: int, memory: int | None, distance: Any =
     widest = width_for(min(max(-(-sources // workers), 1), 64 * WIDTHS[-1]))
     if memory is None:
         return widest
-    allowed = count_of(memory, "memory", low=1)
+    allowed = as_bytes(memory)
     fitting = [
         width for width in WIDTHS if width <= widest and group_bytes(graph.num_vertices, width, distance) <= allowed
     ]
     if not fitting:
         least = group_bytes(graph.num_vertices, 1, distance)
         raise ResourceError(
-            f"memory={allowed:,} bytes is too little for one group of 64 sources on {graph.num_vertices:,} vertices; "
-            f"give at least {least:,} ({human_bytes(least)})"
+            f"memory={human_bytes(allowed)} is too little for one group of 64 sources on {graph.num_vertices:,} "
+            f"vertices; give at least {least:,} bytes ({human_bytes(least)})"
         )
     return fitting[-1]
 
@@ -86,7 +86,7 @@ def search(
     grouping: str = "auto",
     q: int = 128,
     seed: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
 ) -> Searched:
     """Search from all ``sources`` (ids); ``consume`` is told of each group, of which ``Found.sources`` are positions.
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from dromos.engines import GraphLike
 from dromos.errors import DeviceError, MissingDependencyError, ResourceError
+from dromos.graph.summary import human_bytes
 from dromos.sizes import available_memory
 
 __all__ = ["fits", "fits_part", "is_available", "require_device", "room_for_arcs", "why_unavailable"]
@@ -88,8 +89,8 @@ def room_for_arcs(memory: int | None, num_vertices: int) -> int | None:
     fixed = _BYTES_A_VERTEX * num_vertices
     if fixed > memory:
         raise ResourceError(
-            f"{memory / 2**30:.2f} GiB of the GPU's memory is too little: the fields of {num_vertices:,} vertices take "
-            f"about {fixed / 2**30:.2f} GiB there; give it more, or use device='cpu'",
+            f"{human_bytes(memory)} of the GPU's memory is too little: the fields of {num_vertices:,} vertices take "
+            f"about {human_bytes(fixed)} there; give it more, or use device='cpu'",
             needed=fixed,
         )
     return memory - fixed

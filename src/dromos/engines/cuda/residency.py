@@ -7,6 +7,7 @@ from typing import Final
 
 from dromos.engines import GraphLike
 from dromos.errors import ResourceError
+from dromos.graph.summary import human_bytes
 
 __all__ = ["Need", "Residency", "free_bytes", "is_symmetric"]
 
@@ -47,8 +48,8 @@ class Need:
         fixed = self.state + vertex_bytes(graph)
         if fixed > memory:
             raise ResourceError(
-                f"{_gib(memory)} of the GPU's memory is too little: this run needs {_gib(fixed)} there for the fields "
-                "of the vertices and the offsets of their rows; the arcs may lie in the host's memory",
+                f"{human_bytes(memory)} of the GPU's memory is too little: this run needs {human_bytes(fixed)} there "
+                "for the fields of the vertices and the offsets of their rows; the arcs may lie in the host's memory",
                 needed=fixed,
             )
         if self.share is not None:
@@ -96,7 +97,3 @@ def free_bytes() -> int:
     import cupy
 
     return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.2f} GiB"

@@ -27,7 +27,8 @@ class Budget:
     def __post_init__(self) -> None:
         if self.memory < LEAST_MEMORY:
             raise ResourceError(
-                f"memory={self.memory:,} bytes is too little to convert with; give at least {human_bytes(LEAST_MEMORY)}"
+                f"memory={human_bytes(self.memory)} is too little to convert with; "
+                f"give at least {human_bytes(LEAST_MEMORY)}"
             )
 
     @property
