@@ -58,6 +58,7 @@ class Faults:
         (run / "fault").unlink()
         assert done.returncode != 0, f"{kind}: the job ended as if nothing had happened"
         assert not (run / "ranks.npz").exists(), f"{kind}: a result was left"
+        assert not (run / "ranks").exists(), f"{kind}: a data set was left"
         # of a process that leaves without a word the launcher tells its name: [prterun-host-123@job,rank]
         named = re.search(rf"rank\D{{0,3}}{rank}\b|@\d+,{rank}\]", done.stderr)
         assert named, f"{kind}: the error does not name rank {rank}: {done.stderr[-2000:]}"

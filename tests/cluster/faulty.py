@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import dromos as dr
 from dromos.places.cluster import world
 from dromos.runner.checkpoint.folder import Folder
 
-KINDS = ("raise", "kill", "exit", "memory", "disk", "kill while saving", "kill while writing")
+DATA_SET = "kill while writing a data set"
+KINDS = ("raise", "kill", "exit", "memory", "disk", "kill while saving", "kill while writing", DATA_SET)
 
 
 def fail(kind: str) -> Any:
@@ -30,6 +32,22 @@ def fail(kind: str) -> Any:
         return np.ones(1 << 40)
     os.kill(os.getpid(), signal.SIGKILL)
     return None
+
+
+def write_own_rows(found: dr.Result, place: Path, mine: bool, begin_fault: Callable[[], None]) -> None:
+    """Every rank writes its own rows; the one that fails dies in the middle of its file."""
+    from dromos.runner import data_set
+
+    class Half:
+        def write_table(self, table: Any, stream: Any) -> None:
+            stream.write(b"half")
+            stream.flush()
+            begin_fault()
+            fail("kill")
+
+    if mine:
+        data_set._parquet = Half
+    found.write(place)
 
 
 def main() -> None:
@@ -79,7 +97,12 @@ def main() -> None:
     draw = np.random.default_rng(3)  # our generators would import the compiler, on every rank of every job
     graph = dr.Graph.from_edges(draw.integers(0, 256, 2048), draw.integers(0, 256, 2048), num_vertices=256)
     saved = {"checkpoint": folder / "saved", "checkpoint_every": 0}
-    found = dr.pagerank(graph, tol=1e-13, max_iter=500, device="mpi:numpy", progress=progress, **saved)
+    found = dr.pagerank(
+        graph, tol=1e-13, max_iter=500, device="mpi:numpy", progress=progress, gather=kind != DATA_SET, **saved
+    )
+    if kind == DATA_SET:
+        write_own_rows(found, folder / "ranks", mine, begin_fault)
+        return
     if world().Get_rank() == 0:
         if kind == "kill while writing":
             import dromos.runner.writing as writing

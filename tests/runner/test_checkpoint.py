@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos.engines.joint_groups import group_bytes
 from dromos.errors import CheckpointError, CorruptFileError, InvalidArgumentError
 from tests.program.programs import SSSP, PageRank, examples
 
@@ -107,6 +109,39 @@ def test_a_call_of_several_programs(tmp_path: Path) -> None:
     again = dr.hits(on, **how)
     assert [row.path for row in again.trace][:3] == ["checkpoint", "checkpoint", whole.trace[2].path]
     assert again.hub.tobytes() == whole.hub.tobytes()
+
+
+@pytest.mark.parametrize("place", ["numpy", "parts"])
+def test_a_joint_search(tmp_path: Path, place: str) -> None:
+    """What is counted between supersteps is saved with the run, and so is a group that is done."""
+    on = dr.generators.grid(10, 9)
+    one_group = group_bytes(on.num_vertices, 1, np.int32)  # of 64 sources
+    rows: list[bytes] = []
+
+    def search(**more: Any) -> Any:
+        rows.clear()
+        how = {**PLACES[place], "path": "sync-push-dd", "memory": one_group, **more}
+        return dr.multi_source_bfs(on, range(90), consume=lambda found: rows.append(found.distance.tobytes()), **how)
+
+    whole, expected = search(), list(rows)
+    assert len(expected) == 2
+    steps = whole.trace.supersteps
+    for at in (2, steps // 2 + 2):  # in the first group and in the second one
+        seen = itertools.count(1)
+
+        def progress(done: int, total: int, seen: Any = seen, at: int = at) -> None:
+            if next(seen) == at:
+                raise Killed
+
+        saved = {"checkpoint": tmp_path / f"{at}", "checkpoint_every": 0}
+        with pytest.raises(Killed):
+            search(progress=progress, **saved)
+        for _ in range(2):  # the second call finds both groups done
+            again = search(**saved)
+            assert again.trace[0].path == "checkpoint"
+            assert rows == expected
+            for name in whole:
+                assert again[name].tobytes() == whole[name].tobytes()
 
 
 def test_a_stream(tmp_path: Path) -> None:
@@ -202,8 +237,6 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     how: dict[str, Any] = {"device": "numpy", "checkpoint": tmp_path / "saved"}
     with pytest.raises(InvalidArgumentError, match="one kernel and no program"):
         dr.triangles(on.symmetrized(), **how)
-    with pytest.raises(InvalidArgumentError, match="between supersteps"):
-        dr.multi_source_bfs(on, [0, 1], **how)
     with pytest.raises(InvalidArgumentError, match="checkpoint_every=-1"):
         dr.bfs(on, 0, checkpoint_every=-1, **how)
     with pytest.raises(InvalidArgumentError, match="split over devices"):

@@ -79,7 +79,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack
     root = graph.vertex_id(source)
     # a superstep is a level, so the limit is one of supersteps
     limit = None if limit is None else min(limit, graph.num_vertices)
-    fields = session.run(BFS(source=root), max_iter=limit, keep_on_device=True).fields
+    fields = session.run(BFS(source=root), max_iter=limit, keep_on_device=True, is_answer=True).fields
     return session.result(
         BFSResult,
         fields,

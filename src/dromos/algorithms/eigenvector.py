@@ -95,7 +95,7 @@ def eigenvector(
     check_on_limit(on_limit)
     if graph.num_vertices == 0:
         return session.result(EigenvectorResult, {"centrality": np.empty(0)}, verifier=lambda result: None)
-    outcome = session.run(Eigenvector(tolerance=tolerance), on, max_iter=limit + 1, keep_on_device=True)
+    outcome = session.run(Eigenvector(tolerance=tolerance), on, max_iter=limit + 1, keep_on_device=True, is_answer=True)
     promised = tolerance if outcome.finished == "converged" else np.inf
     result = session.result(
         EigenvectorResult,

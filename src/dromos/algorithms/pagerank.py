@@ -284,7 +284,7 @@ def _run(
     if strength is not None:
         params["strength"] = strength
     program = pagerank_program(personal, strength is not None, dtype)(**params)
-    outcome = session.run(program, on, max_iter=limit, keep_on_device=True)
+    outcome = session.run(program, on, max_iter=limit, keep_on_device=True, is_answer=True)
     promised = tol if outcome.finished == "converged" else 2 * alpha**outcome.supersteps
     return _settled(session, outcome.fields, on, alpha, jumped, sunk, promised, on_limit, limit, tol)
 

@@ -66,7 +66,7 @@ def spmv(
     session = Session("spmv", graph, **how)
     vector, on = vertex_values(graph, x, "x"), weighted(graph, weight)
     flow = on if transpose else on.transpose
-    fields = session.run(SpMV(x=vector), flow, keep_on_device=True).fields
+    fields = session.run(SpMV(x=vector), flow, keep_on_device=True, is_answer=True).fields
     return session.result(SpMVResult, fields, verifier=lambda result: verify(flow, vector, result["y"]))
 
 

@@ -13,6 +13,7 @@ them is a negative cycle: Cherkassky and Goldberg, "Negative-cycle detection alg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, Unpack
 
@@ -218,10 +219,15 @@ def _parents(graph: Graph, source: int, distance: Array, engine: Engine) -> Arra
 class _NegativeCycles:
     """Looks for a cycle of parents after 1, 2, 4, 8, … supersteps: there is one only where a cycle is negative."""
 
-    resumable = True  # it looks at the state alone
-
     def __init__(self, graph: Graph, source: int) -> None:
         self.graph, self.source, self.next = graph, source, 1
+
+    def save(self) -> Mapping[str, Array]:
+        """See :class:`dromos.runner.loop.ResumableWatch`: it looks at the state alone."""
+        return {}
+
+    def restore(self, saved: Mapping[str, Array], state: Mapping[str, Array]) -> None:
+        """See :class:`dromos.runner.loop.ResumableWatch`."""
 
     def __call__(self, execution: Execution, stats: Stats) -> None:
         if stats.superstep < self.next:

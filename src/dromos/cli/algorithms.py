@@ -51,7 +51,12 @@ class Common:
 
     OPTIONS: Final[Mapping[str, tuple[Any, Any]]] = {
         "out": (
-            Annotated[Path | None, _option("-o", "--out", text="Write a .parquet, .csv, .json or .npz file.")],
+            Annotated[
+                Path | None,
+                _option(
+                    "-o", "--out", text="Write a .parquet, .csv, .json or .npz file, or a folder of .parquet files."
+                ),
+            ],
             None,
         ),
         "device": (

@@ -44,11 +44,12 @@ def deliver(
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
     from dromos.places.cluster.world import launched, rank_of_job
+    from dromos.runner.data_set import is_data_set
     from dromos.runner.report import check_report_path
     from dromos.runner.writing import check_extension
 
     for target in (out, save_trace):
-        if target is not None:
+        if target is not None and not (target is out and is_data_set(target)):
             check_extension(target)  # a wrong extension shows before the work, not after it
     if report is not None:
         check_report_path(report)
@@ -61,6 +62,7 @@ def deliver(
 
     if device == "auto" and launched():
         device = "mpi"
+    on_ranks = device.partition(":")[0] == "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
     how |= {name: value for name, value in (("share", share), ("split", split)) if value is not None}
     if checkpoint is not None:
@@ -71,10 +73,13 @@ def deliver(
         if check:
             raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")
         graph, how["memory"] = open_on_disk(file), parse_size(memory)
-    elif device.partition(":")[0] == "mpi" and not check and is_undirected_store(file, format):
+    elif on_ranks and not check and is_undirected_store(file, format):
         graph = open_on_disk(file)  # each rank reads its own rows
     else:
         graph = read_whole()
+    stays = on_ranks and out is not None and not check and report is None
+    if stays:  # every rank writes its own rows
+        how["gather"] = False
     with work(name) as progress:
         how["progress"] = progress if err.is_terminal else None
         try:
@@ -86,13 +91,16 @@ def deliver(
     if check:
         with work("verifying"):
             result.verify()
-    if rank_of_job() != 0:  # every rank of an MPI job has the answer; the first one hands it over
+    if stays and out is not None:
+        with work(f"writing {out.name}"):
+            result.write(out)
+    if rank_of_job() != 0:  # every rank of an MPI job has the answer, or has written it; the first one tells the rest
         return
     if trace:
         err.print(repr(result.trace), markup=False, soft_wrap=True)
     if save_trace is not None:
         result.trace.write(save_trace)
-    if out is not None:
+    if out is not None and not stays:
         with work(f"writing {out.name}"):
             result.write(out)
     if report is not None:

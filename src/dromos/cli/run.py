@@ -32,7 +32,10 @@ def run(
         list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the program.")
     ] = None,
     max_iter: Annotated[int | None, typer.Option(help="The most supersteps to run.")] = None,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file, or a folder of .parquet files."),
+    ] = None,
     device: Annotated[
         str, typer.Option(help="auto, cpu, cuda, mpi, numpy, reference, or several such as cpu+cuda.")
     ] = "auto",

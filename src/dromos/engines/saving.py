@@ -9,9 +9,10 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Execution
+from dromos.engines.parts import Part
 from dromos.plan import Stats
 
-__all__ = ["ResumableExecution", "Saved", "pack", "put_back", "reductions_of", "why_not_saved"]
+__all__ = ["ResumableExecution", "ResumablePart", "Saved", "pack", "put_back", "reductions_of", "why_not_saved"]
 
 Saved = Mapping[str, Array]
 _FIELD, _EDGE, _REDUCTION = "field.", "edge.", "reduction."
@@ -29,6 +30,21 @@ class ResumableExecution(Execution, Protocol):
 
     def restore(self, saved: Saved, stats: Stats) -> None:
         """Go on from there; this execution was prepared for the same program and graph, and has not run."""
+
+
+class ResumablePart(Part, Protocol):
+    """A part of a graph that can be saved between two supersteps."""
+
+    reductions: tuple[Any, ...]
+
+    def save(self) -> Saved:
+        """The part's own rows, its frontier and the reductions, for :meth:`restore`."""
+
+    def restore(self, saved: Saved, superstep: int) -> None:
+        """Go on after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
+
+    def take_copies(self, fields: Mapping[str, Array]) -> None:
+        """After :meth:`restore`: the rows of all vertices."""
 
 
 def why_not_saved(execution: Execution) -> str:

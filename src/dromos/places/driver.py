@@ -11,7 +11,6 @@ import numpy as np
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphShape, caps_for
-from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import Part, Partial
 from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError, InvalidArgumentError
@@ -105,7 +104,7 @@ class PlacedExecution:
     @property
     def why_not_saved(self) -> str:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
-        return "" if all(isinstance(part, ArrayPart) for part in self.parts) else "its state lies on a device"
+        return "" if all(hasattr(part, "save") for part in self.parts) else "its state lies on a device"
 
     def save(self) -> Saved:
         """See :class:`dromos.engines.saving.ResumableExecution`: what the parts of this process own."""

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from dromos.dtypes import Array
-from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import Part
-from dromos.engines.saving import Saved
+from dromos.engines.saving import ResumablePart, Saved
 from dromos.places.exchange import Exchange
 
 __all__ = ["restore_parts", "save_parts"]
@@ -18,14 +17,14 @@ def save_parts(parts: Sequence[Part]) -> dict[str, Array]:
     """What each part owns, under its number."""
     return {
         f"{number}.{name}": values
-        for number, part in enumerate(cast(Sequence[ArrayPart], parts))
+        for number, part in enumerate(cast(Sequence[ResumablePart], parts))
         for name, values in part.save().items()
     }
 
 
 def restore_parts(parts: Sequence[Part], exchange: Exchange, saved: Saved, superstep: int) -> tuple[Any, ...]:
     """Put back what each part owns, then give all of them fresh copies of the others' rows; the reductions."""
-    owners = cast(Sequence[ArrayPart], parts)
+    owners = cast(Sequence[ResumablePart], parts)
     for number, part in enumerate(owners):
         begin = f"{number}."
         part.restore(

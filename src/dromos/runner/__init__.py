@@ -70,7 +70,7 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
         raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
     ir = program.ir()
     session = Session(ir.name, graph, **how)
-    outcome = session.run(program, max_iter=max_iter, keep_on_device=True)
+    outcome = session.run(program, max_iter=max_iter, keep_on_device=True, is_answer=True)
     return session.result(
         ProgramResult,
         outcome.fields,

@@ -24,8 +24,9 @@ def main() -> None:
     link = socket.socket(socket.AF_UNIX)
     link.connect(address)
     connection = Connection(link.detach())
-    connection.send((engine.comm.Get_rank(), os.getpid()))
-    serve(engine, connection, Rooms(Path(disk), Path(memory), "rank-"))
+    rank = engine.comm.Get_rank()
+    connection.send((rank, os.getpid()))
+    serve(engine, connection, Rooms(Path(disk), Path(memory), f"rank-{rank}-"))
 
 
 if __name__ == "__main__":

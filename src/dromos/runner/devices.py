@@ -155,7 +155,7 @@ def _streamed(
         raise InvalidArgumentError("slices and parts cut a graph in memory; one on disk is cut into pages by itself")
     budget = None if memory is None else as_bytes(memory)
     if not isinstance(device, str):
-        if not getattr(device, "streams", False):
+        if not (getattr(device, "streams", False) or getattr(device, "reads_stores", False)):
             raise InvalidArgumentError(
                 f"the engine {device.name!r} takes graphs in memory; give the name of a device, or dr.read(path)"
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
+from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, SwitchingExecution, graph_types
 from dromos.errors import InvalidArgumentError
 from dromos.graph.summary import human_bytes
@@ -15,12 +16,26 @@ from dromos.program import Program, analyse
 if TYPE_CHECKING:
     from dromos.runner.checkpoint import Checkpoint
 
-__all__ = ["Progress", "Watch", "fixed_path", "iterate"]
+__all__ = ["Progress", "ResumableWatch", "Watch", "fixed_path", "iterate"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told ``(supersteps done, most that there can be)``; 0 stands for "not known"."""
 Watch: TypeAlias = Callable[[Execution, Stats], None]
 """Looks at a run between two steps; it may end the run by raising."""
+
+
+class ResumableWatch(Protocol):
+    """A watch whose own findings can be saved with the run."""
+
+    def __call__(self, execution: Execution, stats: Stats) -> None:
+        """See :data:`Watch`."""
+
+    def save(self) -> Mapping[str, Array]:
+        """What it has found so far, for :meth:`restore`."""
+
+    def restore(self, saved: Mapping[str, Array], state: Mapping[str, Array]) -> None:
+        """Go on from there, with a run whose fields are ``state`` again."""
+
 
 _WATCHED_HORIZON = 64
 """The most supersteps at once while progress is observed."""

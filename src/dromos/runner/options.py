@@ -24,9 +24,10 @@ class DeviceOptions(TypedDict, total=False):
     so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
     devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
     degrees), ``"low"`` or ``"random"``; chosen by a model unless given. ``keep_on_device``: leave the arrays of the
-    result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``checkpoint``: a folder that the
-    state of the run is saved to every ``checkpoint_every`` seconds (60 unless given); after a kill the same call goes
-    on from there.
+    result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``gather``: over MPI ranks, whether
+    every rank gets all rows of the result (True unless given), or those of its own vertices. ``checkpoint``: a folder
+    that the state of the run is saved to every ``checkpoint_every`` seconds (60 unless given); after a kill the same
+    call goes on from there.
     """
 
     device: str | Engine
@@ -36,6 +37,7 @@ class DeviceOptions(TypedDict, total=False):
     slices: int | None
     parts: int | None
     keep_on_device: bool
+    gather: bool
     share: float | None
     split: str | None
     checkpoint: str | os.PathLike[str] | None

@@ -12,7 +12,8 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.runner.tables import arrow, arrow_column, named, pandas, polars
+from dromos.runner.own_rows import OwnRows
+from dromos.runner.tables import arrow, arrow_column, named, named_arrow, pandas, polars
 from dromos.runner.trace import Trace
 
 __all__ = ["Result"]
@@ -54,12 +55,14 @@ class Result(Mapping[str, Array]):
         edge_fields: frozenset[str] | set[str] = frozenset(),
         index: str | None = None,
         verifier: Callable[[Any], None] | None = None,
+        own_rows: OwnRows | None = None,
     ) -> None:
-        """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices."""
+        """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices; ``own_rows``: there are
+        no others in the fields."""
         self._name, self._graph, self._columns = name, graph, dict(fields)
         self._values = dict(values or {})
         self._vertex_fields, self._edge_fields, self._index = vertex_fields, edge_fields, index
-        self._verifier = verifier
+        self._verifier, self._own_rows = verifier, own_rows
         self.trace = Trace() if trace is None else trace
         self.seconds, self.device, self.finished = seconds, device, finished
         self.compile_seconds = compile_seconds
@@ -77,13 +80,27 @@ class Result(Mapping[str, Array]):
 
     def to_host(self) -> Self:
         """The same result with fields that a GPU keeps copied to the host."""
-        columns = {name: on_host(self[name]) for name in self._columns}
+        return self._with({name: on_host(self[name]) for name in self._columns}, self._own_rows)
+
+    def gather(self) -> Self:
+        """The same result with all rows; over MPI ranks, where it was made with ``gather=False``, all ranks call this.
+
+        >>> import dromos as dr
+        >>> dr.bfs(dr.generators.path(3), 0, device="numpy", gather=False).gather().level.tolist()
+        [0, 1, 2]
+        """
+        own = self._own_rows
+        if own is None:
+            return self
+        return self._with({name: own.gathered(on_host(self[name])) for name in self._columns}, None)
+
+    def _with(self, columns: Mapping[str, Array], own_rows: OwnRows | None) -> Self:
         return type(self)(
             self._name, self._graph, columns,
             trace=self.trace, seconds=self.seconds, compile_seconds=self.compile_seconds, device=self.device,
             finished=self.finished, values=self._values,
             vertex_fields=self._vertex_fields, edge_fields=self._edge_fields, index=self._index,
-            verifier=self._verifier,
+            verifier=self._verifier, own_rows=own_rows,
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[str]:
@@ -131,13 +148,17 @@ class Result(Mapping[str, Array]):
 
     @property
     def vertices(self) -> Array:
-        """The labels of the vertices, or their ids where the graph has no labels."""
-        labels = self._graph.labels
+        """The labels of the vertices, or their ids where the graph has no labels; of the own ones, if not gathered."""
+        labels, own = self._graph.labels, self._own_rows
+        if own is not None:
+            return named(own.ids, labels)
         return np.arange(self._graph.num_vertices) if labels is None else labels.to_numpy()
 
     def at(self, vertex: Any) -> dict[str, Any]:
         """The fields of one vertex, given by label (or by id where the graph has no labels)."""
         row = self._graph.vertex_id(vertex)
+        if self._own_rows is not None:
+            row = self._own_rows.place_of(row, vertex)
         return {name: self._shown(name, on_host(self[name][row : row + 1])).tolist()[0] for name in self._table()}
 
     def path_to(self, vertex: Any) -> list[Any]:
@@ -150,6 +171,7 @@ class Result(Mapping[str, Array]):
         """
         if "parent" not in self._columns or self._index is not None:
             raise InvalidArgumentError(f"{self._name} finds no paths; ask a result that has parents, of bfs or sssp")
+        self._require_all_rows("path_to(…)")
         parent = on_host(self["parent"])
         path = [self._graph.vertex_id(vertex)]
         if parent[path[0]] < 0:
@@ -162,7 +184,7 @@ class Result(Mapping[str, Array]):
     def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
         """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out."""
         name, rows = self._greatest(k, by)
-        keys = rows if self._index is not None else named(rows, self._graph.labels)
+        keys = rows if self._index is not None else named(self._ids(rows), self._graph.labels)
         return list(zip(keys.tolist(), self._shown(name, on_host(self[name])[rows]).tolist(), strict=True))
 
     def top_rows(self, k: int = 10, by: str | None = None) -> dict[str, list[Any]]:
@@ -198,14 +220,23 @@ class Result(Mapping[str, Array]):
 
     def head(self, rows: int = 5) -> dict[str, list[Any]]:
         """The first rows as columns: the vertices (labels or ids), then the fields."""
-        count = min(rows, len(self[next(iter(self._columns))]) if self._index else self._graph.num_vertices)
+        whole = self._index is None and self._own_rows is None
+        count = min(rows, self._graph.num_vertices if whole else len(self[next(iter(self._columns))]))
         return self._rows(slice(count))
+
+    def _ids(self, rows: Array) -> Array:
+        """The vertices of some rows."""
+        return rows if self._own_rows is None else rows + self._own_rows.first
+
+    def _require_all_rows(self, asked: str) -> None:
+        if self._own_rows is not None:
+            raise self._own_rows.refuse(asked)
 
     def _rows(self, rows: Array | slice) -> dict[str, list[Any]]:
         first = isinstance(rows, slice)  # few rows of a field that a GPU keeps need no copy of all
         columns = {name: on_host(self[name][rows]) if first else on_host(self[name])[rows] for name in self._table()}
         ids = np.arange(rows.stop) if isinstance(rows, slice) else rows
-        vertex = {} if self._index else {"vertex": named(ids, self._graph.labels).tolist()}
+        vertex = {} if self._index else {"vertex": named(self._ids(ids), self._graph.labels).tolist()}
         return {**vertex, **{name: self._shown(name, column).tolist() for name, column in columns.items()}}
 
     @property
@@ -219,18 +250,27 @@ class Result(Mapping[str, Array]):
             raise InvalidArgumentError(
                 f"{self._name} is not one of Dromos's algorithms, so there is no verifier for it"
             )
+        self._require_all_rows("verify()")
         self._verifier(self.to_host())
 
     # ---- going on to other libraries ---------------------------------------------------------------------------
 
     def to_arrow(self) -> Any:
-        """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields."""
-        labels = self._graph.labels
+        """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields; of the rank's own rows, if not
+        gathered."""
+        labels, own = self._graph.labels, self._own_rows
         first: dict[str, Any] = {}
-        if self._index is None:
-            first = {"vertex": arrow().array(self.vertices) if labels is None else labels.to_arrow()}
-        fields = {name: arrow_column(self._shown(name, on_host(self[name]))) for name in self._table()}
-        return arrow().table({**first, **fields})
+        if self._index is None and labels is None:
+            first = {"vertex": arrow().array(self.vertices)}
+        elif self._index is None and labels is not None:
+            first = {"vertex": labels.to_arrow() if own is None else labels.to_arrow()[own.first : own.last]}
+        return arrow().table({**first, **{name: self._arrow_column(name) for name in self._table()}})
+
+    def _arrow_column(self, name: str) -> Any:
+        values, labels = on_host(self[name]), self._graph.labels
+        if name in self._vertex_fields and labels is not None and values.ndim == 1:
+            return named_arrow(values, labels)  # of the same type on every rank, also where there is no vertex to name
+        return arrow_column(self._shown(name, values))
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame``: a column of vertices (labels or ids), then the fields."""
@@ -259,12 +299,28 @@ class Result(Mapping[str, Array]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file.
+        """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file, or to a folder of Parquet files.
 
-        In JSON a number that is not finite is null; in CSV a vector field is one column per component.
+        A path without an extension is a folder: a data set with one file per rank. In JSON a number that is not finite
+        is null; in CSV a vector field is one column per component. Where a result stayed with the ranks
+        (``gather=False``), all of them call this.
         """
-        from dromos.runner.writing import write_columns
+        from dromos.runner.data_set import is_data_set, write_data_set, write_in_turn
+        from dromos.runner.together import OneProcess, by_first
+        from dromos.runner.writing import check_extension, write_columns
 
+        own = self._own_rows
+        if is_data_set(path):
+            write_data_set(path, self.to_arrow(), OneProcess() if own is None else own.comm)
+            return
+        check_extension(path)
+        if own is not None and str(path).endswith(".parquet"):
+            write_in_turn(path, self.to_arrow(), own.comm)
+            return
+        if own is not None:
+            whole = self.gather()
+            by_first(own.comm, lambda: whole.write(path))
+            return
         first = {"vertex": self.vertices} if self._index is None else {}
         write_columns(path, {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}})
 
@@ -283,6 +339,7 @@ class Result(Mapping[str, Array]):
         """
         from dromos.runner.report import write_report
 
+        self._require_all_rows("report(…)")
         write_report([self, *others], path)
 
     def _repr_html_(self) -> str:
@@ -303,7 +360,9 @@ class Result(Mapping[str, Array]):
         paths = ", ".join(f"{path} {count}" for path, count in self.trace.paths.items())
         compiling = f", {_duration(self.compile_seconds)} of it compiling," if self.compile_seconds >= 0.1 else ""
         ran = f"{self.iterations} iterations in {_duration(self.seconds)}{compiling} on {self.device}"
-        of = f"{self._graph.num_vertices:,} vertices"
+        own, of = self._own_rows, f"{self._graph.num_vertices:,} vertices"
+        if own is not None:
+            of = f"rows {own.first:,} to {own.last:,} of {of}" if own.last > own.first else f"no rows of {of}"
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -23,13 +23,16 @@ from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.options import check_graph
 from dromos.runner.outcome import Outcome
+from dromos.runner.own_rows import OwnRows
 from dromos.runner.promises import check_weights
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 from dromos.runner.two_tiers import run_in_two_tiers
 
 if TYPE_CHECKING:
+    from dromos.places.cluster.execution import RankExecution
     from dromos.runner.checkpoint import Checkpoint
+    from dromos.runner.loop import ResumableWatch
 
 __all__ = ["Session"]
 
@@ -61,6 +64,7 @@ class Session:
         keep_on_device: bool = False,
         share: float | None = None,
         split: str | None = None,
+        gather: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         **unknown: Any,
@@ -93,12 +97,21 @@ class Session:
             from dromos.runner import checkpoint as saving
 
             self._checkpoint = saving.Checkpoint(checkpoint, checkpoint_every, name, self.engine, str(self.path))
+        comm = getattr(self.engine, "comm", None)
+        self._ranks = None if comm is None or comm.Get_size() == 1 else comm
+        self._gathers, self._is_answer = gather or self._ranks is None, False
+        self._own_rows: OwnRows | None = None
         self._rows: list[TraceRow | FusedRow] = []
         self.finished = ""
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
         self._begin_of_thread = time.thread_time()
         self.check_file()
         graph.check_shared_rows()
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the call has a checkpoint: the same call has to run the same programs again."""
+        return self._checkpoint is not None
 
     def keep_between_runs(self) -> None:
         """Have fields that are asked for with ``keep_on_device`` stay on a device until the session's result is made.
@@ -132,12 +145,15 @@ class Session:
         watch: Watch | None = None,
         every: int | None = None,
         keep_on_device: bool = False,
+        is_answer: bool = False,
     ) -> Outcome:
         """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given.
 
         ``watch`` is called after ``every`` supersteps at the latest. ``keep_on_device``: fields may stay on a
-        device, where an engine was told to leave them there.
+        device, where an engine was told to leave them there. ``is_answer``: the result has these fields and no others,
+        so that of several ranks each may keep its own rows; they are then all that the outcome has.
         """
+        self._is_answer = is_answer and not self._gathers and self._checkpoint is None
         on = self.graph if graph is None else graph
         check_weights(program, on)
         if self._checkpoint is not None:
@@ -172,12 +188,8 @@ class Session:
         keep_on_device: bool,
     ) -> Outcome:
         """As :meth:`run`, with the outcome from the checkpoint where it is there, and saved on the way where not."""
-        if watch is not None and not getattr(watch, "resumable", False):
-            raise InvalidArgumentError(
-                f"checkpoint={str(checkpoint.path)!r}: {self.name} gathers its answer between supersteps, which no "
-                "checkpoint holds; leave checkpoint out"
-            )
-        known = checkpoint.begin(program, on, max_iter)
+        assert watch is None or hasattr(watch, "restore"), self.name
+        known = checkpoint.begin(program, on, max_iter, cast("ResumableWatch | None", watch))
         if known is None:
             outcome = self._run(program, on, max_iter, watch, every, keep_on_device, checkpoint)
             fields = {name: on_host(values) for name, values in outcome.fields.items()}
@@ -229,7 +241,12 @@ class Session:
         phase = type(program).__name__
         self._rows += [FusedRow.of(phase, row) for row in rows]
         self.finished = execution.stats.finished
-        fields = execution.result()
+        fields: Mapping[str, Any]
+        if self._is_answer:
+            found = cast("RankExecution", execution)
+            fields, self._own_rows = found.own_result(), OwnRows(self._ranks, *found.own_rows)
+        else:
+            fields = execution.result()
         if not keep_on_device:
             fields = {name: on_host(values) for name, values in fields.items()}
         numbers = {name: np.asarray(value).item() for name, value in execution.reductions.items()}
@@ -345,10 +362,28 @@ class Session:
         self.check_file()
         if self._at_once or self._ran_on:
             first_calls.note(time.thread_time() - self._begin_of_thread)
+        if self._ranks is not None:  # a field that is computed later would need all ranks then
+            fields = {name: column() if callable(column) else column for name, column in fields.items()}
+        own_rows = self._own_rows
+        if not self._gathers and own_rows is None:
+            fields, own_rows = self._cut(fields, edge_fields, index)
         return kind(
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
             compile_seconds=compile_seconds() - self._compiled, device=self._ran_on or self.engine.name,
             finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
-            verifier=verifier,
+            verifier=verifier, own_rows=own_rows,
         )  # fmt: skip
+
+    def _cut(
+        self, fields: Mapping[str, Column], edge_fields: frozenset[str] | set[str], index: str | None
+    ) -> tuple[Mapping[str, Array], OwnRows]:
+        """This rank's rows of fields that all ranks have whole."""
+        whole = {name: on_host(column) for name, column in fields.items()}
+        if index is not None:
+            own = OwnRows.of_rows(self._ranks, len(next(iter(whole.values()), ())))
+        else:
+            own = OwnRows.of_vertices(self._ranks, self.graph)
+        first, last = (int(self.graph.offsets[vertex]) for vertex in (own.first, own.last)) if edge_fields else (0, 0)
+        arcs = OwnRows(self._ranks, first, last)
+        return {name: (arcs if name in edge_fields else own).cut(column) for name, column in whole.items()}, own

@@ -10,7 +10,7 @@ from dromos.dtypes import Array
 from dromos.errors import MissingDependencyError
 from dromos.graph import Labels
 
-__all__ = ["arrow", "arrow_column", "named", "pandas", "polars"]
+__all__ = ["arrow", "arrow_column", "named", "named_arrow", "pandas", "polars"]
 
 
 def arrow() -> Any:
@@ -64,3 +64,12 @@ def named(ids: Array, labels: Labels | None) -> Array:
     out = np.full(len(ids), None, dtype=object)
     out[present] = labels.values_of(ids[present])
     return out
+
+
+def named_arrow(ids: Array, labels: Labels) -> Any:
+    """As :func:`named`, as an Arrow column of the labels' own type.
+
+    >>> named_arrow(np.array([1, -1]), Labels.from_values(["ada", "bob"])).to_pylist()
+    ['bob', None]
+    """
+    return labels.to_arrow().take(arrow().array(ids, mask=ids < 0))

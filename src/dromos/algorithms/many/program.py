@@ -9,6 +9,7 @@ are asked for.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ from dromos.runner import Session, on_host
 __all__ = ["joint_program", "search_by_program"]
 
 _BLOCK = 1 << 14  # vertices whose bits are told apart at once
+_COUNTED = ("reached", "distance_sum", "inverse_sum", "depth")
 
 
 @cache
@@ -70,7 +72,21 @@ class _Levels:
             self.rows = np.full((len(sources), len(bits)), -1, distance)
             self.rows[np.arange(len(sources)), sources] = 0
 
-    def look(self, execution: Execution, stats: Stats) -> None:
+    def save(self) -> dict[str, Array]:
+        """See :class:`dromos.runner.loop.ResumableWatch`; the bits seen are those of the run itself."""
+        counted = {name: getattr(self, name) for name in _COUNTED}
+        rows = {} if self.rows is None else {"rows": self.rows}
+        return {**counted, **rows, "joint": np.asarray(self.joint)}
+
+    def restore(self, saved: Mapping[str, Array], state: Mapping[str, Array]) -> None:
+        """See :class:`dromos.runner.loop.ResumableWatch`."""
+        for name in _COUNTED:
+            setattr(self, name, saved[name])
+        if self.rows is not None:
+            self.rows = saved["rows"]
+        self.joint, self.seen = int(saved["joint"]), np.array(on_host(state["seen"]))
+
+    def __call__(self, execution: Execution, stats: Stats) -> None:
         """Count the bits that are new since the superstep before."""
         level, seen = stats.superstep, on_host(execution.state["seen"])
         fresh = np.flatnonzero((seen != self.seen).any(axis=1))
@@ -100,7 +116,7 @@ def search_by_program(
     bits = np.zeros((graph.num_vertices, width), np.uint64)
     np.bitwise_or.at(bits, (sources, places // 64), np.left_shift(np.uint64(1), (places % 64).astype(np.uint64)))
     levels = _Levels(bits, sources, distance)
-    session.run(joint_program(width)(sources=bits), graph, max_iter=limit, watch=levels.look, every=1)
+    session.run(joint_program(width)(sources=bits), graph, max_iter=limit, watch=levels, every=1)
     return Found(
         number, sources, levels.reached, levels.distance_sum, levels.inverse_sum, levels.depth, levels.rows,
         levels.seen, int(levels.depth.max(initial=0)), 0, levels.joint, time.perf_counter() - begin,

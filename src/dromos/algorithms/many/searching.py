@@ -94,6 +94,8 @@ def search(
     """
     workers = getattr(session.engine, "workers", 1)
     size = 64 * width_within(graph, len(sources), memory, distance, workers)
+    if seed is None and session.is_saved:
+        seed = 0  # the call that goes on from a checkpoint has to make the same groups
     places = grouped(graph, sources, size, grouping, q, seed)
     sums = [np.zeros(len(sources), kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64)]
     group, reached, distance_sum, inverse_sum, depth = sums

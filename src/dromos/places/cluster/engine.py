@@ -18,13 +18,13 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph.slices import equal_edge_bounds
 from dromos.graph.store.stored import StoredGraph
 from dromos.places.cluster.exchange import MpiExchange
+from dromos.places.cluster.execution import RankExecution
 from dromos.places.cluster.graph import RankFeed, RankGraph
 from dromos.places.cluster.grid import GridExchange, RankGrid, rank_grid
 from dromos.places.cluster.host_memory import HostMemory, host_memory
 from dromos.places.cluster.operators import RankBlocks
 from dromos.places.cluster.stored import StoredFeed
 from dromos.places.cluster.world import world
-from dromos.places.driver import PlacedExecution
 from dromos.places.feed import Feed, MemoryFeed
 from dromos.places.grid import require_grid, set_in_grid
 from dromos.places.operators import OPERATORS
@@ -40,7 +40,8 @@ class ClusterEngine:
 
     Of a graph on disk (:func:`dromos.open`) a rank reads its own rows only.
 
-    Every rank makes the same calls with the same program and graph. Results are whole on every rank.
+    Every rank makes the same calls with the same program and graph. Results are whole on every rank
+    unless it asks for its own rows.
     """
 
     reads_stores = True
@@ -58,7 +59,7 @@ class ClusterEngine:
             self.name += f" in a grid of {self._grid.grid}"
         self._rows: tuple[Any, str] = (None, "")  # the graph that was digested last, and its digest
 
-    def prepare(self, program: Program, graph: GraphLike | RankGraph) -> PlacedExecution:
+    def prepare(self, program: Program, graph: GraphLike | RankGraph) -> RankExecution:
         """The program in its initial state; refused if the ranks were not given the same."""
         check_params(program, graph)
         if not isinstance(graph, RankGraph):
@@ -89,11 +90,11 @@ class ClusterEngine:
             weighted = bool(reads(typed.ir.exprs(), "weight")) and types.weight is not None
             block = self._grid.feed(graph, feed, bounds, types, weighted=weighted)
             ranks = GridExchange(self._grid, bounds, typed, types.id, host)
-            return PlacedExecution(program, graph, types, [part], [block], ranks)
+            return RankExecution(program, graph, types, [part], [block], ranks)
         exchange = MpiExchange(
             self.comm, list(pairwise(bounds)), graph.num_vertices, program.typed(types), types.id, host
         )
-        return PlacedExecution(
+        return RankExecution(
             program, graph, types, [part], [feed], exchange, ordered=self._ordered_run(part, feed, bounds, host)
         )
 

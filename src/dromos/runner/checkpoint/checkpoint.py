@@ -14,15 +14,18 @@ from dromos.errors import CheckpointError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import History, Row, Stats
 from dromos.program import Program
-from dromos.runner.checkpoint.folder import Folder, OneProcess
+from dromos.runner.checkpoint.folder import Folder
 from dromos.runner.checkpoint.identity import GraphDigests, difference, words_of
 from dromos.runner.checkpoint.planning import plain_row, plain_stats, row_of
+from dromos.runner.loop import ResumableWatch
+from dromos.runner.together import OneProcess
 
 __all__ = ["Checkpoint", "Finished"]
 
 _AT_ONCE = 64
 """Supersteps that an engine may fuse in its first step; fewer or more later, by the time that they took."""
 _MOST_AT_ONCE = 1 << 20
+_WATCH = "watch."
 
 
 class Finished(NamedTuple):
@@ -48,6 +51,7 @@ class Checkpoint:
         self._done: list[Finished | None] = []  # None: on disk already
         self._told: list[dict[str, Any]] = []
         self._words: dict[str, str] = {}
+        self._watch: ResumableWatch | None = None
         self.decisive: list[Row] = []
         """The steps before the restart by which the planner goes on."""
         self._saved_at = self._stepped_at = time.monotonic()
@@ -55,8 +59,14 @@ class Checkpoint:
 
     # ---- going on --------------------------------------------------------------------------------------------------
 
-    def begin(self, program: Program, graph: Graph, max_iter: int | None) -> Finished | None:
-        """The next program of the call; what it came to, where that is known already."""
+    def begin(
+        self, program: Program, graph: Graph, max_iter: int | None, watch: ResumableWatch | None = None
+    ) -> Finished | None:
+        """The next program of the call; what it came to, where that is known already.
+
+        ``watch`` looks at the run; what it finds is saved with it.
+        """
+        self._watch = watch
         number, digest = len(self._done), self._digests.of(graph)
         self._words = words_of(
             self._algorithm, self._engine.name, self._run_path, program, graph, max_iter, digest
@@ -68,7 +78,7 @@ class Checkpoint:
             fields = self._folder.load_outcome(number, told["bytes"])
             self._done.append(None)
             self._told.append(told)
-            return Finished(fields, told)
+            return Finished(self._without_watch(fields, fields), told)
         if number == len(finished) and "words" in self._found:
             self._require_same(self._found["words"])
         return None
@@ -85,9 +95,23 @@ class Checkpoint:
         if len(self._done) != len(self._found.get("finished", [])) or "stats" not in self._found:
             return 0
         stats = Stats(**self._found["stats"])
-        cast(ResumableExecution, execution).restore(self._folder.load(), stats)
+        saved = self._folder.load()
+        cast(ResumableExecution, execution).restore(saved, stats)
+        if self._watch is not None:
+            self._without_watch(saved, execution.state)
         self.decisive = [row_of(told) for told in self._found["decisive"]]
         return stats.superstep
+
+    def _without_watch(self, saved: Mapping[str, Array], state: Mapping[str, Array]) -> dict[str, Array]:
+        """Give the watch what was saved of it; the other arrays."""
+        if self._watch is not None:
+            own = {name[len(_WATCH) :]: values for name, values in saved.items() if name.startswith(_WATCH)}
+            self._watch.restore(own, state)
+        return {name: values for name, values in saved.items() if not name.startswith(_WATCH)}
+
+    def _watched(self) -> dict[str, Array]:
+        found = {} if self._watch is None else self._watch.save()
+        return {f"{_WATCH}{name}": values for name, values in found.items()}
 
     def _require_same(self, saved: dict[str, Any]) -> None:
         if other := difference(saved, self._words):
@@ -118,7 +142,8 @@ class Checkpoint:
 
     def end(self, fields: Mapping[str, Array], told: dict[str, Any]) -> None:
         """The program is done: ``fields`` and ``told`` are what :meth:`begin` gives after a restart."""
-        copies = {name: values.copy() for name, values in fields.items()}  # the caller may write into the fields
+        found = {**fields, **self._watched()}
+        copies = {name: values.copy() for name, values in found.items()}  # the caller may write into the fields
         self._done.append(Finished(copies, {"words": self._words, **told}))
 
     def _save(self, execution: ResumableExecution, stats: Stats, history: History) -> None:
@@ -129,4 +154,4 @@ class Checkpoint:
                 self._done[number] = None
         steps = [plain_row(row) for row in history.decisive()]
         told = {"words": self._words, "stats": plain_stats(stats), "decisive": steps, "finished": self._told}
-        self._folder.save(execution.save(), told)
+        self._folder.save({**execution.save(), **self._watched()}, told)

@@ -19,34 +19,15 @@ from typing import IO, Any, Final
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import CheckpointError, CorruptFileError, FileError
+from dromos.errors import CheckpointError, CorruptFileError
 from dromos.graph.formats.files import file_errors
+from dromos.runner.together import by_first
 
-__all__ = ["Folder", "OneProcess"]
+__all__ = ["Folder"]
 
 _FORMAT: Final = 1
 _MANIFEST: Final = "checkpoint.json"
 _STATE: Final = re.compile(r"\.?state-(\d+)\.\d+-of-\d+\.npz(\.part)?")
-
-
-class OneProcess:
-    """Stands in for an MPI communicator where there is one process."""
-
-    def Get_rank(self) -> int:
-        """Its rank."""
-        return 0
-
-    def Get_size(self) -> int:
-        """How many there are."""
-        return 1
-
-    def allgather(self, value: Any) -> list[Any]:
-        """The values of all."""
-        return [value]
-
-    def bcast(self, value: Any) -> Any:
-        """The value of the first."""
-        return value
 
 
 class Folder:
@@ -55,22 +36,9 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str], comm: Any) -> None:
         self.path, self._comm = Path(path), comm
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
-        self.manifest: dict[str, Any] = self._shared(self._read_manifest)
+        self.manifest: dict[str, Any] = by_first(comm, self._read_manifest)
         """What was saved; empty where nothing was."""
         self._serial: int = self.manifest.get("serial", 0)
-
-    def _shared(self, work: Callable[[], Any]) -> Any:
-        """What the first rank's ``work`` gives, on every rank; its error too, so that none waits for another."""
-        told: tuple[Any, FileError | None] = (None, None)
-        if self._rank == 0:
-            try:
-                told = work(), None
-            except FileError as error:
-                told = None, error
-        value, failed = self._comm.bcast(told)
-        if failed is not None:
-            raise failed
-        return value
 
     def _read_manifest(self) -> dict[str, Any]:
         place = self.path / _MANIFEST
@@ -121,7 +89,7 @@ class Folder:
         size = _write(place, lambda stream: _write_arrays(stream, arrays))
         sizes = self._comm.allgather(size)  # so all of them are on disk
         manifest = {"format": _FORMAT, "serial": serial, "bytes": sizes, **told}
-        self._shared(lambda: self._commit(manifest))
+        by_first(self._comm, lambda: self._commit(manifest))
         self.manifest, self._serial = manifest, serial
 
     def _commit(self, manifest: Mapping[str, Any]) -> None:
@@ -137,7 +105,7 @@ class Folder:
     def save_outcome(self, number: int, fields: Mapping[str, Array]) -> int:
         """The fields of a finished program, which all ranks have whole: the first writes them. Their bytes."""
         place = self.path / f"program-{number}.npz"
-        size: int = self._shared(lambda: _write(place, lambda stream: _write_arrays(stream, fields)))
+        size: int = by_first(self._comm, lambda: _write(place, lambda stream: _write_arrays(stream, fields)))
         return size
 
     def load_outcome(self, number: int, size: int) -> dict[str, Array]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, check_params
+from dromos.engines.saving import Saved
 from dromos.places.cluster.local.shipping import GraphFile, packed_program, take
 from dromos.plan import Caps, Path, Stats
 from dromos.program import Program
@@ -64,7 +65,7 @@ class RemoteEngine:
 class RemoteExecution:
     """See :class:`dromos.engines.Execution`."""
 
-    why_not_saved = "its ranks end with the block; a script that mpirun starts, with device='mpi', can be saved"
+    why_not_saved = ""
 
     def __init__(self, cluster: Cluster, number: int, caps: Caps, stats: Stats, reductions: Mapping[str, Any]) -> None:
         self._cluster, self._number = cluster, number
@@ -83,6 +84,20 @@ class RemoteExecution:
     def _fields(self, *, result: bool) -> dict[str, Array]:
         told = self._cluster.call("fields", self._number, result, job=self._job)
         return {name: take(value, remove=True) for name, value in told.items()}
+
+    def save(self) -> Saved:
+        """See :class:`dromos.engines.saving.ResumableExecution`: what all ranks own, with the rank in each name."""
+        told = self._cluster.call("save", self._number, job=self._job)
+        return {name: take(value, remove=True) for name, value in told.items()}
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        rooms = self._cluster.rooms
+        told = {name: rooms.put(values) for name, values in saved.items()}
+        self.reductions = self._cluster.call("restore", self._number, told, stats, job=self._job)
+        self.stats = stats
+        for value in told.values():
+            rooms.discard(value)
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """See :class:`dromos.engines.Execution`."""

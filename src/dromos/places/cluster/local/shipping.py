@@ -77,6 +77,11 @@ class Rooms:
         np.save(place, array, allow_pickle=False)
         return ArrayFile(str(place))
 
+    def discard(self, value: Array | ArrayFile) -> None:
+        """Remove the file of an array that all have read."""
+        if isinstance(value, ArrayFile):
+            Path(value.path).unlink(missing_ok=True)
+
     def put_graph(self, graph: GraphLike) -> GraphFile:
         """The store that a graph was opened from, or a new one."""
         assert isinstance(graph, Graph)

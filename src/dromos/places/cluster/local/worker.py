@@ -16,10 +16,11 @@ from dromos.places.cluster.local.shipping import (
     Rooms,
     ShippedProgram,
     opened,
+    take,
     unpacked_program,
 )
 from dromos.places.driver import PlacedExecution
-from dromos.plan import Path
+from dromos.plan import Path, Stats
 
 __all__ = ["Worker", "serve"]
 
@@ -61,6 +62,27 @@ class Worker:
         execution = self._executions[number]
         fields = execution.result() if result else execution.state
         return {name: self._rooms.put(values) for name, values in fields.items()} if self._first else {}
+
+    def save(self, number: int) -> dict[str, Array | ArrayFile]:
+        """See :class:`dromos.engines.saving.ResumableExecution`; what all ranks own, from the first one."""
+        comm, begin = self._engine.comm, self._begin()
+        own = {f"{begin}{name}": self._rooms.put(values) for name, values in self._executions[number].save().items()}
+        return {name: value for told in comm.gather(own) or () for name, value in told.items()}
+
+    def restore(self, number: int, told: dict[str, Array | ArrayFile], stats: Stats) -> Any:
+        """See :class:`dromos.engines.saving.ResumableExecution`; each rank takes what it owns."""
+        execution, begin = self._executions[number], self._begin()
+        own = {
+            name.removeprefix(begin): take(value, remove=False)
+            for name, value in told.items()
+            if name.startswith(begin)
+        }
+        execution.restore(own, stats)
+        return dict(execution.reductions)
+
+    def _begin(self) -> str:
+        """How names of this rank's arrays begin in a checkpoint."""
+        return f"rank {self._engine.comm.Get_rank()}."
 
 
 def serve(engine: ClusterEngine, connection: Connection, rooms: Rooms) -> None:
