@@ -1,4 +1,7 @@
-"""The demonstration behind ``make demo``: two graphs, kept and checked; five algorithms, and the paths they took."""
+"""The demonstration behind ``make demo``: two graphs, kept and checked; five algorithms, and the paths they took.
+
+At last a graph ten times as large as the memory that it is given.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import larger_than_memory
 from rich.console import Console
 from rich.table import Table
 
@@ -81,12 +85,16 @@ def main() -> None:
     console.print(degree_bars(skewed))
     run_algorithms(skewed, "the R-MAT graph")
     run_algorithms(lattice, "the grid")
+    console.print("[bold]a graph that stays on disk[/] (examples/larger_than_memory.py)")
+    larger_than_memory.show()
+    console.print()
     console.print(
         "What to try next:\n"
         "  .venv/bin/dromos bfs demo/rmat.drm --source 0 --trace\n"
         "  .venv/bin/dromos pagerank demo/rmat.drm -o ranks.parquet\n"
         "  .venv/bin/dromos convert demo/rmat.drm demo/rmat.mtx.gz\n"
         "  .venv/bin/dromos info demo/grid.drm --json\n"
+        "  .venv/bin/dromos bfs demo/rmat.drm --source 0 --memory 64M --trace\n"
         "and in Python:\n"
         "  import dromos as dr\n"
         '  g = dr.read("demo/rmat.drm")\n'

@@ -17,6 +17,15 @@ def test_an_example_runs_as_a_script(name, capsys):
     assert "superstep" in capsys.readouterr().out
 
 
+def test_a_graph_of_ten_times_the_budget_runs_as_in_memory(capsys):
+    module = runpy.run_path(str(EXAMPLES / "larger_than_memory.py"), run_name="larger_than_memory")
+    module["show"](12, 1024)
+    said = capsys.readouterr().out
+    assert said.count("as in memory: True") == 3
+    assert "as in memory: False" not in said
+    assert "MiB read" in said  # a column of the trace
+
+
 def test_the_perceptron_descends_its_gradient():
     module = runpy.run_path(str(EXAMPLES / "mlp.py"), run_name="mlp")
     network = module["Network"]()
