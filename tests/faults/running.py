@@ -59,7 +59,10 @@ class Outcome:
 
 
 def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Outcome:
-    """Run a program on a store with one fault in it; ``compiled``: on the CPU engine, where the seed says so."""
+    """Run a program on a store with one fault in it.
+
+    ``compiled``: on the CPU engine, and damage on disk read by compiled code, each for half of the seeds.
+    """
     rng = np.random.default_rng([seed, NAMES.index(kind)])
     which = int(rng.integers(3))
     directed = bool(rng.integers(2))
@@ -72,7 +75,7 @@ def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Out
     try:
         if kind == BUDGET:
             return _too_small(rng, seed, dr.open(file), program, right, leaf)
-        with _reading(KINDS[kind](rng, file)):
+        with _reading(KINDS[kind](rng, file), "compiled" if compiled and seed % 2 else "io_uring"):
             graph = dr.open(file)
             found = _run(program, graph, leaf, _least(program, graph, leaf) + int(rng.integers(12)) * PAGE)
     except FileError as error:
@@ -120,10 +123,10 @@ def _least(program: Program, graph: dr.Graph, leaf: Leaf) -> int:
 
 
 @contextmanager
-def _reading(reader: Reader | None) -> Iterator[None]:
-    """Have all positioned reads of stores go through ``reader``; where there is none, io_uring reads."""
+def _reading(reader: Reader | None, otherwise: str) -> Iterator[None]:
+    """Have all positioned reads of stores go through ``reader``; where there is none, read in the way ``otherwise``."""
     if reader is None:
-        with mock.patch.dict(os.environ, {READS: "io_uring"}):
+        with mock.patch.dict(os.environ, {READS: otherwise}):
             yield
         return
     pread = StoreFile._pread
