@@ -9,6 +9,7 @@ from typing import Any, Final
 from dromos.codegen.facts import is_always_active
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, GraphShape, NativeKernel
+from dromos.engines.cuda import part_saving
 from dromos.engines.cuda.availability import require_device, room_for_arcs
 from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
@@ -17,6 +18,7 @@ from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.forest import Forest
 from dromos.engines.parts import Partial
+from dromos.engines.saving import Saved
 from dromos.graph.slices import GraphSlice
 from dromos.plan import PATHS, Constants, Levels, Path
 from dromos.program import GraphTypes, Program, analyse
@@ -111,6 +113,7 @@ class CudaPart(TellingPart):
             self.kernels.note_changes()
         self._size = self._following = self._superstep = 0
         self._begun = False
+        self.reductions: tuple[Any, ...] = ()
         self._pulled_at = -1
         self._searching = False  # a kernel runs that finds and settles
         self._sorted: Any = None  # the frontier on the device in ascending order, once somebody asks
@@ -222,9 +225,36 @@ class CudaPart(TellingPart):
         """See :class:`dromos.engines.parts.Part`."""
         self._superstep += self._begun
         self._begun = True
-        self._size, self._sorted = self._following, None
-        named = {spec.name: value for spec, value in zip(self.ir.reductions, reductions, strict=True)}
-        self.kernels.turn(self._superstep, self._size, named)
+        self._size, self._sorted, self.reductions = self._following, None, reductions
+        self.kernels.turn(self._superstep, self._size, self._named(reductions))
+
+    def _named(self, reductions: tuple[Any, ...]) -> dict[str, Any]:
+        return {spec.name: value for spec, value in zip(self.ir.reductions, reductions, strict=True)}
+
+    # ---- checkpoints -----------------------------------------------------------------------------------------------
+
+    @on_device
+    def save(self) -> dict[str, Array]:
+        """See :class:`dromos.engines.saving.ResumablePart`."""
+        return part_saving.save(self)
+
+    @on_device
+    def restore(self, saved: Saved, superstep: int) -> None:
+        """See :class:`dromos.engines.saving.ResumablePart`."""
+        part_saving.restore(self, saved, superstep)
+
+    def resume_at(self, superstep: int, reductions: tuple[Any, ...], size: int) -> None:
+        """The frontier that the part has started with is one of ``size`` vertices after so many supersteps."""
+        self._superstep, self._size, self._sorted, self.reductions = superstep, size, None, reductions
+        self.kernels.turn(superstep, size, self._named(reductions), flip=False)
+
+    @on_device
+    def take_copies(self, fields: Mapping[str, Array]) -> None:
+        """See :class:`dromos.engines.saving.ResumablePart`."""
+        import cupy
+
+        for name, values in fields.items():
+            self.memory.fields[name][...] = cupy.asarray(values)
 
     # ---- when no other part takes or sends messages ----------------------------------------------------------------
 
