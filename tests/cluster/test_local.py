@@ -63,6 +63,9 @@ def test_calls_faults_and_the_end(tmp_path: Path) -> None:
         dr.write(graph, tmp_path / "g.drm", transpose=True)
         assert (dr.bfs(dr.open(tmp_path / "g.drm"), 0).level == dr.bfs(graph, 0, device="numpy").level).all()
 
+        both_ways = graph.symmetrized()
+        assert dr.triangles(both_ways).total == dr.triangles(both_ways, device="numpy").total
+
         # what the caller did wrong is an error like any other, and the ranks stay
         before = list(ranks.job._pids)
         with pytest.raises(UnknownVertexError):

@@ -11,6 +11,7 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, check_params
 from dromos.engines.saving import Saved
 from dromos.places.cluster.local.shipping import GraphFile, packed_program, take
+from dromos.places.operators import OPERATORS
 from dromos.plan import Caps, Path, Stats
 from dromos.program import Program
 
@@ -46,6 +47,17 @@ class RemoteEngine:
     def native(self, name: str) -> NativeKernel | None:
         """None: the hand-written kernels take whole graphs, so programs do their work here."""
         return None
+
+    def operator(self, name: str) -> NativeKernel | None:
+        """What no program can say: each rank does the rows of its own vertices."""
+        if name not in OPERATORS:
+            return None
+
+        def run(graph: GraphLike, **options: Any) -> Mapping[str, Any]:
+            told = self._cluster.call("operator", name, self._file_of(graph), options)
+            return {field: take(value, remove=True) for field, value in told.items()}
+
+        return run
 
     def _file_of(self, graph: GraphLike) -> GraphFile:
         """The file of a graph, written when it is first sent."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
+
+import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import DromosError
@@ -45,10 +48,8 @@ class Worker:
 
     def prepare(self, number: int, shipped: ShippedProgram, file: GraphFile) -> Any:
         """See :class:`dromos.engines.Engine`."""
-        if file not in self._graphs:
-            self._graphs[file] = opened(file)
         program = unpacked_program(shipped, self._classes)
-        execution = self._engine.prepare(program, self._graphs[file])
+        execution = self._engine.prepare(program, self._graph(file))
         self._executions[number] = execution
         return execution.caps, execution.stats, dict(execution.reductions)
 
@@ -62,6 +63,22 @@ class Worker:
         execution = self._executions[number]
         fields = execution.result() if result else execution.state
         return {name: self._rooms.put(values) for name, values in fields.items()} if self._first else {}
+
+    def operator(self, name: str, file: GraphFile, options: Mapping[str, Any]) -> dict[str, Any]:
+        """See :meth:`dromos.places.cluster.engine.ClusterEngine.operator`."""
+        run = self._engine.operator(name)
+        assert run is not None, name
+        found = run(self._graph(file), **options)
+        if not self._first:
+            return {}
+        return {
+            field: self._rooms.put(value) if isinstance(value, np.ndarray) else value for field, value in found.items()
+        }
+
+    def _graph(self, file: GraphFile) -> Any:
+        if file not in self._graphs:
+            self._graphs[file] = opened(file)
+        return self._graphs[file]
 
     def save(self, number: int) -> dict[str, Array | ArrayFile]:
         """See :class:`dromos.engines.saving.ResumableExecution`; what all ranks own, from the first one."""
