@@ -362,7 +362,7 @@ class Result(Mapping[str, Array]):
         ran = f"{self.iterations} iterations in {_duration(self.seconds)}{compiling} on {self.device}"
         own, of = self._own_rows, f"{self._graph.num_vertices:,} vertices"
         if own is not None:
-            of = f"rows {own.first:,} to {own.last:,} of {of}" if own.last > own.first else f"no rows of {of}"
+            of = f"rows {own.first:,} to {own.last - 1:,} of {of}" if own.last > own.first else f"no rows of {of}"
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
 
