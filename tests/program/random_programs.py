@@ -74,7 +74,7 @@ def random_program(seed: int) -> type[dr.Program]:
         return program
 
 
-def random_graph(draw: random.Random, *, heavy: bool = False) -> Graph:
+def random_graph(draw: random.Random, *, heavy: bool = False, weighted: bool = True) -> Graph:
     """Loops, parallel edges, lonely vertices; perhaps a hub, a long path, or (``heavy``) a few great weights."""
     n = draw.choice((1, 2, 5, 9, 30, 80))
     edges = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.choice((0, n, 2 * n, 4 * n)))]
@@ -88,7 +88,7 @@ def random_graph(draw: random.Random, *, heavy: bool = False) -> Graph:
         [draw.randrange(1, most if draw.random() < 0.1 else 9) for _ in edges], dtype=np.float32
     )  # fmt: skip
     return Graph.from_edges(
-        ends[:, 0], ends[:, 1], weights, num_vertices=n, directed=draw.random() < 0.5, threads=1
+        ends[:, 0], ends[:, 1], weights if weighted else None, num_vertices=n, directed=draw.random() < 0.5, threads=1
     )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ without edges gives every vertex the same share. Where the greatest singular val
 that equal shares lead to.
 
 A composition of programs: authorities are the sum of hubs along edges, hubs that of authorities against them, until
-both change by less than ``tol`` in sum. Kleinberg, "Authoritative sources in a hyperlinked environment", 1999.
+both change by less than ``tol`` in sum. On an engine with a kernel for products, Lanczos' method finds the hubs that
+the last of these steps start from. Kleinberg, "Authoritative sources in a hyperlinked environment", 1999.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import count_of, finite, weight_range, weighted
+from dromos.algorithms.lanczos import Products, kept_vectors, ritz_vector
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.spmv import SpMV
 from dromos.algorithms.verifying import matrix, nowhere, require
@@ -61,19 +63,13 @@ def hits(
     weight_range(on, negative=False, infinite=False)
     tolerance = finite(tol, "tol", 0, np.inf)
     check_on_limit(on_limit)
-    n, back = graph.num_vertices, on.transpose
-    hub = authority = np.full(n, 1 / max(n, 1))
-    change = np.inf if on.num_arcs else 0.0
-    session.keep_between_runs()
-    product = SpMV(x=hub)
-    for _ in range(limit if on.num_arcs else 0):
-        before = hub, authority
-        authority = _shares(session.run(product.given(x=hub), on, keep_on_device=True).fields["y"])
-        hub = _shares(session.run(product.given(x=authority), back, keep_on_device=True).fields["y"])
-        change = max(_change(*pair) for pair in zip(before, (hub, authority), strict=True))
-        if change < tolerance:
-            break
-    done = change < tolerance or not on.num_arcs
+    if on.num_arcs == 0:
+        hub = authority = np.full(graph.num_vertices, 1 / max(graph.num_vertices, 1))
+        done = True
+    elif session.has_native("product"):
+        hub, authority, done = _by_lanczos(session, on, tolerance, limit)
+    else:
+        hub, authority, done = _by_programs(session, on, tolerance, limit)
     session.finished = "converged" if done else ""
     result = session.result(
         HITSResult,
@@ -83,6 +79,44 @@ def hits(
     return settled(
         result, on_limit, limit, f"hits: the shares still change by {tol:g} or more in sum", "raise max_iter= or tol="
     )
+
+
+def _by_programs(session: Session, on: Graph, tolerance: float, limit: int) -> tuple[Array, Array, bool]:
+    """Hubs, authorities, and whether they are final: products in turn, until nothing changes."""
+    n, back = on.num_vertices, on.transpose
+    hub = authority = np.full(n, 1 / n)
+    session.keep_between_runs()
+    product = SpMV(x=hub)
+    for _ in range(limit):
+        before = hub, authority
+        authority = _shares(session.run(product.given(x=hub), on, keep_on_device=True).fields["y"])
+        hub = _shares(session.run(product.given(x=authority), back, keep_on_device=True).fields["y"])
+        if max(_change(*pair) for pair in zip(before, (hub, authority), strict=True)) < tolerance:
+            return hub, authority, True
+    return hub, authority, False
+
+
+def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> tuple[Array, Array, bool]:
+    """As :func:`_by_programs`: the same answer, by the same rule to stop, with far fewer products."""
+    multiply, n, back = Products(session, 2 * limit), on.num_vertices, on.transpose
+
+    def there_and_back(hub: Array) -> Array:
+        return multiply(on, multiply(back, hub))
+
+    hub = np.full(n, 1 / n)
+    authority = _shares(multiply(back, hub))
+    while True:
+        before = hub, authority
+        hub = _shares(multiply(on, authority))
+        authority = _shares(multiply(back, hub))
+        if max(_change(*pair) for pair in zip(before, (hub, authority), strict=True)) < tolerance:
+            return hub, authority, True
+        left = limit - 1 - multiply.used // 2
+        if left < 1:
+            return hub, authority, False
+        if (most := min(kept_vectors(on), left - 1)) > 1:
+            hub = _shares(ritz_vector(there_and_back, hub, most, tolerance / 2))
+            authority = _shares(multiply(back, hub))
 
 
 def _shares(values: Array) -> Array:

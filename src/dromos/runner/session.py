@@ -257,10 +257,17 @@ class Session:
         self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
         """What the engine's own kernel gives; None if it has none, or the caller wants a path, or checkpoints."""
+        found = self._native(kernel)
+        return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
+
+    def has_native(self, kernel: str) -> bool:
+        """Whether :meth:`native` gives an answer."""
+        return self._native(kernel) is not None
+
+    def _native(self, kernel: str) -> NativeKernel | None:
         if self.path != "auto" or self._checkpoint is not None:  # a program can be told a path, and be saved
             return None
-        found = self.engine.native(kernel)
-        return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
+        return self.engine.native(kernel)
 
     def _call_or_compile(
         self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]

@@ -1,0 +1,96 @@
+"""The eigenvector of a symmetric matrix's greatest eigenvalue, by Lanczos' method.
+
+Power iteration gains a digit in each so many products, by the ratio of the two greatest eigenvalues. The best vector in
+the space that the same products span is as good after about the square root of their number. The space is started
+again from its best vector when it has as many vectors as are kept. Lanczos, "An iteration method for the solution of
+the eigenvalue problem of linear differential and integral operators", 1950.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.runner import Session
+
+__all__ = ["Products", "kept_vectors", "length", "ritz_vector"]
+
+_FEWEST, _MOST = 8, 24
+_LOOKS: Final = 4  # steps between two looks at how good the vector is
+_EXHAUSTED: Final = 1e-12  # of the eigenvalue: what is left of a product is rounding
+
+
+class Products:
+    """Products by the engine's own kernel, which are counted and told as progress towards ``limit``."""
+
+    def __init__(self, session: Session, limit: int) -> None:
+        self.used = 0
+        self._session, self._limit = session, limit
+
+    def __call__(self, graph: Graph, x: Array) -> Array:
+        """The sums of ``x`` over the rows of ``graph``, times its weights."""
+        fields = self._session.native("product", graph, x=x)
+        assert fields is not None, "an engine without products"
+        self.used += 1
+        if self._session.progress is not None:
+            self._session.progress(self.used, self._limit)
+        return np.asarray(fields["y"])
+
+
+def kept_vectors(graph: Graph) -> int:
+    """How many vectors to keep: about as many bytes as the graph's arcs have, but never very few.
+
+    >>> import dromos as dr
+    >>> kept_vectors(dr.generators.path(9)), kept_vectors(dr.generators.complete(99))
+    (8, 24)
+    """
+    return int(np.clip(graph.num_arcs // max(2 * graph.num_vertices, 1), _FEWEST, _MOST))
+
+
+def ritz_vector(product: Callable[[Array], Array], start: Array, most: int, tolerance: float) -> Array:
+    """The best vector in the space of ``start`` and up to ``most`` products of a symmetric matrix from zero on.
+
+    Of length 1, and nowhere below zero. Stops early where another product would change the vector by ``tolerance`` in
+    sum, relative to its eigenvalue.
+
+    >>> matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    >>> ritz_vector(matrix.__matmul__, np.ones(3), 8, 1e-12).round(3).tolist()
+    [0.5, 0.707, 0.5]
+    """
+    basis = np.empty((most, len(start)))
+    basis[0] = start / length(start)
+    diagonal, beside = np.zeros(most), np.zeros(most)  # the matrix in this basis is tridiagonal
+    for last in range(most):
+        left = product(basis[last])
+        diagonal[last] = _dot(basis[last], left)
+        left = left - diagonal[last] * basis[last]
+        if last:
+            left -= beside[last - 1] * basis[last - 1]
+            left -= _dot(basis[0], left) * basis[0]  # rounding brings back the direction that grows most
+        beside[last] = length(left)
+        full, exhausted = last + 1 == most, beside[last] <= _EXHAUSTED * abs(diagonal[0])
+        if full or exhausted or (last + 1) % _LOOKS == 0:
+            off = np.diag(beside[:last], 1)
+            values, vectors = np.linalg.eigh(np.diag(diagonal[: last + 1]) + off + off.T)
+            change = abs(vectors[-1, -1]) * float(np.abs(left).sum()) / max(values[-1], np.finfo(float).tiny)
+            if full or exhausted or change < tolerance:
+                break
+        basis[last + 1] = left / beside[last]
+    # the entries of the eigenvector have one sign: what is below zero is rounding
+    best: Array = np.abs(np.einsum("i,ij->j", vectors[:, -1], basis[: last + 1]))
+    return best
+
+
+def _dot(a: Array, b: Array) -> float:
+    """By NumPy itself: BLAS would start threads of its own."""
+    return float(np.einsum("i,i", a, b))
+
+
+def length(values: Array) -> float:
+    """Euclidean; see :func:`_dot`."""
+    return math.sqrt(_dot(values, values))

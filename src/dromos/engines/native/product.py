@@ -1,0 +1,39 @@
+"""The product of a graph's matrix and a vector.
+
+A program says it (:class:`dromos.algorithms.spmv.SpMV`), but is prepared anew for each vector. A method that makes a
+new vector between two products, as Lanczos' does, would wait longer for that than for the products of a small graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dromos.dtypes import Array, read_only
+from dromos.graph import Graph
+from dromos.parallel import num_threads, run_team
+
+__all__ = ["product"]
+
+_ALONE, _BRIEF = 1 << 18, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
+
+
+def product(graph: Graph, *, x: Array, threads: int | None = None) -> Mapping[str, Array]:
+    """``y = A x`` in float64, where ``A[u, v]`` is the weight of the edge from u to v.
+
+    >>> import dromos as dr
+    >>> product(dr.Graph.from_edges([0, 0], [1, 2], [2.0, 3.0]), x=np.array([1.0, 10.0, 100.0]))["y"].tolist()
+    [320.0, 0.0, 0.0]
+    """
+    from dromos.engines.native import product_kernels as kernels
+
+    weights = np.empty(0) if graph.weights is None else graph.weights
+    y, stop = np.empty(graph.num_vertices), np.zeros(1, np.int64)
+    run_team(
+        kernels.multiply, read_only(graph.offsets), read_only(graph.targets), read_only(weights), read_only(x), y,
+        np.zeros(1, np.int64), stop,
+        threads=1 if graph.num_arcs < _ALONE else num_threads(threads),
+        stop=None if graph.num_arcs < _BRIEF else stop,
+    )  # fmt: skip
+    return {"y": y}
