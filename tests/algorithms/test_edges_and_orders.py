@@ -12,6 +12,7 @@ import dromos as dr
 from dromos.algorithms.arguments import simple
 from dromos.algorithms.biconnected_components import verify as verify_parts
 from dromos.algorithms.biconnected_components import verify_bridges
+from dromos.algorithms.edge_betweenness import _order_of
 from dromos.algorithms.longest_paths import verify as verify_longest
 from dromos.algorithms.topological_levels import Levels
 from dromos.algorithms.topological_levels import verify as verify_levels
@@ -171,3 +172,9 @@ def test_the_verifiers_refuse_wrong_answers():
         verify_levels(chain, np.array([0, 1, 3]))
     with pytest.raises(VerificationError, match="arc 1 makes a longer path"):
         verify_longest(chain, np.array([0.0, 1.0, 1.0]), np.array([0, 0, 1]))
+
+
+@pytest.mark.parametrize("most", [1, 1 << 16, 1 << 17, 1 << 40])
+def test_ids_are_ordered_by_16_bits_at_a_time(most):
+    ids = np.random.default_rng(most).integers(0, most, 3000)
+    np.testing.assert_array_equal(_order_of(ids), np.argsort(ids, kind="stable"))

@@ -61,14 +61,12 @@ def edge_betweenness(
     chosen = chosen_sources(graph, k, sources, seed)
     starts = np.arange(n) if chosen is None else chosen
     through = session.host_native("edge_betweenness", on, sources=starts)["through"]
-    src, dst = sources_of_arcs(on), on.targets
     scale = n / max(len(starts), 1)
     if normalized:
         scale /= max(n * (n - 1), 1)
     elif not on.directed:
         scale /= 2
-    if not on.directed:
-        src, dst, through = _joined(src, dst, through)
+    src, dst, through = (sources_of_arcs(on), on.targets, through) if on.directed else _joined(on, through)
     return session.result(
         EdgeBetweennessResult,
         {"source": src, "target": dst, "centrality": through * scale},
@@ -78,12 +76,23 @@ def edge_betweenness(
     )
 
 
-def _joined(src: Array, dst: Array, through: Array) -> tuple[Array, Array, Array]:
-    """Each edge once, with what leads over it in both directions."""
-    forward, back = src < dst, np.flatnonzero(src > dst)
-    a, b = src[forward], dst[forward]
-    ahead, behind = np.lexsort((b, a)), back[np.lexsort((src[back], dst[back]))]
-    return a[ahead], b[ahead], through[forward][ahead] + through[behind]
+def _joined(graph: Graph, through: Array) -> tuple[Array, Array, Array]:
+    """Each edge of a simple undirected graph once, with what leads over it in both directions."""
+    src, dst = sources_of_arcs(graph), graph.targets
+    if not graph.sorted:
+        order = np.lexsort((dst, src))
+        src, dst, through = src[order], dst[order], through[order]
+    forward = src < dst
+    back = ~forward
+    return src[forward], dst[forward], through[forward] + through[back][_order_of(dst[back])]
+
+
+def _order_of(ids: Array) -> Array:
+    """The order that sorts ids; equal ones stay as they are. By 16 bits at a time, which NumPy sorts in linear time."""
+    order = np.argsort(ids.astype(np.uint16), kind="stable")
+    for shift in range(16, max(int(ids.max(initial=0)).bit_length(), 16), 16):
+        order = order[np.argsort((ids[order] >> shift).astype(np.uint16), kind="stable")]
+    return order
 
 
 def verify(graph: Graph, sources: Array, centrality: Array, scale: float) -> None:
