@@ -12,11 +12,11 @@ import dromos as dr
 from dromos.algorithms.arguments import simple
 from dromos.algorithms.biconnected_components import verify as verify_parts
 from dromos.algorithms.biconnected_components import verify_bridges
-from dromos.algorithms.edge_betweenness import _order_of
 from dromos.algorithms.longest_paths import verify as verify_longest
 from dromos.algorithms.topological_levels import Levels
 from dromos.algorithms.topological_levels import verify as verify_levels
 from dromos.algorithms.truss_numbers import verify as verify_trusses
+from dromos.dtypes import order_of
 from dromos.engines.native import trusses
 from dromos.errors import AlgorithmError, InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device, row
@@ -177,4 +177,4 @@ def test_the_verifiers_refuse_wrong_answers():
 @pytest.mark.parametrize("most", [1, 1 << 16, 1 << 17, 1 << 40])
 def test_ids_are_ordered_by_16_bits_at_a_time(most):
     ids = np.random.default_rng(most).integers(0, most, 3000)
-    np.testing.assert_array_equal(_order_of(ids), np.argsort(ids, kind="stable"))
+    np.testing.assert_array_equal(order_of(ids), np.argsort(ids, kind="stable"))

@@ -18,7 +18,7 @@ import numpy as np
 from dromos.algorithms.arguments import simple, sources_of_arcs
 from dromos.algorithms.many.sources import chosen_sources
 from dromos.algorithms.verifying import matrix, nowhere, require
-from dromos.dtypes import Array
+from dromos.dtypes import Array, order_of
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
@@ -84,15 +84,7 @@ def _joined(graph: Graph, through: Array) -> tuple[Array, Array, Array]:
         src, dst, through = src[order], dst[order], through[order]
     forward = src < dst
     back = ~forward
-    return src[forward], dst[forward], through[forward] + through[back][_order_of(dst[back])]
-
-
-def _order_of(ids: Array) -> Array:
-    """The order that sorts ids; equal ones stay as they are. By 16 bits at a time, which NumPy sorts in linear time."""
-    order = np.argsort(ids.astype(np.uint16), kind="stable")
-    for shift in range(16, max(int(ids.max(initial=0)).bit_length(), 16), 16):
-        order = order[np.argsort((ids[order] >> shift).astype(np.uint16), kind="stable")]
-    return order
+    return src[forward], dst[forward], through[forward] + through[back][order_of(dst[back])]
 
 
 def verify(graph: Graph, sources: Array, centrality: Array, scale: float) -> None:

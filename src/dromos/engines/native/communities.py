@@ -2,7 +2,8 @@
 
 No program can say it: what a vertex gains by a move depends on the moves before it, and a step compares the sums of
 weights to all communities around a vertex, which no message of fixed size carries. Memory: 12 bytes for each arc of the
-graph of communities, some 80 for each vertex; one thread works.
+graph of communities, some 80 for each vertex, for each thread. A round is one thread's; the first rounds in several
+orders run side by side.
 """
 
 from __future__ import annotations
@@ -12,16 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, order_of
 from dromos.engines.native.community_levels import Level, Steps
 from dromos.graph import Graph
-from dromos.parallel import run_team
+from dromos.parallel import num_threads, run_team
 
 __all__ = ["communities"]
 
 
 class _CompiledSteps:
-    """The steps as kernels."""
+    """The steps as kernels, on the thread that calls; once ``stop`` is set they end early, by KeyboardInterrupt."""
+
+    def __init__(self, stop: Array) -> None:
+        self._stop = stop
+
+    def _run(self, kernel: Any, *args: Any) -> None:
+        run_team(kernel, *args, self._stop, threads=1)
+        if self._stop[0]:  # what the kernel left is not whole
+            raise KeyboardInterrupt
 
     def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
         """See :class:`Steps`."""
@@ -31,10 +40,9 @@ class _CompiledSteps:
         empty = np.flatnonzero(size == 0)
         free = np.zeros(n + 1, np.int64)
         free[: len(empty)], free[n] = empty, len(empty)
-        waiting, stop = np.ones(n, np.uint8), np.zeros(1, np.int64)
-        run_team(
-            kernels.move, *level, scale, community, total, size, order, waiting, free, np.zeros(n), np.empty(n, ids),
-            np.empty(0, ids), stop, threads=1, stop=stop,
+        self._run(
+            kernels.move, *level, scale, community, total, size, order, np.ones(n, np.uint8), free, np.zeros(n),
+            np.empty(n, ids), np.empty(0, ids),
         )  # fmt: skip
         return community
 
@@ -43,10 +51,10 @@ class _CompiledSteps:
         from dromos.engines.native import communities_kernels as kernels
 
         n, ids = level.size, level.targets.dtype
-        part, stop = np.empty(n, ids), np.zeros(1, np.int64)
-        run_team(
+        part = np.empty(n, ids)
+        self._run(
             kernels.refine, *level, scale, community, total, order, part, np.empty(n), np.empty(n, np.int64),
-            np.empty(n), np.zeros(n), np.empty(n, ids), stop, threads=1, stop=stop,
+            np.empty(n), np.zeros(n), np.empty(n, ids),
         )  # fmt: skip
         return part
 
@@ -54,11 +62,11 @@ class _CompiledSteps:
         """See :class:`Steps`."""
         from dromos.engines.native import communities_kernels as kernels
 
-        offsets, stop = np.empty(len(starts), np.int64), np.zeros(1, np.int64)
+        offsets = np.empty(len(starts), np.int64)
         targets, weights = np.empty(len(level.targets), level.targets.dtype), np.empty(len(level.targets))
-        run_team(
+        self._run(
             kernels.aggregate, level.offsets, level.targets, level.weights, group, starts, order, offsets, targets,
-            weights, np.zeros(level.size), np.empty(level.size, group.dtype), stop, threads=1, stop=stop,
+            weights, np.zeros(level.size), np.empty(level.size, group.dtype),
         )  # fmt: skip
         used = int(offsets[-1])
         return offsets, targets[:used].copy(), weights[:used].copy()
@@ -87,7 +95,9 @@ def communities(
     [0, 0, 0, 1, 1, 1]
     """
     weights = np.empty(0) if graph.weights is None else graph.weights.astype(np.float64)
-    steps = _CompiledSteps() if steps is None else steps
+    stop = np.zeros(1, np.int64)
+    team = num_threads(threads) if steps is None else 1  # Python's steps would only take turns
+    steps = _CompiledSteps(stop) if steps is None else steps
     bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph))
     everything = float(bottom.strength.sum())
     community = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
@@ -96,16 +106,35 @@ def communities(
     for number in range(rounds if everything > 0 else 0):
         before = levels
         orders = [[seed, number]] + [[seed, number, other] for other in range(1, 1 if number else tries)]
-        found = [
-            _round(steps, bottom, before[-1].copy(), scale, np.random.default_rng(order), refined) for order in orders
-        ]
-        levels = found[0] if len(found) == 1 else max(found, key=lambda each: _gain(bottom, each[-1], scale))
+        levels = _best_round(
+            steps, bottom, before[-1], scale, refined, orders, min(team, len(orders)), stop
+        )  # fmt: skip
         same = np.array_equal(levels[-1], before[-1])
         if number and not refined:  # such a round has one level; those of the first, cut to fit, lie below it
             levels = _within(before, levels[-1])
         if same:
             break
     return {"community": levels[-1], "levels": levels}
+
+
+def _best_round(
+    steps: Steps, bottom: Level, start: Array, scale: float, refined: bool, orders: list[list[int]], team: int,
+    stop: Array,
+) -> list[Array]:  # fmt: skip
+    """The levels of the round that gains most, of one for each of ``orders``, which seed a generator; by ``team``
+    threads."""
+    found: list[list[Array]] = [[] for _ in orders]
+    gains = [0.0 for _ in orders]
+
+    def work(thread: int, threads: int) -> None:
+        for number in range(thread, len(orders), threads):
+            random = np.random.default_rng(orders[number])
+            found[number] = _round(steps, bottom, start.copy(), scale, random, refined)
+            if len(orders) > 1:
+                gains[number] = _gain(bottom, found[number][-1], scale)
+
+    run_team(work, threads=team, stop=stop)
+    return found[gains.index(max(gains))]
 
 
 def _gain(level: Level, community: Array, scale: float) -> float:
@@ -120,7 +149,8 @@ def _within(levels: list[Array], top: Array) -> list[Array]:
     """Levels cut by the communities of ``top``, and ``top``; none twice."""
     found = [top]
     for level in reversed(levels):
-        cut = _numbered(level.astype(np.int64) * (int(top.max()) + 1) + top)[0].astype(top.dtype)
+        pairs = level.astype(np.int64) * (int(top.max()) + 1) + top
+        cut = _numbered(np.unique(pairs, return_inverse=True)[1])[0].astype(top.dtype)
         if not np.array_equal(cut, found[-1]):
             found.append(cut)
     return found[::-1]
@@ -181,18 +211,24 @@ def _pieces(level: Level, community: Array) -> Array:
 
 
 def _aggregated(steps: Steps, level: Level, part: Array, parts: int) -> Level:
-    order = np.argsort(part, kind="stable").astype(part.dtype)
+    order = order_of(part).astype(part.dtype)
     starts = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=parts))])
     strength = np.bincount(part, weights=level.strength, minlength=parts)
     return Level.of(*steps.aggregate(level, part, starts, order), strength)
 
 
 def _numbered(group: Array) -> tuple[Array, int]:
-    """Groups numbered by their first vertex, and how many there are."""
-    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), group.dtype)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return rank[inverse], len(first)
+    """Groups numbered by their first vertex, and how many there are.
+
+    >>> _numbered(np.array([7, 3, 7, 5]))
+    (array([0, 1, 0, 2]), 3)
+    """
+    n = len(group)
+    first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
+    first[group[::-1]] = np.arange(n - 1, -1, -1)  # of several, the last that is written stays
+    begins = first[group] == np.arange(n)
+    number = np.cumsum(begins, dtype=np.int64) - 1
+    return number[first[group]].astype(group.dtype), int(np.count_nonzero(begins))
 
 
 def _first_of(community: Array, part: Array, parts: int) -> Array:
