@@ -5,8 +5,8 @@ each community is refined: its vertices merge again, from single ones on, into w
 parts become the vertices of the smaller graph. So no community falls into pieces, and parts may move on by themselves;
 the columns of ``hierarchy`` are the parts, and last the communities.
 
-One thread does it, in an order drawn from ``seed``. Parts are chosen by the greatest gain, not at random in proportion
-to it. Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", 2019.
+A round is one thread's, in an order drawn from ``seed``; the tries run side by side. Parts are chosen by the greatest
+gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", 2019.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def leiden(
             fewer where one changes nothing.
         tries: how often the first round is made, each time in another order; the best goes on.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``, for the tries; the host works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
