@@ -6,7 +6,8 @@ parts become the vertices of the smaller graph. So no community falls into piece
 the columns of ``hierarchy`` are the parts, and last the communities.
 
 A round is one thread's, in an order drawn from ``seed``; the tries run side by side. Parts are chosen by the greatest
-gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", 2019.
+gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing
+well-connected communities", 2019.
 """
 
 from __future__ import annotations
