@@ -42,6 +42,21 @@ def test_numba_comes_only_with_kernels() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_scipy_is_needed_by_verifiers_alone() -> None:
+    code = (
+        "import sys; sys.modules['scipy'] = None\n"
+        "import dromos as dr\n"
+        "g = dr.Graph.from_edges([0, 1, 2], [1, 2, 0])\n"
+        "r = dr.pagerank(g); dr.leiden(dr.generators.cycle(6))\n"
+        "assert g.transpose.targets.tolist() == [2, 0, 1]\n"
+        "for call in (dr.connected_components(g).verify, g.to_scipy):\n"
+        "    try: call()\n"
+        "    except dr.errors.MissingDependencyError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.count("pip install 'dromos[scipy]'") == 2
+
+
 def test_the_logger_is_quiet_until_asked() -> None:
     code = "import dromos, logging; logging.getLogger('dromos.read').warning('a note for who listens')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

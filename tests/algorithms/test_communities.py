@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.louvain import verify
+from dromos.engines.native.communities import _pieces
+from dromos.engines.native.community_levels import Level
 from dromos.errors import InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs
 
@@ -105,3 +107,18 @@ def test_the_verifier_refuses_wrong_divisions():
         verify(graph, loose, loose[:, None], 0.0, 1.0, connected=True)
     with pytest.raises(VerificationError, match="not on the level above"):
         verify(graph, good, np.stack([loose, good], axis=1), value, 1.0)
+
+
+def test_pieces_of_communities_are_connected_components():
+    from scipy.sparse.csgraph import connected_components
+
+    grid = dr.generators.grid(20, 30)
+    community = np.random.default_rng(4).integers(0, 3, grid.num_vertices).astype(np.int32)
+    level = Level.of(grid.offsets, grid.targets, np.empty(0), np.ones(grid.num_vertices))
+    inner = grid.to_scipy().tocoo()
+    inner.data = (community[inner.row] == community[inner.col]).astype(np.int8)
+    inner.eliminate_zeros()
+    count, expected = connected_components(inner, directed=False)
+    found = _pieces(level, community)
+    assert len(np.unique(found)) == count
+    assert len(np.unique(np.stack([found, expected]), axis=1).T) == count

@@ -7,11 +7,11 @@ the whole of a small graph's work. The results are the same, to the order of par
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype
+from dromos.dtypes import OFFSET, Array, id_dtype, order_of
 from dromos.graph.records import Edges
 
 if TYPE_CHECKING:
@@ -34,15 +34,21 @@ def is_cold(arcs: int) -> bool:
 
 
 def transposed(offsets: Array, targets: Array, weights: Array | None) -> tuple[Array, Array, Array | None]:
-    """The rows of all arcs reversed, each in the order of the old rows; by SciPy, at memory speed on one thread.
+    """The rows of all arcs reversed, each in the order of the old rows.
+
+    Many arcs by SciPy where it is installed, at memory speed on one thread; few without the time of its import.
 
     >>> back = transposed(np.array([0, 2, 3]), np.array([1, 0, 1], np.int32), np.array([5, 6, 7]))
     >>> [part.tolist() for part in back]
     [[0, 1, 3], [0, 0, 1], [6, 5, 7]]
     """
-    from scipy.sparse import csr_array
-
     n = len(offsets) - 1
+    csr_array = None if len(targets) <= _SMALL else _scipy_rows()
+    if csr_array is None:
+        order = order_of(targets)
+        sources = np.repeat(np.arange(n, dtype=targets.dtype), np.diff(offsets))[order]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=n))]).astype(OFFSET, copy=False)
+        return starts, sources, None if weights is None else weights[order]
     # SciPy moves values of the types that it computes with; of any others their places
     moved = np.zeros(len(targets), np.int8) if weights is None else weights
     if moved.dtype not in (np.int8, np.int32, np.int64, np.float32, np.float64):
@@ -50,6 +56,14 @@ def transposed(offsets: Array, targets: Array, weights: Array | None) -> tuple[A
     back = csr_array((moved, targets, offsets), shape=(n, n)).tocsc()
     kept = None if weights is None else back.data if moved is weights else weights[back.data]
     return back.indptr.astype(OFFSET, copy=False), back.indices.astype(targets.dtype, copy=False), kept
+
+
+def _scipy_rows() -> Any:
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        return None
+    return csr_array
 
 
 def rows(

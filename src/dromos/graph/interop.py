@@ -50,8 +50,7 @@ def to_scipy(self: Graph) -> Any:
     >>> Graph.from_edges([0], [1]).to_scipy().toarray().tolist()
     [[0, 1], [0, 0]]
     """
-    import scipy.sparse as sp
-
+    sp = _require("scipy.sparse", "'dromos[scipy]'")
     values = np.ones(self.num_arcs, dtype=np.int32) if self.weights is None else self.weights
     offsets = self.offsets if self.num_arcs >= 2**31 else self.offsets.astype(np.int32)
     settled = self.sorted and not self.has_parallel_edges

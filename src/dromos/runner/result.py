@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import InvalidArgumentError
+from dromos.errors import InvalidArgumentError, MissingDependencyError
 from dromos.graph import Graph
 from dromos.runner.own_rows import OwnRows
 from dromos.runner.tables import arrow, arrow_column, named, named_arrow, pandas, polars
@@ -251,7 +251,14 @@ class Result(Mapping[str, Array]):
                 f"{self._name} is not one of Dromos's algorithms, so there is no verifier for it"
             )
         self._require_all_rows("verify()")
-        self._verifier(self.to_host())
+        try:
+            self._verifier(self.to_host())
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "scipy":
+                raise
+            raise MissingDependencyError(
+                "verify() compares with what SciPy computes: pip install 'dromos[scipy]'"
+            ) from None
 
     # ---- going on to other libraries ---------------------------------------------------------------------------
 

@@ -197,17 +197,21 @@ def _round(
 
 def _pieces(level: Level, community: Array) -> Array:
     """The connected pieces of all communities."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import connected_components
-
     src = np.repeat(np.arange(level.size), np.diff(level.offsets))
     inner = community[src] == community[level.targets]
     if len(level.weights):
         inner &= level.weights > 0
-    ends = src[inner], level.targets[inner]
-    links = sp.coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(level.size, level.size))
-    piece: Array = connected_components(links, directed=False)[1].astype(community.dtype)
-    return piece
+    a, b = src[inner], level.targets[inner]
+    piece = np.arange(level.size, dtype=community.dtype)
+    while True:
+        here, there = piece[a], piece[b]
+        between = here != there
+        if not between.any():
+            return piece
+        a, b = a[between], b[between]
+        np.minimum.at(piece, np.maximum(here, there)[between], np.minimum(here, there)[between])
+        while not np.array_equal(piece, piece[piece]):  # each vertex straight to the least of its tree
+            piece = piece[piece]
 
 
 def _aggregated(steps: Steps, level: Level, part: Array, parts: int) -> Level:
