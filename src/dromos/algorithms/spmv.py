@@ -29,7 +29,6 @@ class SpMV(dr.Program):
     x = dr.vertex_param(np.float64)
     y = dr.field(np.float64, init=0.0)
     combine = dr.SUM
-    update_on = "all"  # a vertex without a message has 0 in any case: so said, no engine marks who got one
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
         return edge.weight * u.x
