@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype
+from dromos.dtypes import OFFSET, Array
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
-from dromos.graph import build, build_small
+from dromos.graph import build, build_small, permute
 from dromos.graph.build import CsrArrays, MergeRule
 from dromos.graph.labels import Labels
 from dromos.graph.records import Edges, Flags
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
 __all__ = ["Relabelled"]
+
+_FEW_ARCS = 1 << 16  # that are put into another order by kernels which the process has for other work
 
 
 class Relabelled(NamedTuple):
@@ -161,14 +163,19 @@ def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) 
         offsets, targets, values = build.build_csr(dst, src, kept, len(chosen), dst_ascending=True)
     else:
         offsets, targets, values = build.build_csr(src, dst, kept, len(chosen))
-    flags = Flags(
+    return type(graph)._make(offsets, targets, values, labels=names, flags=_flags_of_some(graph))
+
+
+def _flags_of_some(graph: Graph) -> Flags:
+    """What is known of sorted rows of some vertices, or all, when it is known of the whole."""
+    known = graph.known_flags
+    return Flags(
         directed=graph.directed,
         symmetric=True if known.symmetric else None,
         sorted=True,
         parallel_edges=False if known.parallel_edges is False else None,
         self_loops=False if known.self_loops is False else None,
     )
-    return type(graph)._make(offsets, targets, values, labels=names, flags=flags)
 
 
 def _kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
@@ -206,34 +213,40 @@ def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = Fa
     >>> r.graph.out_degree.tolist(), r.restore(r.graph.out_degree).tolist()
     ([2, 1, 0], [0, 1, 2])
     """
-    degree, n = graph.out_degree, graph.num_vertices
-    largest = int(degree.max(initial=0))
-    # A counting sort by degree is the builder's work: every vertex is an arc from its degree, given in order.
-    ids = np.arange(n, dtype=id_dtype(max(n, largest + 1)))
-    rank = (largest - degree if descending else degree).astype(ids.dtype)
-    old_ids = build.build_csr(rank, ids, None, max(n, largest + 1), dst_ascending=True).targets
-    new_ids = np.empty(n, dtype=graph.targets.dtype)
-    new_ids[old_ids] = ids
+    old_ids = permute.degree_order(graph.out_degree, descending=descending)
+    new_ids = permute.inverse(old_ids, graph.targets.dtype)
     names = Labels.from_values(old_ids) if named else None
     if graph.labels is not None:
         names = Labels.from_values(graph.labels.values_of(old_ids))
-    return Relabelled(_induced(graph, old_ids, new_ids, names), new_ids, old_ids)
+    return Relabelled(_permuted(graph, old_ids, new_ids, names), new_ids, old_ids)
 
 
-def reordered(graph: Graph, old_ids: Array) -> Relabelled:
+def _permuted(
+    graph: Graph, old_ids: Array, new_ids: Array, names: Labels | None, empty: permute.Empty = np.empty
+) -> Graph:
+    """All rows in another order."""
+    if graph.num_arcs < _FEW_ARCS:
+        return _induced(graph, old_ids, new_ids, names)
+    offsets, targets, weights = permute.permuted_rows(graph, old_ids, new_ids, empty)
+    return type(graph)._make(offsets, targets, weights, labels=names, flags=_flags_of_some(graph))
+
+
+def reordered(graph: Graph, old_ids: Array, empty: permute.Empty = np.empty) -> Relabelled:
     """A graph whose vertex ``i`` is ``old_ids[i]``; without labels, for those who put the answers back themselves.
+
+    ``empty``: makes the arrays of the graph.
 
     >>> from dromos.graph import generators
     >>> reordered(generators.path(3), np.array([1, 0, 2])).graph.neighbors(0).tolist()
     [1, 2]
     """
-    new_ids = _inverse(old_ids, graph.targets.dtype)
-    return Relabelled(_induced(graph, old_ids, new_ids, None), new_ids, old_ids)
+    new_ids = permute.inverse(old_ids, graph.targets.dtype, empty)
+    return Relabelled(_permuted(graph, old_ids, new_ids, None, empty), new_ids, old_ids)
 
 
 def reordered_with_arcs(graph: Graph, old_ids: Array) -> tuple[Relabelled, Array]:
     """As :func:`reordered`, and the old number of each arc."""
-    new_ids = _inverse(old_ids, graph.targets.dtype)
+    new_ids = permute.inverse(old_ids, graph.targets.dtype)
     src = new_ids[build.expand_sources(graph.offsets, graph.targets.dtype)]
     numbers = np.arange(graph.num_arcs, dtype=np.int64)
     offsets, targets, arcs = build.build_csr(src, new_ids[graph.targets], numbers, graph.num_vertices)
@@ -242,12 +255,6 @@ def reordered_with_arcs(graph: Graph, old_ids: Array) -> tuple[Relabelled, Array
     flags = Flags(directed=graph.directed, symmetric=True if graph.known_flags.symmetric else None, sorted=True)
     made = type(graph)._make(offsets, targets, weights, labels=None, flags=flags)
     return Relabelled(made, new_ids, old_ids), arcs
-
-
-def _inverse(old_ids: Array, dtype: np.dtype[Any]) -> Array:
-    new_ids = np.empty(len(old_ids), dtype=dtype)
-    new_ids[old_ids] = np.arange(len(old_ids), dtype=dtype)
-    return new_ids
 
 
 def egonet(graph: Graph, vertex: Any, radius: int = 1) -> Graph:

@@ -1,0 +1,118 @@
+"""The same graph with its vertices in another order: in one parallel pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from dromos.dtypes import OFFSET, Array, id_dtype, read_only
+from dromos.graph.build import CsrArrays, team_size
+from dromos.parallel import NO_MORE_WORK, run_team
+
+if TYPE_CHECKING:
+    from dromos.graph.graph import Graph
+
+__all__ = ["Empty", "degree_order", "inverse", "permuted_rows", "row_starts"]
+
+Empty: TypeAlias = Callable[[int, Any], Array]
+"""An array of so many values of a type, with anything in it."""
+_CLASSES: Final = 1 << 12  # degrees that are told apart by counting; there are few vertices of higher ones
+_ARCS_A_RUN: Final = 1 << 16  # of rows that a thread takes at once
+_SMALL: Final = 1 << 16  # vertices that NumPy sorts sooner than a team wakes
+
+
+def degree_order(degree: Array, *, descending: bool) -> Array:
+    """All vertices by degree; those of one degree in ascending order.
+
+    >>> degree_order(np.array([1, 9, 5, 9]), descending=True).tolist()
+    [1, 3, 2, 0]
+    """
+    n = len(degree)
+    if n < _SMALL:
+        return np.argsort(-degree if descending else degree, kind="stable").astype(id_dtype(n))
+    from dromos.graph import permute_kernels as kernels
+
+    degree, team, order = read_only(degree), team_size(n), np.empty(n, dtype=id_dtype(n))
+    counts = np.zeros((team, _CLASSES), np.int64)
+    run_team(kernels.count_classes, degree, descending, counts, threads=team)
+    before = np.cumsum(counts.T.ravel()) - counts.T.ravel()  # class by class, in each thread by thread
+    cursors = np.ascontiguousarray(before.reshape(_CLASSES, team).T)
+    run_team(kernels.place_by_class, degree, descending, cursors, order, threads=team)
+    many = int(counts[:, 0 if descending else -1].sum())
+    hubs = order[:many] if descending else order[n - many :]
+    keys = degree[hubs]
+    hubs[:] = hubs[np.argsort(-keys if descending else keys, kind="stable")]
+    return order
+
+
+def inverse(old_ids: Array, dtype: np.dtype[Any], empty: Empty = np.empty) -> Array:
+    """Where each vertex is in ``old_ids``, which holds all of them.
+
+    ``empty``: makes arrays; one that is looked up at random is best in huge pages.
+
+    >>> inverse(np.array([2, 0, 1]), np.dtype(np.int32)).tolist()
+    [1, 2, 0]
+    """
+    n = len(old_ids)
+    new_ids = empty(n, dtype)
+    if n < _SMALL:
+        new_ids[old_ids] = np.arange(n, dtype=dtype)
+        return new_ids
+    from dromos.graph import permute_kernels as kernels
+
+    run_team(kernels.invert, read_only(old_ids), new_ids, threads=team_size(n))
+    return new_ids
+
+
+def row_starts(offsets: Array, old_ids: Array) -> Array:
+    """Where each row begins when row ``i`` is the old ``old_ids[i]``, and where the last one ends.
+
+    >>> row_starts(np.array([0, 5, 6, 8]), np.array([2, 0, 1])).tolist()
+    [0, 2, 7, 8]
+    """
+    n = len(old_ids)
+    starts = np.zeros(n + 1, dtype=OFFSET)
+    if n < _SMALL:
+        np.cumsum(offsets[old_ids + 1] - offsets[old_ids], out=starts[1:])
+        return starts
+    from dromos.graph import permute_kernels as kernels
+
+    team = team_size(n)
+    sums = np.zeros(team, np.int64)
+    run_team(kernels.sum_degrees, read_only(offsets), read_only(old_ids), starts, sums, threads=team)
+    run_team(kernels.add_bases, np.cumsum(sums) - sums, starts, threads=team)
+    return starts
+
+
+def permuted_rows(graph: Graph, old_ids: Array, new_ids: Array, empty: Empty = np.empty) -> CsrArrays:
+    """The rows of ``graph`` when vertex ``i`` is the old ``old_ids[i]``; sorted, parallel arcs in their order.
+
+    ``empty``: makes the arrays of the rows.
+
+    >>> import dromos as dr
+    >>> swapped = np.array([1, 0, 2])
+    >>> permuted_rows(dr.generators.path(3), swapped, swapped).targets.tolist()
+    [1, 2, 0, 0]
+    """
+    from dromos.graph import permute_kernels as kernels
+
+    n, arcs = graph.num_vertices, graph.num_arcs
+    old_ids, new_ids = (read_only(ids.astype(graph.targets.dtype, copy=False)) for ids in (old_ids, new_ids))
+    starts = row_starts(graph.offsets, old_ids)
+    cuts = np.searchsorted(starts, np.arange(0, arcs, _ARCS_A_RUN))
+    bounds = np.unique(np.concatenate(([0], cuts, [n])))
+    weighted = graph.weights is not None
+    weights = np.empty(0, np.uint32) if graph.weights is None else graph.weights
+    words = weights.view(np.dtype(f"u{weights.itemsize}"))  # they are only moved
+    targets, moved = empty(arcs, graph.targets.dtype), empty(len(words), words.dtype)
+    passes = -(-max(n - 1, 1).bit_length() // kernels.DIGIT_BITS)
+    longest = int(graph.out_degree.max(initial=0))
+    ticket = np.zeros(1, np.int64)
+    run_team(
+        kernels.permute_rows, ticket, bounds, longest, passes, read_only(graph.offsets), read_only(graph.targets),
+        read_only(words), weighted, old_ids, new_ids, starts, targets, moved, threads=team_size(arcs), stop=ticket,
+        stop_value=NO_MORE_WORK,
+    )  # fmt: skip
+    return CsrArrays(starts, targets, moved.view(weights.dtype) if weighted else None)

@@ -1,0 +1,59 @@
+"""Vertices in another order, against NumPy's stable sorts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.graph import permute, transform
+
+
+@pytest.mark.parametrize("weight", [None, np.int32, np.float64], ids=str)
+@pytest.mark.parametrize("vertices", [300, 1000], ids=["two digits", "a hub"])
+def test_rows(vertices: int, weight: type | None) -> None:
+    """Short rows, long ones of as many digits as ids have, empty ones, parallel arcs that keep their order."""
+    draw = np.random.default_rng(vertices)
+    src, dst = draw.integers(0, vertices, (2, 8 * vertices)) ** 2 // vertices
+    src[: 3 * vertices] = 7  # a hub
+    weights = None if weight is None else np.arange(len(src)).astype(weight)
+    graph = dr.Graph.from_edges(src, dst, weights, num_vertices=vertices)
+    old_ids = draw.permutation(vertices)
+    new_ids = permute.inverse(old_ids, graph.targets.dtype)
+    found = permute.permuted_rows(graph, old_ids, new_ids)
+    src, dst, weights = graph.edges(arcs=True)
+    order = np.lexsort((new_ids[dst], new_ids[src]))  # stable
+    assert found.offsets.tolist() == np.concatenate(([0], np.cumsum(graph.out_degree[old_ids]))).tolist()
+    assert found.targets.tolist() == new_ids[dst][order].tolist()
+    if weight is None:
+        assert found.weights is None
+    else:
+        assert found.weights is not None
+        assert found.weights.dtype == weight
+        assert found.weights.tolist() == weights[order].tolist()
+
+
+def test_no_rows() -> None:
+    for vertices in (0, 3):
+        graph, ids = dr.Graph.from_edges([], [], num_vertices=vertices), np.arange(vertices)
+        assert permute.permuted_rows(graph, ids, ids).offsets.tolist() == [0] * (vertices + 1)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("vertices", [100, 70_000])  # one of NumPy, and one of a team
+def test_order_by_degree(vertices: int, descending: bool) -> None:
+    draw = np.random.default_rng(1)
+    degree = (draw.pareto(0.5, vertices) * 3).clip(max=1e6).astype(np.int64)  # also of more than are counted apart
+    found = permute.degree_order(degree, descending=descending)
+    assert found.tolist() == np.argsort(-degree if descending else degree, kind="stable").tolist()
+    offsets = np.concatenate(([0], np.cumsum(degree)))
+    assert permute.row_starts(offsets, found).tolist() == [0, *np.cumsum(degree[found]).tolist()]
+    assert permute.inverse(found, np.dtype(np.int32))[found].tolist() == list(range(vertices))
+
+
+def test_large_graphs_are_put_into_order_as_small_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = dr.generators.rmat(8, 6, seed=2, symmetrize=True)
+    small = graph.relabel_by_degree().graph
+    monkeypatch.setattr(transform, "_FEW_ARCS", 0)
+    assert graph.relabel_by_degree().graph == small
+    assert small.known_flags == graph.relabel_by_degree().graph.known_flags
