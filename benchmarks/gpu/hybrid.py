@@ -6,12 +6,15 @@ The peers are the GPU alone and the CPU alone, with their own fused kernels and 
 better of them, ``over_cpu`` how many times faster than the CPU alone it is. ``stream_ms`` is the GPU alone when as
 much of the arcs lies on it as the hybrid leaves it, and the rest in the host's memory. ``predicted_ms`` is the time by
 the model, from the rates of this machine, which a row of its own tells; ``predicted_over_cpu`` is the speed-up that
-this is over the CPU alone as measured. ``totem_ms`` are figures of TOTEM.
+this is over the CPU alone as measured. ``totem_ms`` are figures of TOTEM. The rows "splitting" tell what it takes to
+split a graph: ``gb_per_s`` of ids and weights, and ``again_ms`` when it was split so before.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict
@@ -30,6 +33,7 @@ from dromos.engines.cuda.options import CudaOptions
 from dromos.places.hybrid import split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.rates import Rates, measured
+from dromos.places.hybrid.split import Split, SplitGraph
 from dromos.plan.cost import SplitCost
 
 __all__ = ["KEY", "run"]
@@ -39,8 +43,11 @@ GRAPHS = ("kron24", "kron21")
 _QUICK_GRAPHS = ("kron14",)
 _ITERATIONS, _ROUNDS = 5, 3
 _ONLY = {"max_iter": _ITERATIONS, "tol": 0, "on_limit": "return"}
-_LARGE = 1 << 28  # arcs, from which on one cut is measured: splitting takes longer than running
-_SHARES, _FEW_SHARES, _SPLITS = (0.05, 0.1, 0.25, 0.5, 0.75), (0.25,), ("high", "low", "random")
+_MOST_SECONDS = 1.5  # after which a call is not made again
+_LARGE = 1 << 28  # arcs, from which on a stream is measured too
+_RESIDENT = 0.75  # the part of the arcs that is on the device then
+_SHARES: tuple[float, ...] = (0.05, 0.1, 0.25, 0.5, 0.75)
+_SPLITS: tuple[Split, ...] = ("high", "low", "random")
 WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
     "bfs": (False, "level", lambda graph, source, **how: dr.bfs(graph, source, **how)),
     "pagerank, an iteration": (False, "rank", lambda graph, source, **how: dr.pagerank(graph, **_ONLY, **how)),
@@ -48,7 +55,7 @@ WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
     "sssp": (True, "distance", lambda graph, source, **how: dr.sssp(graph, source, **how)),
 }  # fmt: skip
 """Whether it takes weights, the field that is compared, and the call."""
-_MODELS: dict[str, SplitCost | None] = {
+MODELS: dict[str, SplitCost | None] = {
     "bfs": cost_of("bfs").split,
     "pagerank, an iteration": ITERATION,
     "components": cost_of("connected_components").split,
@@ -77,32 +84,45 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
         forget()
         say(f"{name}: {hosts[False].num_vertices:,} vertices, {hosts[False].num_arcs:,} arcs")
         chosen = {row: work for row, work in WORKS.items() if not rows or any(row.startswith(part) for part in rows)}
-        large = hosts[False].num_arcs >= _LARGE
-        peers = {row: _alone(hosts[work[0]], source, row, work, large) for row, work in chosen.items()}
-        for split in _SPLITS[:1] if large else _SPLITS:
-            for share in _FEW_SHARES if large else _SHARES:
-                for row, (weighted, field, call) in chosen.items():
-                    graph = hosts[weighted]
-                    ours = _measured(call, graph, source, row, device="cpu+cuda", share=share, split=split)
-                    known = {"graph": name, "row": row, "split": split, "share": share}
-                    figures = FIGURES[row] if (name, split, share) == ("kron24", "high", 0.25) else {}
-                    found = _row(row, field, ours, peers)
-                    yield {
-                        **known,
-                        **found,
-                        **_model(graph, share, split, row, rates, found["cpu_alone_ms"]),
-                        **figures,
-                    }
+        peers = {row: _alone(hosts[work[0]], source, row, work) for row, work in chosen.items()}
+        for split, share, weighted in itertools.product(_SPLITS, _SHARES, (False, True)):
+            works = {row: work for row, work in chosen.items() if work[0] == weighted}
+            if works:
+                known = {"graph": name, "split": split, "share": share}
+                yield from (
+                    {**known, **row} for row in _on_both(hosts[weighted], source, works, split, share, peers, rates)
+                )
 
 
-def _alone(
-    graph: dr.Graph, source: int, row: str, work: tuple[bool, str, Callable[..., Any]], streams: bool
-) -> dict[str, Any]:
+def _on_both(
+    graph: dr.Graph, source: int, works: dict[str, Any], split: Split, share: float, peers: dict[str, Any],
+    rates: list[Rates],
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """A graph that is split in one way: what splitting takes, then each algorithm."""
+    # its splits go with a graph: all of them together would not fit the machine
+    graph = dr.Graph._make(graph.offsets, graph.targets, graph.weights, flags=graph.known_flags)
+    times = []
+    for _ in range(2):
+        begin = time.perf_counter()
+        made = split_graph(graph, (share, 1 - share), split)
+        times.append(time.perf_counter() - begin)
+    size = graph.targets.nbytes + (0 if graph.weights is None else graph.weights.nbytes)
+    what = "splitting" if graph.weights is None else "splitting, weighted"
+    yield {"row": what, "ms": times[0] * 1e3, "gb_per_s": size / times[0] / 1e9, "again_ms": times[1] * 1e3}
+    for row, (_, field, call) in works.items():
+        ours = _measured(call, graph, source, row, device="cpu+cuda", share=share, split=split)
+        found = _row(row, field, ours, peers)
+        figures = FIGURES[row] if graph.num_arcs >= _LARGE and (split, share) == ("high", 1 - _RESIDENT) else {}
+        yield {"row": row, **found, **_model(graph, made, row, rates, found["cpu_alone_ms"]), **figures}
+    forget()
+
+
+def _alone(graph: dr.Graph, source: int, row: str, work: tuple[bool, str, Callable[..., Any]]) -> dict[str, Any]:
     """Each processor by itself; the device's copies are let go, so that the hybrid has the room."""
     found = {device: _measured(work[2], graph, source, row, device=device) for device in ("cuda", "cpu")}
     forget()
-    if streams:
-        engine = CudaEngine(CudaOptions(share=1 - _FEW_SHARES[0]))
+    if graph.num_arcs >= _LARGE:
+        engine = CudaEngine(CudaOptions(share=_RESIDENT))
         found["stream"] = _measured(work[2], graph, source, row, device=engine)
         forget()
     return found
@@ -110,8 +130,10 @@ def _alone(
 
 def _measured(call: Callable[..., Any], graph: dr.Graph, source: int, row: str, **how: Any) -> tuple[float, Any]:
     """The least milliseconds of the supersteps over some rounds, after one that compiles and copies."""
-    best, result = float("inf"), None
+    best, result, begin = float("inf"), None, time.perf_counter()
     for number in range(_ROUNDS + 1):
+        if number > 1 and time.perf_counter() - begin > _MOST_SECONDS:
+            break
         found = call(graph, source, **how)
         ms = found.trace.seconds * 1e3 / (_ITERATIONS if row.startswith("pagerank") else 1)
         if number and ms < best:
@@ -148,14 +170,11 @@ def _rates() -> list[Rates]:
     return [measured(CpuLeaf()), measured(CudaLeaf())]
 
 
-def _model(
-    graph: dr.Graph, share: float, split: str, row: str, rates: list[Rates], cpu_alone: float
-) -> dict[str, float]:
+def _model(graph: dr.Graph, made: SplitGraph, row: str, rates: list[Rates], cpu_alone: float) -> dict[str, float]:
     """What the model says of a run, or of an iteration."""
-    made = split_graph(graph, (share, 1 - share), split)  # type: ignore[arg-type]
     arcs = [part * graph.num_arcs for part in made.shares]
     vertices = np.diff(made.bounds).tolist()
-    work = _MODELS[row]
+    work = MODELS[row]
     assert work is not None
     ms = predicted_run(work, arcs, vertices, rates) * 1e3
     sizes = {

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,6 +73,39 @@ def test_a_search_begins_on_the_host_and_ends_on_the_gpu(device: str, directed: 
         assert limited.level.tolist() == np.where(found.level <= 3, found.level, -1).tolist()
     if not directed:
         assert "by itself" in " ".join(row.reason for row in found.trace)
+
+
+@pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu", "cuda:0+cuda:0"])
+def test_a_run_that_was_killed_goes_on(device: str, tmp_path: FilePath) -> None:
+    """While the host leads, after the GPU took over, and when the GPU is alone."""
+    graph = weighted(generators.rmat(13, 8, seed=3, symmetrize=True))
+    source = int(np.argsort(graph.out_degree)[-4000])
+    share, split = (0.9, "low") if device == "cuda+cpu" else (0.1, "high")
+    calls: dict[str, Callable[..., Any]] = {
+        "bfs": lambda **how: dr.bfs(graph, source, **how),
+        "sssp": lambda **how: dr.sssp(graph, source, **how),
+        "pagerank": lambda **how: dr.pagerank(graph, **how),
+    }
+    for name, call in calls.items():
+        how: dict[str, Any] = {"device": device, "share": share, "split": split}
+        whole = call(**how)
+        for supersteps in range(1, 5):
+            saved = {"checkpoint": tmp_path / f"{name}-{supersteps}", "checkpoint_every": 0}
+
+            def kill(done: int, total: int, last: int = supersteps) -> None:
+                if done > last:
+                    raise InterruptedError
+
+            with pytest.raises(InterruptedError):
+                call(progress=kill, **saved, **how)
+            again = call(**saved, **how)
+            again.verify()
+            assert again.trace[0].path == "checkpoint"
+            if name == "pagerank":
+                np.testing.assert_allclose(again.rank, whole.rank, rtol=1e-9)
+            else:
+                field = "level" if name == "bfs" else "distance"
+                assert again[field].tolist() == whole[field].tolist()
 
 
 def test_a_part_that_reads_some_of_its_rows_in_the_hosts_memory() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from dromos.engines.vectorised.part import VectorisedPart
 from dromos.graph import Graph, generators
 from dromos.graph.slices import GraphSlice
 from dromos.places.hybrid import SPLITS, HybridEngine, shipping
-from dromos.places.hybrid.pair import inner_slice
+from dromos.places.hybrid.inner import inner_slice
 from dromos.plan import Levels, Path
 from dromos.program import GraphTypes, Program
 from tests.places.test_cpu import weighted
@@ -179,6 +180,28 @@ def test_a_search_begins_on_the_host_and_ends_on_the_device(device_first: bool) 
         assert limited.level.tolist() == np.where(found.level <= 3, found.level, -1).tolist()
     assert ReachingPart.adopted > adopted
     assert ReachingPart.alone > alone
+
+
+@pytest.mark.parametrize("supersteps", [1, 2, 3, 4])
+def test_a_search_that_was_killed_goes_on(supersteps: int, tmp_path: FilePath) -> None:
+    """While the host leads, after the device took over, and when the device is alone."""
+    graph = weighted(generators.rmat(11, 8, seed=3, symmetrize=True))
+    source = int(np.argsort(graph.out_degree)[-1200])
+    engine = pair(CpuLeaf(threads=2), 0.1, "high")
+    how: dict[str, Any] = {"device": engine, "checkpoint": tmp_path / "saved", "checkpoint_every": 0}
+    expected = dr.bfs(graph, source, device="numpy")
+
+    def kill(done: int, total: int) -> None:
+        if done > supersteps:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        dr.bfs(graph, source, progress=kill, **how)
+    found = dr.bfs(graph, source, **how)
+    found.verify()
+    assert found.level.tolist() == expected.level.tolist()
+    assert [row.path for row in found.trace].count("checkpoint") == 1
+    assert found.trace.supersteps == expected.trace.supersteps
 
 
 def test_a_search_that_the_host_runs_to_its_end() -> None:

@@ -49,12 +49,14 @@ PLACES: dict[str, dict[str, Any]] = {
     "reference": {"device": "reference"},
     "numpy": {"device": "numpy"},
     "parts": {"device": "numpy", "slices": 2, "parts": 3},
+    "hybrid": {"device": "numpy+numpy+numpy", "share": 0.4, "split": "high"},
     "cpu": {"device": "cpu", "threads": 1},
     "cpu parts": {"device": "cpu", "threads": 1, "slices": 1, "parts": 2},
+    "cpu hybrid": {"device": "cpu+cpu", "threads": 1, "share": 0.3, "split": "random"},
 }
 
 
-@pytest.mark.parametrize("place", ["reference", "numpy", "parts"])
+@pytest.mark.parametrize("place", ["reference", "numpy", "parts", "hybrid"])
 def test_every_program_goes_on_from_every_superstep(tmp_path: Path, place: str) -> None:
     on = graph()
     for number, program in enumerate(examples(on.num_vertices)):
@@ -72,7 +74,7 @@ def test_every_program_goes_on_from_every_superstep(tmp_path: Path, place: str) 
                 assert np.asarray(again[name]).tobytes() == np.asarray(whole[name]).tobytes(), (program, at, name)
 
 
-@pytest.mark.parametrize("place", ["cpu", "cpu parts"])
+@pytest.mark.parametrize("place", ["cpu", "cpu parts", "cpu hybrid"])
 @pytest.mark.parametrize("kind", ["bfs", "sssp", "pagerank"])
 def test_on_the_cpu(tmp_path: Path, place: str, kind: str) -> None:
     on = graph()
@@ -142,6 +144,18 @@ def test_a_joint_search(tmp_path: Path, place: str) -> None:
             assert rows == expected
             for name in whole:
                 assert again[name].tobytes() == whole[name].tobytes()
+
+
+def test_a_graph_that_is_split_otherwise_is_refused(tmp_path: Path) -> None:
+    on = graph()
+    how: dict[str, Any] = {"device": "numpy+numpy", "checkpoint": tmp_path / "saved", "checkpoint_every": 0}
+    with pytest.raises(Killed):
+        dr.pagerank(on, share=0.3, split="high", progress=killed_at(3), **how)
+    for share, split in ((0.3, "low"), (0.6, "high")):
+        with pytest.raises(InvalidArgumentError, match=r"split='high' with .* give share= and split= as they were"):
+            dr.pagerank(on, share=share, split=split, **how)
+    again = dr.pagerank(on, share=0.3, split="high", **how)
+    assert again.rank.tobytes() == dr.pagerank(on, device="numpy+numpy", share=0.3, split="high").rank.tobytes()
 
 
 def test_a_stream(tmp_path: Path) -> None:
@@ -239,8 +253,6 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
         dr.triangles(on.symmetrized(), **how)
     with pytest.raises(InvalidArgumentError, match="checkpoint_every=-1"):
         dr.bfs(on, 0, checkpoint_every=-1, **how)
-    with pytest.raises(InvalidArgumentError, match="split over devices"):
-        dr.bfs(on, 0, device="numpy+numpy", checkpoint=tmp_path / "hybrid")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     with pytest.raises(CheckpointError, match="other files"):

@@ -377,6 +377,9 @@ def test_plotting_draws_a_bar_a_step():
     pytest.importorskip("matplotlib").use("Agg")
     axes = dr.bfs(dr.generators.path(5), 0, device="reference", path="sync-push-dd").trace.plot()
     assert len(axes.patches) == 5
+    shared = dr.bfs(dr.generators.path(5), 0, device="numpy+reference", share=0.5, split="low", path="sync-push-dd")
+    assert list(shared.trace[0].busy) == ["numpy", "reference", "exchange"]
+    assert len(shared.trace.plot().patches) == 5 * (1 + 3)
 
 
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------

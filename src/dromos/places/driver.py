@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,26 @@ from dromos.plan.path import Direction
 from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
 from dromos.program.expr import FALSE
 
-__all__ = ["PlacedExecution"]
+__all__ = ["EXCHANGE", "Halves", "PlacedExecution"]
+
+EXCHANGE = "exchange"
+"""What the time for telling other parts is called in the trace."""
 
 _WHY_SYNCHRONOUS = (
     "over slices and parts no vertex changes before all messages are there, so no path is asynchronous "
     "but that of programs with a priority whose parts have one slice each"
 )
+
+
+class Halves(NamedTuple):
+    """What came of the two halves of a superstep."""
+
+    settled: list[Partial]
+    """Of each part."""
+    busy: list[float]
+    """The seconds that each part worked."""
+    exchanging: float
+    """The seconds in which this process told parts of others; devices may work meanwhile."""
 
 
 class PlacedExecution:
@@ -131,7 +145,7 @@ class PlacedExecution:
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
         if self.ir.tables:
             self.exchange.refresh(self.parts, "lookup")
-        settled, busy = self._halves(path)
+        settled, busy, exchanging = self._halves(path)
         settled[0] = replace(settled[0], seconds=clock.seconds(), sent=self.exchange.sent_bytes - sent_before)
         self._settled = settled
         total = self.exchange.reduce(settled, self.typed)
@@ -148,21 +162,27 @@ class PlacedExecution:
             part.finish(total.reductions)
         self._superstep += 1
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
-        told = tuple(zip(self.names, busy, strict=True)) if self.names else ()
-        self.stats = replace(self._statistics(total, ended), parts=told)
+        self.stats = replace(self._statistics(total, ended), parts=self._told(busy, exchanging))
         return self.stats
 
-    def _halves(self, path: Path) -> tuple[list[Partial], list[float]]:
-        """Messages, and what becomes of the vertices: the outcome of each part, and the seconds that it worked."""
+    def _told(self, busy: Sequence[float], exchanging: float) -> tuple[tuple[str, float], ...]:
+        """The seconds that each part worked, and those that the exchange took, by their names in the trace."""
+        return (*zip(self.names, busy, strict=True), (EXCHANGE, exchanging)) if self.names else ()
+
+    def _halves(self, path: Path) -> Halves:
+        """Messages, and what becomes of the vertices."""
+        telling = Stopwatch()
         self.exchange.refresh(self.parts, path.direction)
-        busy = [0.0] * len(self.parts)
+        exchanging, busy = telling.seconds(), [0.0] * len(self.parts)
         for number in self._order:
             part, feed, own = self.parts[number], self.feeds[number], Stopwatch()
             for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
                 part.send(piece, path)
             busy[number] = own.seconds()
         if path.direction == "push" or self.exchange.in_grid:  # else who pulls gets messages to own vertices only
+            delivering = Stopwatch()
             self.exchange.deliver(self.parts)
+            exchanging += delivering.seconds()
         for number in self._order:
             self.parts[number].begin_settle()
         found = {}
@@ -172,7 +192,7 @@ class PlacedExecution:
             # whose kernels ran on meanwhile tells by itself how long
             busy[number] = found[number].seconds or busy[number] + own.seconds()
         # merged in the same order whoever was first
-        return [found[number] for number in range(len(self.parts))], busy
+        return Halves([found[number] for number in range(len(self.parts))], busy, exchanging)
 
     def _step_in_order(self, horizon: int | None, clock: Stopwatch) -> Stats:
         """Supersteps on the ordered path until the frontier is empty, or as many as the horizon allows."""

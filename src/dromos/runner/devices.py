@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Literal
 
 from dromos.engines import Engine, GraphLike
 from dromos.engines.parts import Leaf
@@ -94,7 +94,7 @@ def engine_for(
     slices: int | None = None,
     parts: int | None = None,
     memory: int | str | None = None,
-    share: float | None = None,
+    share: float | Literal["auto"] | None = None,
     split: str | None = None,
 ) -> Engine:
     """The engine for ``device``: a name, several joined by ``+``, ``"auto"``, or an engine.
@@ -203,7 +203,7 @@ def _hybrid(
     slices: int | None,
     parts: int | None,
     memory: int | str | None,
-    share: float | None,
+    share: float | Literal["auto"] | None,
     split: str | None,
 ) -> Engine:
     """Several devices on one graph, such as ``cpu+cuda`` or ``cuda:0+cuda:1``."""

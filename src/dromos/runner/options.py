@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from dromos.engines import Engine
 from dromos.errors import InvalidArgumentError
@@ -23,11 +23,11 @@ class DeviceOptions(TypedDict, total=False):
     told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
     so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
     devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
-    degrees), ``"low"`` or ``"random"``; chosen by a model unless given. ``keep_on_device``: leave the arrays of the
-    result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``gather``: over MPI ranks, whether
-    every rank gets all rows of the result (True unless given), or those of its own vertices. ``checkpoint``: a folder
-    that the state of the run is saved to every ``checkpoint_every`` seconds (60 unless given); after a kill the same
-    call goes on from there.
+    degrees), ``"low"`` or ``"random"``; ``"auto"``, or not given: chosen by a model. ``keep_on_device``: leave the
+    arrays of the result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``gather``: over MPI
+    ranks, whether every rank gets all rows of the result (True unless given), or those of its own vertices.
+    ``checkpoint``: a folder that the state of the run is saved to every ``checkpoint_every`` seconds (60 unless given);
+    after a kill the same call goes on from there.
     """
 
     device: str | Engine
@@ -38,7 +38,7 @@ class DeviceOptions(TypedDict, total=False):
     parts: int | None
     keep_on_device: bool
     gather: bool
-    share: float | None
+    share: float | Literal["auto"] | None
     split: str | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float

@@ -1,4 +1,4 @@
-"""The picture of a trace: seconds and frontier per step, coloured by path."""
+"""The picture of a trace: seconds and frontier per step, by path, and by processor where several ran."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ __all__ = ["plot"]
 
 
 def plot(trace: Trace, ax: Any = None) -> Any:
-    """Bars of milliseconds coloured by path, and the frontier as a line on an axis of its own; returns the axes."""
+    """Bars of milliseconds coloured by path, and the frontier as a line on an axis of its own; returns the axes.
+
+    Where several processors shared the steps, a narrow bar for each of them, and one for the exchange, stands before
+    the bar of the step. Together they are higher than it where they overlap.
+    """
     try:
         from matplotlib import colormaps
         from matplotlib import pyplot as plt
@@ -22,10 +26,19 @@ def plot(trace: Trace, ax: Any = None) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
     colours = colormaps["tab10"].colors
-    steps = range(len(trace))
+    steps, shared = range(len(trace)), [row.busy for row in trace]
+    names = list(dict.fromkeys(name for busy in shared for name in busy))
     for number, path in enumerate(trace.paths):
         mine = [i for i in steps if trace[i].path == path]
-        ax.bar(mine, [trace[i].seconds * 1e3 for i in mine], color=colours[number % len(colours)], label=path)
+        ax.bar(
+            mine, [trace[i].seconds * 1e3 for i in mine], color=colours[number % len(colours)], label=path,
+            alpha=0.3 if names else 1.0,
+        )  # fmt: skip
+    width, dark = 0.7 / max(len(names), 1), colormaps["Dark2"].colors
+    for number, name in enumerate(names):
+        places = [i + (number - (len(names) - 1) / 2) * width for i in steps]
+        heights = [busy.get(name, 0.0) for busy in shared]
+        ax.bar(places, heights, width, color=dark[number % len(dark)], label=name)
     ax.set_xlabel("step")
     ax.set_ylabel("ms")
     frontier = ax.twinx()

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Session:
         parts: int | None = None,
         memory: int | str | None = None,
         keep_on_device: bool = False,
-        share: float | None = None,
+        share: float | Literal["auto"] | None = None,
         split: str | None = None,
         gather: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,

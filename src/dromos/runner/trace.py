@@ -42,7 +42,21 @@ class TraceRow(NamedTuple):
     sent: int = 0
     """Bytes that ranks sent each other."""
     parts: str = ""
-    """The milliseconds that each of several processors worked, such as ``cpu 1.5, cuda 0.9``."""
+    """The milliseconds that each of several processors worked, and those of the exchange between them, such as
+    ``cpu 1.5, cuda 0.9, exchange 0.2``. They work at the same time, so together they may be more than the step took."""
+
+    @property
+    def busy(self) -> dict[str, float]:
+        """:attr:`parts` as numbers, by name; processors of one name together.
+
+        >>> TraceRow("", 0, 1, 1, 1, 1, "", "", None, 0.0, 0, 0, parts="cpu 1.5, cuda 0.9").busy
+        {'cpu': 1.5, 'cuda': 0.9}
+        """
+        found: dict[str, float] = {}
+        for part in filter(None, self.parts.split(", ")):
+            name, _, taken = part.rpartition(" ")
+            found[name] = found.get(name, 0.0) + float(taken)
+        return found
 
     @classmethod
     def of(cls, phase: str, row: Row) -> TraceRow:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load, store
-from dromos.jit import lean_kernel
+from dromos.jit import inline, lean_kernel
 
 
 @lean_kernel
@@ -22,6 +22,27 @@ def spread_bits(thread, threads, marks, first, last, into):
     low, count = first >> 6, last - first
     for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         into[v] = np.uint8((load(marks, (v >> 6) - low) >> np.uint64(v & 63)) & np.uint64(1))
+
+
+@inline
+def _first_from(targets, begin, end, least):
+    """Where the targets ``begin..end``, which ascend, are ``least`` or more."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if targets[middle] < least:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@lean_kernel
+def find_runs(thread, threads, offsets, targets, first, last, begins, lengths):
+    """``begins[i]``, ``lengths[i + 1]``: the run of the sorted row ``i`` whose targets lie in ``first..last``."""
+    for row in range(begins.size * thread // threads, begins.size * (thread + 1) // threads):
+        begin, end = offsets[row], offsets[row + 1]
+        begins[row] = _first_from(targets, begin, end, first)
+        lengths[row + 1] = _first_from(targets, begins[row], end, last) - begins[row]
 
 
 @lean_kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.direction import along
@@ -25,7 +26,7 @@ class HybridEngine:
 
     ``share``: the part of the edges that the first leaf gets; the others get the rest in equal parts. ``split``: which
     vertices the first leaf gets, those of the highest degrees (``"high"``), of the lowest (``"low"``), or any
-    (``"random"``). What is None is chosen by the model of :mod:`dromos.places.hybrid.model`.
+    (``"random"``). What is None or ``"auto"`` is chosen by the model of :mod:`dromos.places.hybrid.model`.
 
     >>> import dromos as dr
     >>> from dromos.engines.vectorised import VectorisedLeaf
@@ -36,18 +37,21 @@ class HybridEngine:
     [0, 1, 2, 3]
     """
 
-    def __init__(self, leaves: Sequence[Leaf], *, share: float | None = None, split: str | None = None) -> None:
+    def __init__(
+        self, leaves: Sequence[Leaf], *, share: float | Literal["auto"] | None = None, split: str | None = None
+    ) -> None:
         if len(leaves) < 2:
             raise InvalidArgumentError("a graph is split over two processors or more, such as device='cpu+cuda'")
+        share, split = None if share == "auto" else share, None if split == "auto" else split
         if share is not None and (
             isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1
         ):
             raise InvalidArgumentError(
-                f"share={share!r} is not a number from 0 to 1: the first processor's part of the edges"
+                f"share={share!r} is not a number from 0 to 1 (the first processor's part of the edges), or 'auto'"
             )
         known = {name: name for name in SPLITS}
         if split is not None and split not in known:
-            raise InvalidArgumentError(f"split={split!r} is not one of {', '.join(map(repr, SPLITS))}")
+            raise InvalidArgumentError(f"split={split!r} is not one of {', '.join(map(repr, SPLITS))}, 'auto'")
         self.leaves, self.share, self.split = tuple(leaves), share, None if split is None else known[split]
         self.name = "+".join(leaf.name for leaf in leaves)
 

@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.parts import Part, Partial
-from dromos.places.driver import PlacedExecution
+from dromos.engines.saving import Saved
+from dromos.errors import DeviceError, DromosError, InvalidArgumentError
+from dromos.places.driver import Halves, PlacedExecution
 from dromos.places.feed import MemoryFeed
 from dromos.places.hybrid.exchange import BoardExchange
 from dromos.places.hybrid.pair import Pair, is_pair
@@ -31,6 +35,7 @@ PUSHED_AWAY: Final = 128.0
 _DEVICE_PUSHED: Final = 0.2
 _DEVICE_PULLED: Final = 0.05
 _TOLD: Final = 2.0
+_SPLIT, _BOUNDS = "split", "bounds"
 
 
 class HybridExecution(PlacedExecution):
@@ -54,12 +59,52 @@ class HybridExecution(PlacedExecution):
         if self.caps.kind == "traversal" and self._on_devices:
             self.caps = replace(self.caps, constants=replace(self.caps.constants, alpha=ALPHA))
 
-    @property
-    def why_not_saved(self) -> str:
-        """See :class:`dromos.engines.saving.ResumableExecution`."""
-        return "a graph may be split over devices in another way by the next process"
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """As its base; a processor that fails ends the run with an error that says so."""
+        try:
+            return super().step(path, horizon)
+        except (RuntimeError, MemoryError) as error:
+            raise self._failure(error) from error
 
-    def _halves(self, path: Path) -> tuple[list[Partial], list[float]]:
+    def _failure(self, error: Exception) -> Exception:
+        if isinstance(error, DromosError):
+            return error
+        return DeviceError(
+            f"device={'+'.join(self.names)!r}: a processor failed in superstep {self._superstep} "
+            f"({type(error).__name__}: {error}); leave it out, or give checkpoint= to go on from the last one"
+        )
+
+    def save(self) -> Saved:
+        """See :class:`dromos.engines.saving.ResumableExecution`: what each part owns, and how the graph is split."""
+        self._own_all()
+        return {**super().save(), _SPLIT: np.array(self.split.split), _BOUNDS: np.array(self.split.bounds)}
+
+    def restore(self, saved: Saved, stats: Stats) -> None:
+        """See :class:`dromos.engines.saving.ResumableExecution`."""
+        split, bounds = str(saved[_SPLIT]), tuple(saved[_BOUNDS].tolist())
+        if (split, bounds) != (self.split.split, self.split.bounds):
+            raise InvalidArgumentError(
+                f"the graph was split otherwise when the run was saved: split={split!r} with {bounds[1]:,} vertices in "
+                f"the first part, and now split={self.split.split!r} with {self.split.bounds[1]:,}; give share= and "
+                "split= as they were, or remove the folder to begin anew"
+            )
+        if self._pair is not None:
+            self._pair.end_lead()
+        super().restore(saved, stats)
+        self._settled = [
+            self._front_of(part, saved.get(f"{number}.frontier")) for number, part in enumerate(self.parts)
+        ]
+        push_cost, pull_cost = self._costs()
+        self.stats = replace(stats, push_cost=push_cost, pull_cost=pull_cost, switches=self._is_alone(stats.finished))
+
+    def _front_of(self, part: Part, front: Array | None) -> Partial:
+        """How many vertices of a part are active, and the arcs that leave them; ``front``: None is all of them."""
+        offsets = self.shape.offsets
+        if front is None:
+            return Partial(part.last - part.first, int(offsets[part.last]) - int(offsets[part.first]))
+        return Partial(len(front), int((offsets[front + 1] - offsets[front]).sum()))
+
+    def _halves(self, path: Path) -> Halves:
         pair = self._pair
         if pair is None or not (pair.pushes if path.direction == "push" else pair.pulls):
             return super()._halves(path)
@@ -69,18 +114,25 @@ class HybridExecution(PlacedExecution):
         return pair.halves(path, self._settled, front)
 
     def _statistics(self, total: Partial, finished: Any) -> Stats:
-        alone = not finished and self._superstep and self._pair is not None and self._pair.is_alone(self._settled)
-        return replace(super()._statistics(total, finished), switches=bool(alone))
+        return replace(super()._statistics(total, finished), switches=self._is_alone(finished))
+
+    def _is_alone(self, finished: object) -> bool:
+        if finished or not self._superstep or self._pair is None:
+            return False
+        return self._pair.is_alone(self._settled)
 
     def step_switching(self, horizon: int | None = None) -> Stats:
         """Up to ``horizon`` supersteps of the device alone, when the others have nothing to do any more."""
         clock, pair = Stopwatch(), self._pair
         assert pair is not None
-        self._settled, busy, levels = pair.go_alone(self._settled, horizon)
+        try:
+            (self._settled, busy, exchanging), levels = pair.go_alone(self._settled, horizon)
+        except (RuntimeError, MemoryError) as error:
+            raise self._failure(error) from error
         self._superstep += len(levels.frontier)
         total = replace(self.exchange.reduce(self._settled, self.typed), seconds=clock.seconds())
         stats = self._statistics(total, "" if total.frontier else "frontier empty")
-        self.stats = replace(stats, parts=tuple(zip(self.names, busy, strict=True)), levels=levels)
+        self.stats = replace(stats, parts=self._told(busy, exchanging), levels=levels)
         return self.stats
 
     def _costs(self) -> tuple[float | None, float | None]:

@@ -13,7 +13,7 @@ from dromos.graph.slices import GraphSlice
 
 __all__ = ["Lead"]
 
-_MOST_ARCS: Final = 1 << 13  # that one thread goes along sooner than a device is told and waited for
+_MOST_ARCS: Final = 1 << 14  # that the host goes along sooner than a device is told and waited for
 _SHARE: Final = 64  # and no more than this part of all arcs: there a pull is near
 
 

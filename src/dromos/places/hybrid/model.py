@@ -28,6 +28,7 @@ from dromos.plan.cost import MESSAGE_BYTES, SplitCost
 __all__ = ["Choice", "best_choice", "choose", "predicted", "predicted_run", "sizes_of"]
 
 _SHARES: Final = (0.01, 0.02, 0.05, *(0.05 * i for i in range(2, 20)))
+_UNTIMED: Final = {"reference"}  # it would take hours to measure
 _kept = IdentityCache()
 
 
@@ -105,8 +106,8 @@ def choose(
 ) -> tuple[float, Split]:
     """The first leaf's share of the arcs, and its vertices; what is given stays.
 
-    Leaves of one kind share alike. Others are measured, and the least predicted time wins among shares with which every
-    part fits its memory.
+    Leaves of one kind share alike, and so do others with the reference engine among them. Others are measured, and the
+    least predicted time wins among shares with which every part fits its memory.
 
     >>> import dromos as dr
     >>> from dromos.engines.vectorised import VectorisedLeaf
@@ -115,7 +116,8 @@ def choose(
     """
     if share is not None and split is not None:
         return share, split
-    if len({leaf.name.partition(":")[0] for leaf in leaves}) == 1:
+    kinds = {leaf.name.partition(":")[0] for leaf in leaves}
+    if len(kinds) == 1 or kinds & _UNTIMED:
         return 1 / len(leaves) if share is None else share, split or "random"
     known, key = _kept.of(graph), (tuple(leaf.name for leaf in leaves), share, split)
     if key not in known:

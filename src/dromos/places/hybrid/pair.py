@@ -18,8 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol, TypeGuard, TypeVar
 
-import numpy as np
-
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.board import can_post
@@ -28,9 +26,10 @@ from dromos.engines.parts import Part, Partial, Phase
 from dromos.engines.shipping import takes_rows
 from dromos.graph import Graph
 from dromos.graph.slices import GraphSlice
-from dromos.identity_cache import IdentityCache
+from dromos.places.driver import Halves
 from dromos.places.exchange import Exchange
 from dromos.places.feed import Feed
+from dromos.places.hybrid.inner import inner_slice
 from dromos.places.hybrid.lead import Lead
 from dromos.places.hybrid.shipping import MOST_SHIPPED, ship_rows
 from dromos.plan import Levels, Path
@@ -38,7 +37,7 @@ from dromos.plan.path import Direction
 from dromos.program import Analysis, TypedProgram
 from dromos.program.forms import is_claimed, sums_floats
 
-__all__ = ["PUSHED", "Pair", "inner_slice", "is_pair"]
+__all__ = ["PUSHED", "Pair", "is_pair"]
 
 PUSHED: Final = 32.0
 """The cost of an arc that a CPU pushes along, where one that it pulls along costs 1."""
@@ -47,14 +46,25 @@ _FEW: Final = 64  # a host with one of so many vertices, or fewer, finds an acti
 _SOME: Final = 16  # and of so many, sends rows instead of messages
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
 _PHASES: Final[tuple[Phase, ...]] = ("pull", "push")
-_kept = IdentityCache()
-
 
 _Value = TypeVar("_Value")
 
 
 def _sum(fronts: Sequence[Partial]) -> Partial:
     return Partial(sum(front.frontier for front in fronts), sum(front.out_degree for front in fronts))
+
+
+class Timer:
+    """The time that is spent inside ``with timer:``, over several of these."""
+
+    def __init__(self) -> None:
+        self.seconds, self._clock = 0.0, Stopwatch()
+
+    def __enter__(self) -> None:
+        self._clock = Stopwatch()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += self._clock.seconds()
 
 
 class ReachingPart(Part, Protocol):
@@ -70,27 +80,6 @@ class ReachingPart(Part, Protocol):
 def is_pair(parts: Sequence[Part]) -> TypeGuard[Sequence[ReachingPart]]:
     """Whether there are two parts, and one of them is on a device."""
     return len(parts) == 2 and sum(part.asynchronous and hasattr(part, "send_away") for part in parts) == 1
-
-
-def inner_slice(graph: Graph, first: int, last: int, direction: Direction) -> GraphSlice:
-    """The rows ``first..last`` without the arcs that leave the range; made once, and kept with the graph.
-
-    >>> import dromos as dr
-    >>> inner_slice(dr.generators.path(4), 0, 2, "push").targets.tolist()
-    [1, 0]
-    """
-    rows = graph if direction == "push" else graph.transpose
-    known, key = _kept.of(rows), (first, last)
-    if key not in known:
-        offsets = rows.offsets[first : last + 1]
-        begin, end = int(offsets[0]), int(offsets[-1])
-        targets = rows.targets[begin:end]
-        inside = np.flatnonzero((targets >= first) & (targets < last))
-        weights = None if rows.weights is None else rows.weights[begin:end][inside]
-        starts = np.searchsorted(inside, offsets - begin)
-        known[key] = GraphSlice(first, last, starts, targets[inside], weights, lacks_arcs=True)
-    found: GraphSlice = known[key]
-    return found
 
 
 class Pair:
@@ -132,11 +121,11 @@ class Pair:
         """Whether the next superstep is one for the host alone."""
         return self._lead is not None and path.direction == "push" and self._lead.suits(sum(active_arcs))
 
-    def lead(self) -> tuple[list[Partial], list[float]]:
+    def lead(self) -> Halves:
         """As :meth:`halves`, by the host for both parts; all of the frontier counts as its own."""
         assert self._lead is not None
         found, seconds = self._lead.step()
-        return self._in_order(found, Partial()), self._in_order(seconds, 0.0)
+        return Halves(self._in_order(found, Partial()), self._in_order(seconds, 0.0), 0.0)
 
     def end_lead(self) -> tuple[list[Partial], Array] | None:
         """Have each part own what the host found for it: their frontiers, and the device's; None: it did not lead."""
@@ -176,25 +165,25 @@ class Pair:
         device.begin_search(out, into, _sum(fronts))
         return True
 
-    def go_alone(self, fronts: Sequence[Partial], horizon: int | None) -> tuple[list[Partial], list[float], Levels]:
+    def go_alone(self, fronts: Sequence[Partial], horizon: int | None) -> tuple[Halves, Levels]:
         """Up to ``horizon`` supersteps of the device; as :meth:`halves`, and the supersteps one by one."""
         device, host = self._parts[self._device], self._parts[self._host]
         assert is_lone(device)
+        telling = Stopwatch()
         if fronts[self._host].frontier and (told := host.copies("pull")) is not None:
             device.refresh(told)
+        exchanging = telling.seconds()
         (out,), (into,) = self._rows(self._device, "push"), self._rows(self._device, "pull")
         found, levels = device.search_alone(out, into, _sum(fronts), horizon)
         left = host.settle()  # nothing was sent there
         for _ in levels.frontier:
             host.finish(())
-        return self._in_order(left, found), self._in_order(0.0, found.seconds), levels
+        return Halves(self._in_order(left, found), self._in_order(0.0, found.seconds), exchanging), levels
 
     def _in_order(self, host: _Value, device: _Value) -> list[_Value]:
         return [device, host] if self._device == 0 else [host, device]
 
-    def halves(
-        self, path: Path, fronts: Sequence[Partial], front: Array | None = None
-    ) -> tuple[list[Partial], list[float]]:
+    def halves(self, path: Path, fronts: Sequence[Partial], front: Array | None = None) -> Halves:
         """See :class:`dromos.places.driver.PlacedExecution`; ``fronts``: the frontier of each part.
 
         ``front``: the device's active vertices, where the host knows them.
@@ -202,25 +191,29 @@ class Pair:
         device, host = self._parts[self._device], self._parts[self._host]
         wanted = not getattr(host, "wants_none", False)
         active_arcs, searches = [partial.out_degree for partial in fronts], False
+        working, exchanging = Timer(), Timer()  # of the host
         if path.direction == "push" and self._ships and active_arcs[self._host] <= MOST_SHIPPED:
-            self._tell_device(fronts[self._host])
+            with exchanging:
+                self._tell_device(fronts[self._host])
             self._send(self._device, path)
-            own = Stopwatch()
             if active_arcs[self._host]:
                 assert takes_rows(device)
-                ship_rows(self._graph, host.frontier, device, host.threads)  # type: ignore[arg-type, attr-defined]
+                with exchanging:
+                    ship_rows(self._graph, host.frontier, device, host.threads)  # type: ignore[arg-type, attr-defined]
                 if wanted:
-                    self._send_within(active_arcs[self._host], "push")
-            busy = own.seconds()
+                    with working:
+                        self._send_within(active_arcs[self._host], "push")
         elif path.direction == "push":
-            self._exchange.refresh(self._parts, "push")
+            with exchanging:
+                self._exchange.refresh(self._parts, "push")
             self._send(self._device, path)
-            own = Stopwatch()
-            self._send(self._host, path)
-            busy = own.seconds()
-            device.inbox(host.outbox(device.first, device.last))
+            with working:
+                self._send(self._host, path)
+            with exchanging:
+                device.inbox(host.outbox(device.first, device.last))
         else:
-            self._tell_device(fronts[self._host])
+            with exchanging:
+                self._tell_device(fronts[self._host])
             alone = front is not None and self._has_one_in(_FEW)
             if wanted and not alone and active_arcs[self._device]:
                 for piece in self._rows(self._device, "push"):
@@ -229,27 +222,27 @@ class Pair:
             if not searches:
                 self._send(self._device, path)
             if alone:
-                own = Stopwatch()
                 assert can_lead(host)
                 assert front is not None
-                host.learn_front(front)
-                self._send(self._host, path)
-                busy, wanted = own.seconds(), False
-            else:
-                own = Stopwatch()
-                if wanted:
+                with working:
+                    host.learn_front(front)
+                    self._send(self._host, path)
+                wanted = False
+            elif wanted:
+                with working:
                     self._send_within(active_arcs[self._host])
-                busy = own.seconds()
         if wanted:
             device.begin_outbox(host.first, host.last)
         if not searches:
             device.begin_settle()
         on_device = device.settle()
-        own = Stopwatch()
         if wanted:
-            host.inbox(device.outbox(host.first, host.last))
-        on_host = host.settle()
-        return self._in_order(on_host, on_device), self._in_order(busy + own.seconds(), on_device.seconds)
+            with exchanging:
+                host.inbox(device.outbox(host.first, host.last))
+        with working:
+            on_host = host.settle()
+        busy = self._in_order(working.seconds, on_device.seconds)
+        return Halves(self._in_order(on_host, on_device), busy, exchanging.seconds)
 
     def _tell_device(self, front: Partial) -> None:
         """Who is active on the host (its frontier is ``front``), and the fields of its vertices that messages read."""

@@ -8,11 +8,11 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dromos.dtypes import Array, id_dtype
-from dromos.engines.cpu.memory import reused_empty
+from dromos.dtypes import Array
+from dromos.engines.cpu.memory import huge_zeros, reused_empty
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.graph.build import build_csr
+from dromos.graph.permute import degree_order, row_starts
 from dromos.graph.transform import reordered, reordered_with_arcs
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import in_blocks
@@ -21,7 +21,6 @@ __all__ = ["SPLITS", "Split", "SplitGraph", "order_of", "split_graph"]
 
 Split: TypeAlias = Literal["high", "low", "random"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
-_LARGE: Final = 1 << 20  # vertices that several threads sort
 _SEED: Final = 20130312
 _kept = IdentityCache()
 
@@ -39,6 +38,8 @@ class SplitGraph:
     """The inverse."""
     given_arcs: Array | None
     """The given number of each arc of :attr:`graph`, where somebody asked for them."""
+    split: Split
+    """Which vertices the first part has."""
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -72,13 +73,7 @@ def order_of(degree: Array, split: Split) -> Array:
     """
     if split == "random":
         return np.random.default_rng(_SEED).permutation(len(degree))
-    n, largest = len(degree), int(degree.max(initial=0))
-    key = largest - degree if split == "high" else degree
-    if largest > n or n < _LARGE:
-        return np.argsort(key, kind="stable")
-    # a counting sort by degree is the builder's work: every vertex is an arc from its degree, given in order
-    ids = np.arange(n, dtype=id_dtype(n + 1))
-    return build_csr(key.astype(ids.dtype), ids, None, n + 1, dst_ascending=True).targets.astype(np.int64)
+    return degree_order(degree, descending=split == "high")
 
 
 def split_graph(graph: Graph, shares: tuple[float, ...], split: Split, *, arcs: bool = False) -> SplitGraph:
@@ -106,7 +101,7 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
             f"{len(shares)} parts for {n:,} vertices: a part has one vertex or more; name fewer devices"
         )
     order = order_of(graph.out_degree, split)
-    arcs_before = np.concatenate(([0], np.cumsum(graph.out_degree[order])))
+    arcs_before = row_starts(graph.offsets, order)
     wanted = np.cumsum(shares)[:-1] / sum(shares) * graph.num_arcs
     inner = np.searchsorted(arcs_before, np.round(wanted).astype(np.int64))
     bounds = (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)
@@ -116,5 +111,7 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
     if arcs:
         made, given_arcs = reordered_with_arcs(graph, order)
     else:
-        made, given_arcs = reordered(graph, order), None
-    return SplitGraph(made.graph, bounds, order.astype(graph.targets.dtype), made.new_ids, given_arcs)
+        made, given_arcs = reordered(graph, order, huge_zeros), None
+    return SplitGraph(
+        made.graph, bounds, order.astype(graph.targets.dtype, copy=False), made.new_ids, given_arcs, split
+    )
