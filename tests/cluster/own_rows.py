@@ -69,6 +69,7 @@ def refusals(call: Callable[..., dr.Result], folder: Path) -> None:
     for asked in (own.verify, lambda: own.report(folder / "a.html"), lambda: own.path_to(3)):
         with pytest.raises(InvalidArgumentError, match=r"result\.gather\(\)"):
             asked()
+    assert all(row.parts.startswith("compute ") and ", exchange " in row.parts for row in own.trace)
     first = comm.allgather(int(own.vertices[0]))
     assert own.at(first[comm.Get_rank()])["level"] == own.level[0]
     assert own.head(1)["vertex"] == [first[comm.Get_rank()]]

@@ -85,7 +85,8 @@ class Stats:
     pull_cost: float | None = None
     """The same of a pull, in the same unit."""
     parts: tuple[tuple[str, float], ...] = ()
-    """The processors that shared the last superstep, and the seconds that each of them worked."""
+    """The processors that shared the last superstep, and the seconds that each of them worked; of ranks, the seconds
+    that they computed and exchanged."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
     switches: bool = False

@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.board import Board, PostingPart, can_post, posted_range
@@ -53,11 +54,21 @@ class MpiExchange:
         self._alone = self._size == 1 or any(last - first == num_vertices for first, last in self._ranges)
         self.sent_bytes = 0
         """Bytes that this rank has sent to others so far; what it wrote once, for all to read, is counted once."""
+        self.seconds = 0.0
+        """Of this rank in :meth:`refresh` and :meth:`deliver` since the last :meth:`reduce`."""
+        self.split = (0.0, 0.0)
+        """Of the last superstep: the seconds that the slowest rank computed, and those that the exchange took on the
+        rank that waited least there. About what the superstep took, together."""
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """See :class:`dromos.places.exchange.Exchange`."""
+        clock = Stopwatch()
+        self._refresh(parts, phase)
+        self.seconds += clock.seconds()
+
+    def _refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         (part,) = parts
         # one board for all costs nothing; copies of all of it are worth it where all of it changes
         on_board = isinstance(part, ArrayPart) and (self._host is not None or part.always)
@@ -81,7 +92,7 @@ class MpiExchange:
         """See :class:`dromos.places.exchange.Exchange`."""
         if self._size == 1:
             return
-        (part,) = parts
+        (part,), clock = parts, Stopwatch()
         boxes = _Boxes(self._comm, self._slots)
         values: tuple[Array, ...] = ()
         empty: Array | None = None
@@ -100,6 +111,7 @@ class MpiExchange:
             if num_rows(data):
                 part.inbox(unpack_messages(data, first, last, self._ids, values))
         self.sent_bytes += boxes.sent_bytes
+        self.seconds += clock.seconds()
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         """See :class:`dromos.places.exchange.Exchange`."""
@@ -109,7 +121,8 @@ class MpiExchange:
         kind = self._kind
         record = np.zeros(1, dtype=kind)
         record["counts"] = own.frontier, own.out_degree, own.in_degree, own.messages, own.sent
-        record["seconds"] = own.seconds
+        record["seconds"] = own.seconds, self.seconds
+        self.seconds = 0.0
         record["overflow"] = own.overflow.encode()[:_TEXT]
         record["reduced"] = bool(own.reductions)
         for number, value in enumerate(own.reductions):
@@ -122,7 +135,9 @@ class MpiExchange:
         if bool(everyone["reduced"].all()):
             columns = [np.ascontiguousarray(everyone[f"r{i}"]) for i in range(len(typed.ir.reductions))]
             reductions = fold_reductions(typed, columns)
-        seconds = float(everyone["seconds"].max())
+        whole, exchanging = everyone["seconds"].T
+        self.split = float((whole - exchanging).max()), float(exchanging.min())
+        seconds = float(whole.max())
         return Partial(frontier, out_degree, in_degree, messages, reductions, overflow, seconds, sent)
 
     def largest(self, values: Sequence[float]) -> float:
@@ -262,7 +277,7 @@ def _record(typed: TypedProgram) -> np.dtype[Any]:
     return np.dtype(
         [
             ("counts", np.int64, 5),
-            ("seconds", np.float64),
+            ("seconds", np.float64, 2),
             ("reduced", np.bool_),
             ("overflow", f"S{_TEXT}"),
             *reductions,

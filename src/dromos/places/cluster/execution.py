@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.places.cluster.exchange import MpiExchange
+from dromos.places.cluster.grid import GridExchange
 from dromos.places.driver import PlacedExecution
+from dromos.places.ordered import ORDERED
+from dromos.plan import Path, Stats
 
 __all__ = ["RankExecution"]
 
 
 class RankExecution(PlacedExecution):
     """See :class:`dromos.places.driver.PlacedExecution`; the part of this process is one of those of all ranks."""
+
+    exchange: MpiExchange | GridExchange
+
+    def step(self, path: Path, horizon: int | None = 1) -> Stats:
+        """As its base; it also tells how long the ranks computed and exchanged, where kernels end before that."""
+        stats = super().step(path, horizon)
+        if path == ORDERED or self.parts[0].asynchronous or not any(self.exchange.split):
+            return stats
+        self.stats = replace(stats, parts=tuple(zip(("compute", "exchange"), self.exchange.split, strict=True)))
+        return self.stats
 
     @property
     def own_rows(self) -> tuple[int, int]:

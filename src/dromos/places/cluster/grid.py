@@ -109,7 +109,15 @@ class GridExchange:
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
         """See :class:`dromos.places.exchange.Exchange`."""
+        for some in (self._row, self._column):
+            self._all.seconds += some.seconds
+            some.seconds = 0.0
         return self._all.reduce(partials, typed)
+
+    @property
+    def split(self) -> tuple[float, float]:
+        """See :class:`dromos.places.cluster.exchange.MpiExchange`."""
+        return self._all.split
 
     def largest(self, values: Sequence[float]) -> float:
         """See :class:`dromos.places.exchange.Exchange`."""
