@@ -14,9 +14,14 @@ from dromos.runner.devices import engine_for
 from tests.cluster.jobs import ROOT, run_job
 
 
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("answers")
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_every_program_on_ranks(ranks: int) -> None:
-    done = run_job("-m", "tests.cluster.worker", "mpi:numpy", ranks=ranks)
+def test_every_program_on_ranks(ranks: int, answers: Path) -> None:
+    done = run_job("-m", "tests.cluster.worker", "mpi:numpy", str(answers), ranks=ranks)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "runs agree" in done.stdout
 

@@ -1,11 +1,19 @@
-"""Run on every rank: programs and algorithms over the ranks, each against the reference engine on the whole graph."""
+"""Run on every rank: programs and algorithms over the ranks, each against the reference engine on the whole graph.
+
+``python -m tests.cluster.worker DEVICE FOLDER``. The folder keeps what the reference engine has answered, which is the
+same for any number of ranks: the jobs of a test ask it once.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pyarrow import parquet
@@ -31,6 +39,35 @@ def graphs() -> list[dr.Graph]:
     return out
 
 
+class Expected:
+    """Answers of the reference engine by name, kept in a folder; ranks and jobs may ask for the same one at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def fields(self, name: str, compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        file = self.file(f"{name}.npz", lambda target: np.savez(target, **compute()))
+        with np.load(file) as kept:
+            return dict(kept)
+
+    def run(self, program: dr.Program, graph: dr.Graph, number: int) -> dict[str, Any]:
+        """The fields after a run; ``number`` tells the graph."""
+        given = {
+            name: values.tolist() if hasattr(values, "tolist") else values for name, values in program.params.items()
+        }
+        name = hashlib.sha256(f"{type(program).__name__} {given}".encode()).hexdigest()[:16]
+        return self.fields(f"{number}-{type(program).__name__}-{name}", lambda: run(program, graph, "sync-push-dd")[0])
+
+    def file(self, name: str, write: Callable[[Path], object]) -> Path:
+        """A file that ``write`` makes, whole or not there."""
+        path = self._folder / name
+        if not path.exists():
+            part = self._folder / f"{os.getpid()}-{name}"
+            write(part)
+            part.replace(path)
+        return path
+
+
 def same(name: str, got: object, expected: object) -> None:
     ours, theirs = np.asarray(got), np.asarray(expected)
     exact = ours.dtype.kind != "f"
@@ -38,14 +75,14 @@ def same(name: str, got: object, expected: object) -> None:
     assert fine, f"{name}: {ours.tolist()} instead of {theirs.tolist()}"
 
 
-def programs(device: str) -> int:
+def programs(device: str, answers: Expected) -> int:
     """Every program of the suite on every path, and as planned: all ranks have to plan the same."""
     count = 0
     engine = engine_for(device)
-    for graph in graphs():
+    for number, graph in enumerate(graphs()):
         for program in examples(graph.num_vertices):
             facts = analyse(program.typed(graph_types(graph)))
-            expected, _ = run(program, graph, "sync-push-dd")
+            expected = answers.run(program, graph, number)
             for path in (None, *map(str, engine.prepare(program, graph).caps.paths)):
                 found, _ = run(program, graph, path, engine=engine)
                 for name, values in expected.items():
@@ -55,7 +92,7 @@ def programs(device: str) -> int:
     return count
 
 
-def algorithms(device: str) -> int:
+def algorithms(device: str, answers: Expected) -> int:
     graph = graphs()[-1]
     calls = {
         "bfs": lambda how: dr.bfs(graph, 1, **how),
@@ -72,20 +109,20 @@ def algorithms(device: str) -> int:
         "spmv": lambda how: dr.spmv(graph, np.arange(graph.num_vertices, dtype=float), **how),
     }
     for name, call in calls.items():
-        found, expected = call({"device": device}), call({"device": "reference"})
+        found = call({"device": device})
         found.verify()
-        field = next(iter(expected))
+        field = next(iter(found))
+        expected = answers.fields(name, lambda call=call, field=field: {field: call({"device": "reference"})[field]})
         same(f"{name}: {field}", found[field], expected[field])
-    return len(calls) + pairs(graph, device)
+    return len(calls) + pairs(graph, device, answers)
 
 
-def pairs(graph: dr.Graph, device: str) -> int:
+def pairs(graph: dr.Graph, device: str, answers: Expected) -> int:
     """All distances, in a file that every rank writes alike."""
     comm = world()
     folder = Path(comm.bcast(tempfile.mkdtemp() if comm.Get_rank() == 0 else None))
-    own = folder / f"{comm.Get_rank()}.parquet"
+    own = answers.file("pairs.parquet", lambda target: dr.all_pairs(graph, target, device="reference"))
     dr.all_pairs(graph, folder / "ranks.parquet", device=device)
-    dr.all_pairs(graph, own, device="reference")
     comm.Barrier()
     assert parquet.read_table(folder / "ranks.parquet").equals(parquet.read_table(own))
     comm.Barrier()
@@ -94,7 +131,7 @@ def pairs(graph: dr.Graph, device: str) -> int:
     return 1
 
 
-def stored(device: str) -> int:
+def stored(device: str, answers: Expected) -> int:
     """Graphs on disk, of which each rank reads its own rows."""
     comm, count = world(), 0
     folder = Path(comm.bcast(tempfile.mkdtemp() if comm.Get_rank() == 0 else None))
@@ -106,7 +143,7 @@ def stored(device: str) -> int:
         on_disk = dr.open(file)
         engine = engine_for(device)
         for program in (example for example in examples(graph.num_vertices) if type(example) in (BFS, SSSP, PageRank)):
-            expected, _ = run(program, graph, "sync-push-dd")
+            expected = answers.run(program, graph, number)
             for path in (None, *map(str, engine.prepare(program, on_disk).caps.paths)):
                 found, _ = run(program, on_disk, path, engine=engine)
                 for name in set(expected) - {"parent"}:
@@ -145,14 +182,14 @@ def distributed() -> int:
     return 4
 
 
-def in_grids(device: str) -> int:
+def in_grids(device: str, answers: Expected) -> int:
     """Ranks in rows and columns, on graphs that every rank has whole."""
     size, count = world().Get_size(), 0
     for grid in {2: ("1x2", "2x1"), 4: ("2d",)}.get(size, ()):
         engine = engine_for(f"{device}:{grid}")
-        for graph in graphs()[1:]:
+        for number, graph in enumerate(graphs()[1:], 1):
             for program in (BFS(source=1), SSSP(source=1), PageRank()):
-                expected, _ = run(program, graph, "sync-push-dd")
+                expected = answers.run(program, graph, number)
                 for path in (None, "sync-push-dd", "sync-pull-td"):
                     found, _ = run(program, graph, path, engine=engine)
                     for name in set(expected) - {"parent"}:
@@ -162,8 +199,9 @@ def in_grids(device: str) -> int:
 
 
 def main() -> None:
-    device = sys.argv[1]
-    count = programs(device) + algorithms(device) + stored(device) + distributed() + in_grids(device)
+    device, answers = sys.argv[1], Expected(Path(sys.argv[2]))
+    count = programs(device, answers) + algorithms(device, answers) + stored(device, answers)
+    count += distributed() + in_grids(device, answers)
     if world().Get_rank() == 0:
         print(f"{count} runs agree")
 
