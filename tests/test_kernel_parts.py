@@ -74,3 +74,31 @@ def test_a_kernel_serves_teams_and_kernels_and_python(
     assert out.tolist() == [50, 92]
     names = [function.name for found in note.overloads.values() for function in found.library._final_module.functions]  # type: ignore[attr-defined]
     assert any("cpython" in name for name in names) is not known
+
+
+def test_a_part_is_compiled_once_for_all_constants() -> None:
+    @inline
+    def scaled(value, factor, doubled):  # type: ignore[no-untyped-def]
+        return value * factor * (2 if doubled else 1)
+
+    @kernel
+    def several(value):  # type: ignore[no-untyped-def]
+        total = 0  # a constant at first, then any number
+        for number in range(2):
+            total = scaled(total, 3, True) + scaled(value, 5, False) + scaled(value, number, True)
+        return total
+
+    assert several(2) == (3 * 2 * 10) + 10 + 4
+    assert len(scaled.overloads) == 1  # type: ignore[attr-defined]
+
+
+def test_a_constant_that_decides_a_type_is_one() -> None:
+    @inline
+    def entry(mixed, index):  # type: ignore[no-untyped-def]
+        return mixed[index]
+
+    @kernel
+    def second(value):  # type: ignore[no-untyped-def]
+        return entry((value, 0.5), 1)
+
+    assert second(2) == 0.5

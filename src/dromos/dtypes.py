@@ -18,6 +18,7 @@ __all__ = [
     "OFFSET",
     "WEIGHT_DTYPES",
     "Array",
+    "as_words",
     "id_dtype",
     "order_of",
     "read_only",
@@ -98,3 +99,12 @@ def order_of(ids: Array) -> Array:
     for shift in range(16, int(ids.max(initial=0)).bit_length(), 16):
         order = order[np.argsort((ids[order] >> shift).astype(np.uint16), kind="stable")]
     return order
+
+
+def as_words(array: Array) -> Array:
+    """The same memory as unsigned integers: a kernel that only moves values is compiled once for all of their width.
+
+    >>> as_words(np.ones(1, np.float32)).dtype, as_words(np.ones(1, np.int64)).dtype
+    (dtype('uint32'), dtype('uint64'))
+    """
+    return array.view(np.dtype(f"u{array.itemsize}"))

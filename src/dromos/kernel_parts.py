@@ -4,6 +4,8 @@ Numba treats every function that a kernel calls as one that Python may call too:
 generates machine code for all three. A part that is always inlined needs none of that, and it takes a third to a half
 of the time that a kernel needs to compile. Nor is a part optimised by itself: it is inlined first, and what it became
 part of is optimised as a whole, once. Numba's passes for closures and for expressions of whole arrays are left out.
+Numba would also compile a part anew for each constant that it is called with, and for those that variables begin with;
+it is compiled once for their type, and the optimiser sees the constants when the part is inlined.
 
 The threads of a team call a kernel by its address. The wrappers, which for tuples of arrays are longer than many a
 kernel, are made when Python calls it: by a dispatcher of Numba's that stands behind the kernel's.
@@ -117,7 +119,9 @@ def _dispatcher_class() -> Any:
         from numba.core.codegen import JITCodeLibrary
         from numba.core.compiler import CompileResult, Flags, compile_extra
         from numba.core.dispatcher import _FunctionCompiler
+        from numba.core.errors import TypingError
         from numba.core.registry import CPUDispatcher
+        from numba.core.types import BooleanLiteral, IntegerLiteral, unliteral
     except ImportError:
         return None
     needed = {
@@ -131,10 +135,12 @@ def _dispatcher_class() -> Any:
         CompileResult: ("_replace",),
         Flags: ("no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"),
         _FunctionCompiler: ("_compile_core",),
-        CPUDispatcher: ("add_overload",),
+        CPUDispatcher: ("add_overload", "get_call_template"),
     }
     if any(not hasattr(owner, name) for owner, names in needed.items() for name in names):
         return None
+
+    constants = (BooleanLiteral, IntegerLiteral)
 
     class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
         """The code of one function as other functions link it: not optimised yet, and without machine code."""
@@ -192,6 +198,16 @@ def _dispatcher_class() -> Any:
 
         def __call__(self, *args: Any) -> Any:
             raise TypeError(f"{self.py_func.__name__}() is a part of kernels; only compiled code can call it")
+
+        def get_call_template(self, args: Any, kws: Any) -> Any:
+            """What a call is compiled to; for a constant only where it does not compile otherwise, as an index may."""
+            plain = tuple(unliteral(kind) if isinstance(kind, constants) else kind for kind in args)
+            if plain == tuple(args):
+                return super().get_call_template(args, kws)
+            try:
+                return super().get_call_template(plain, kws)
+            except TypingError:
+                return super().get_call_template(args, kws)
 
         def add_overload(self, result: Any) -> None:
             """Note a compiled form; the table that calls from Python go by has no entry for it."""

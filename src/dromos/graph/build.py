@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype, read_only
+from dromos.dtypes import OFFSET, Array, as_words, id_dtype, read_only
 from dromos.errors import GraphDataError, InvalidArgumentError
 from dromos.graph import build_small
 from dromos.parallel import NO_MORE_WORK, num_threads, run_team
@@ -139,6 +139,8 @@ def build_csr(
     nowhere = max((int(bucket_sizes[a:b].sum()) for a, b in windows), default=0) + _APART * np.arange(team)
     keys = np.empty(int(nowhere[-1]) + 1, dtype=key_dtype)
     key_weights = np.empty(len(keys) if weighted else 0, dtype=values.dtype)
+    merged_by_value = weighted and dedupe and merge_weights != "first"
+    moved = (lambda array: array) if merged_by_value else as_words
     for first, last in windows:
         sizes = bucket_sizes[first:last]
         starts = np.zeros(num_buckets + 1, dtype=np.int64)
@@ -146,18 +148,19 @@ def build_csr(
         cursors = np.column_stack([starts[:-1] + np.cumsum(counts, axis=0) - counts, np.tile(nowhere, len(calls))])
         for some, mine in zip(calls, shares, strict=True):
             run_team(
-                kernels.scatter_to_buckets, src[some], dst[some], values[some] if weighted else values, plan, first,
-                last, cursors[mine], keys, key_weights, threads=team,
+                kernels.scatter_to_buckets, src[some], dst[some], as_words(values[some] if weighted else values), plan,
+                first, last, cursors[mine], keys, as_words(key_weights), threads=team,
             )  # fmt: skip
         ticket = np.zeros(1, np.int64)
         run_team(
-            kernels.build_rows, ticket, plan, first, last, starts, written, keys, key_weights, scratch,
-            largest, offsets, targets, weights, kept, threads=team, stop=ticket if arcs >= _SMALL else None,
+            kernels.build_rows, ticket, plan, first, last, starts, written, keys, moved(key_weights), scratch,
+            largest, offsets, targets, moved(weights), kept, threads=team, stop=ticket if arcs >= _SMALL else None,
             stop_value=NO_MORE_WORK,
         )  # fmt: skip
         if dedupe:
             run_team(
-                kernels.close_gaps, plan, first, last, starts, written, kept, offsets, targets, weights, threads=1
+                kernels.close_gaps, plan, first, last, starts, written, kept, offsets, targets, as_words(weights),
+                threads=1,
             )  # fmt: skip
         written += int(kept[first:last].sum())
     offsets[-1] = written

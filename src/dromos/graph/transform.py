@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array
+from dromos.dtypes import OFFSET, Array, as_words, read_only
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
 from dromos.graph import build, build_small, permute
 from dromos.graph.build import CsrArrays, MergeRule
@@ -197,8 +197,8 @@ def _kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
     src, dst = np.empty(starts[-1], dtype=ids), np.empty(starts[-1], dtype=ids)
     kept_weights = np.empty(len(src) if weighted else 0, dtype=weights.dtype)
     run_team(
-        kernels.gather_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, weights, weighted, chosen, new_ids,
-        starts, src, dst, kept_weights, threads=team,
+        kernels.gather_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, read_only(as_words(weights)),
+        weighted, chosen, new_ids, starts, src, dst, as_words(kept_weights), threads=team,
     )  # fmt: skip
     return Edges(src, dst, kept_weights if weighted else None)
 

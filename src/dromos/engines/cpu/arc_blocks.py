@@ -117,7 +117,7 @@ def _made(offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     firsts = _first_rows(offsets, threads)
     size, cursor = (len(firsts) - 1) * tiles + 1, np.zeros(1, np.int64)
     counts = [np.zeros(size, np.int64) for _ in range(3)]
-    given = (offsets, sources, firsts, tiles, np.uint32(_SPAN), _LONG)
+    given = (read_only(offsets), read_only(sources), firsts, tiles, np.uint32(_SPAN), _LONG)
     run_team(kernels.count_arcs, *given, *counts, cursor, threads=threads)
     starts = [np.cumsum(column) for column in counts]
     in_words, in_segments, segments = (int(column[-1]) for column in starts)

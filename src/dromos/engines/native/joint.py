@@ -161,7 +161,8 @@ class _Worker:
         nothing = np.empty(0, ids)
         self._into: tuple[Array, ...]
         if distance is None:
-            self._into = (np.empty(0, np.int32), np.empty(0, np.uint64), nothing, nothing)
+            # of the type that most distances have, so that both kinds of searches share their kernels
+            self._into = (np.empty(0, np.int8), np.empty(0, np.uint64), nothing, nothing)
         else:
             old = (nothing, nothing) if renumbered is None else (renumbered.new_ids, renumbered.old_ids)
             digits = reused_empty(DIGITS * n * width, np.uint64)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -62,10 +62,10 @@ def trusses(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
     team = 1 if len(targets) < _SMALL else num_threads(threads)
     support, stop = np.zeros(count, np.int64), np.zeros(1, np.int64)
     run_team(
-        kernels.count_support, offsets, targets, edge_of, higher, support,
+        kernels.count_support, *map(read_only, (offsets, targets, edge_of)), higher, support,
         np.zeros(team * graph.num_vertices, np.int64), np.zeros(1, np.int64), stop, threads=team, stop=stop,
     )  # fmt: skip
-    _peel(_Rows(offsets, targets, edge_of), src, dst, support, team)
+    _peel(_Rows(*map(read_only, (offsets, targets, edge_of))), src, dst, support, team)
     # back to the order of the graph's own edges
     least, most = np.minimum(a, b), np.maximum(a, b)
     truss = np.empty(count, np.int64)

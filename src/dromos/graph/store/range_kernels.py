@@ -56,9 +56,10 @@ def _merge_runs(targets, weights, weighted, begin, middle, end, spare_targets, s
     """Merge two sorted runs that follow one another; equal targets stay in their order."""
     if targets[middle - 1] <= targets[middle]:
         return
-    spare_targets[begin:middle] = targets[begin:middle]
-    if weighted:
-        spare_weights[begin:middle] = weights[begin:middle]
+    for i in range(begin, middle):  # Numba takes seconds to compile an assignment of slices, which may overlap
+        spare_targets[i] = targets[i]
+        if weighted:
+            spare_weights[i] = weights[i]
     left, right, out = begin, middle, begin
     while left < middle:
         if right < end and targets[right] < spare_targets[left]:

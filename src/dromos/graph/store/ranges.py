@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array
+from dromos.dtypes import OFFSET, Array, as_words
 from dromos.errors import GraphDataError
 from dromos.graph.build import MERGE_RULES, CsrArrays, MergeRule
 from dromos.parallel import num_threads, run_team
@@ -38,11 +38,11 @@ def sorted_rows(
     given = np.empty(0, dtype=np.float32) if weight is None else weight.astype(np.int64) if exact_sums else weight
     offsets = np.zeros(num_rows + 1, dtype=OFFSET)
     targets, weights = np.empty_like(dst), np.empty_like(given)
-    run_team(kernels.group_by_row, src, dst, given, offsets, targets, weights, threads=1)
+    run_team(kernels.group_by_row, src, dst, as_words(given), offsets, targets, as_words(weights), threads=1)
     team = 1 if len(src) < _SMALL else num_threads(threads)
     run_team(
-        kernels.sort_rows, np.zeros(1, np.int64), offsets, targets, weights, np.empty_like(dst), np.empty_like(given),
-        threads=team,
+        kernels.sort_rows, np.zeros(1, np.int64), offsets, targets, as_words(weights), np.empty_like(dst),
+        as_words(np.empty_like(given)), threads=team,
     )  # fmt: skip
     if dedupe:
         run_team(kernels.merge_parallel, offsets, targets, weights, MERGE_RULES.index(merge_weights), threads=1)

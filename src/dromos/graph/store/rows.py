@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -64,8 +64,8 @@ def scan(
     facts = np.zeros((team, kernels.NUM_FACTS), dtype=np.int64)
     sums = np.zeros((team, 2), dtype=np.uint64)
     run_team(
-        kernels.scan_arcs, np.zeros(1, np.int64), first_vertex, num_vertices, offsets, targets, bits, minus_zero, facts,
-        sums, threads=team,
+        kernels.scan_arcs, np.zeros(1, np.int64), first_vertex, num_vertices, *map(read_only, (offsets, targets, bits)),
+        minus_zero, facts, sums, threads=team,
     )  # fmt: skip
     places = facts.min(axis=0)
 
