@@ -57,6 +57,24 @@ def test_scipy_is_needed_by_verifiers_alone() -> None:
     assert done.stdout.count("pip install 'dromos[scipy]'") == 2
 
 
+def test_pyarrow_is_needed_for_tables_alone(tmp_path) -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name: None if name == 'pyarrow' else find(name)\n"
+        "import dromos as dr\n"
+        "g = dr.Graph.from_edges(['ada', 'bob'], ['bob', 'cy']); r = dr.bfs(g, 'ada')\n"
+        "g.write('g.txt'); assert dr.read('g.txt').num_edges == 2\n"
+        "calls = [lambda: g.write('g.csv'), lambda: g.write('g.txt.zst'), lambda: r.write('r.parquet'), r.to_arrow]\n"
+        "for call in calls:\n"
+        "    try: call()\n"
+        "    except dr.errors.MissingDependencyError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.count("pip install pyarrow") == 4
+    assert [path.name for path in tmp_path.iterdir()] == ["g.txt"]
+
+
 def test_the_logger_is_quiet_until_asked() -> None:
     code = "import dromos, logging; logging.getLogger('dromos.read').warning('a note for who listens')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -265,13 +265,13 @@ class Result(Mapping[str, Array]):
     def to_arrow(self) -> Any:
         """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields; of the rank's own rows, if not
         gathered."""
-        labels, own = self._graph.labels, self._own_rows
+        pa, labels, own = arrow(), self._graph.labels, self._own_rows
         first: dict[str, Any] = {}
         if self._index is None and labels is None:
-            first = {"vertex": arrow().array(self.vertices)}
+            first = {"vertex": pa.array(self.vertices)}
         elif self._index is None and labels is not None:
             first = {"vertex": labels.to_arrow() if own is None else labels.to_arrow()[own.first : own.last]}
-        return arrow().table({**first, **{name: self._arrow_column(name) for name in self._table()}})
+        return pa.table({**first, **{name: self._arrow_column(name) for name in self._table()}})
 
     def _arrow_column(self, name: str) -> Any:
         values, labels = on_host(self[name]), self._graph.labels

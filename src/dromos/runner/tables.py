@@ -18,7 +18,9 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise MissingDependencyError("to_arrow() needs pyarrow: pip install pyarrow") from None
+        raise MissingDependencyError(
+            "Arrow tables, CSV and Parquet need the package pyarrow: pip install pyarrow"
+        ) from None
     return pyarrow
 
 

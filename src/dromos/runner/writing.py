@@ -30,9 +30,10 @@ def _flat(columns: Columns) -> dict[str, Array]:
 
 
 def _parquet(stream: IO[bytes], columns: Columns) -> None:
+    pa = arrow()
     import pyarrow.parquet as parquet
 
-    parquet.write_table(arrow().table({name: arrow_column(column) for name, column in columns.items()}), stream)
+    parquet.write_table(pa.table({name: arrow_column(column) for name, column in columns.items()}), stream)
 
 
 def _csv(stream: IO[bytes], columns: Columns) -> None:

@@ -81,5 +81,5 @@ class Format:
     write: Callable[..., None] | None = None
     compressed: bool = True
     """Whether the format may be read and written through .gz, .zst, .bz2 and .xz."""
-    sniff: Callable[[bytes, Path], bool] | None = None
-    """Whether the first bytes of a file show that it is of this format (only for formats with a signature)."""
+    requires: str | None = None
+    """The package that reads and writes it, where that is not NumPy."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from dromos.errors import CorruptFileError, FileError, UnsupportedFormatError
+from dromos.errors import CorruptFileError, FileError, MissingDependencyError, UnsupportedFormatError
 
 __all__ = ["COMPRESSIONS", "atomic_output", "atomic_outputs", "file_errors", "open_input", "strip_compression"]
 
@@ -130,8 +130,10 @@ def _opener(compression: str | None, path: Path, mode: str) -> Any:
 
         return lzma.open(path, mode)
     if compression == ".zst":
-        import pyarrow as pa
-
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise MissingDependencyError("files ending in .zst need the package pyarrow: pip install pyarrow") from None
         if mode == "rb":
             return pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
         return pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd")

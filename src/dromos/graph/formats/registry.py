@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from dromos.errors import UnsupportedFormatError
+from dromos.errors import MissingDependencyError, UnsupportedFormatError
 from dromos.graph.formats.base import Format
 from dromos.graph.formats.files import strip_compression
 
@@ -54,17 +54,25 @@ def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
     if name is not None:
         if name not in FORMATS:
             raise UnsupportedFormatError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
-        return FORMATS[name]
+        return _usable(FORMATS[name])
     plain, compression = strip_compression(Path(path))
     for known in FORMATS.values():
         if plain.name.lower().endswith(known.extensions):
             if compression and not known.compressed:
                 raise UnsupportedFormatError(f"{known.title} files are not read through {compression}", path=path)
-            return known
+            return _usable(known)
     raise UnsupportedFormatError(
         f"the extension {plain.suffix or '(none)'} is not known; pass format= with one of {', '.join(FORMATS)}",
         path=path,
     )
+
+
+def _usable(known: Format) -> Format:
+    if known.requires is not None and importlib.util.find_spec(known.requires) is None:
+        raise MissingDependencyError(
+            f"{known.title} files need the package {known.requires}: pip install {known.requires}"
+        )
+    return known
 
 
 @cache

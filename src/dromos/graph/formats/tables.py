@@ -237,7 +237,7 @@ def _write_batches(graph: Graph, write: Callable[[Any], None], progress: Progres
 
 
 FORMATS = (
-    Format("parquet", "Parquet table", (".parquet", ".pq"), _stream_parquet, None, _write_parquet, compressed=False),
-    Format("arrow", "Arrow table", (".arrow", ".feather"), _stream_arrow, None, _write_arrow, compressed=False),
-    Format("csv", "CSV table", (".csv",), stream_csv, None, write_csv),
+    Format("parquet", "Parquet table", (".parquet", ".pq"), _stream_parquet, None, _write_parquet, False, "pyarrow"),
+    Format("arrow", "Arrow table", (".arrow", ".feather"), _stream_arrow, None, _write_arrow, False, "pyarrow"),
+    Format("csv", "CSV table", (".csv",), stream_csv, None, write_csv, requires="pyarrow"),
 )
