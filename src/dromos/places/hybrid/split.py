@@ -49,13 +49,7 @@ class SplitGraph:
 
     def restored(self, values: Array) -> Array:
         """Values of the vertices, in the given order."""
-        found = reused_empty(values.shape, values.dtype)
-
-        def gather(begin: int, end: int) -> None:
-            np.take(values, self.new_ids[begin:end], axis=0, out=found[begin:end], mode="clip")
-
-        in_blocks(gather, len(found))
-        return found
+        return _taken(values, self.new_ids)
 
     def restored_arcs(self, values: Array) -> Array:
         """Values of the arcs, in the given order."""
@@ -106,8 +100,7 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
     inner = np.searchsorted(arcs_before, np.round(wanted).astype(np.int64))
     bounds = (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)
     if split != "high" or graph.in_degree is not graph.out_degree:
-        pieces = [order[begin:end] for begin, end in pairwise(bounds)]
-        order = np.concatenate([piece[order_of(graph.in_degree[piece], "high")] for piece in pieces])
+        order = _by_in_degree(graph.in_degree, order, bounds)
     if arcs:
         made, given_arcs = reordered_with_arcs(graph, order)
     else:
@@ -115,3 +108,27 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
     return SplitGraph(
         made.graph, bounds, order.astype(graph.targets.dtype, copy=False), made.new_ids, given_arcs, split
     )
+
+
+def _by_in_degree(in_degree: Array, order: Array, bounds: tuple[int, ...]) -> Array:
+    """The vertices of each part by falling in-degree: all of them by degree, then by the number of the part."""
+    part_of = np.empty(len(order), np.int64)
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        members = order[begin:end]
+
+        def assign(first: int, last: int, number: int = number, members: Array = members) -> None:
+            part_of[members[first:last]] = number
+
+        in_blocks(assign, len(members))
+    ranked = degree_order(in_degree, descending=True)
+    return _taken(ranked, degree_order(_taken(part_of, ranked), descending=False))
+
+
+def _taken(values: Array, ids: Array) -> Array:
+    found = reused_empty((len(ids), *values.shape[1:]), values.dtype)
+
+    def gather(begin: int, end: int) -> None:
+        np.take(values, ids[begin:end], axis=0, out=found[begin:end], mode="clip")
+
+    in_blocks(gather, len(found))
+    return found
