@@ -95,9 +95,10 @@ def communities(
     [0, 0, 0, 1, 1, 1]
     """
     weights = np.empty(0) if graph.weights is None else graph.weights.astype(np.float64)
-    stop = np.zeros(1, np.int64)
-    team = num_threads(threads) if steps is None else 1  # Python's steps would only take turns
-    steps = _CompiledSteps(stop) if steps is None else steps
+    stop, team = None, 1  # Python's steps would only take turns, and see Ctrl-C by themselves
+    if steps is None:
+        stop, team = np.zeros(1, np.int64), num_threads(threads)
+        steps = _CompiledSteps(stop)
     bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph))
     everything = float(bottom.strength.sum())
     community = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
@@ -119,7 +120,7 @@ def communities(
 
 def _best_round(
     steps: Steps, bottom: Level, start: Array, scale: float, refined: bool, orders: list[list[int]], team: int,
-    stop: Array,
+    stop: Array | None,
 ) -> list[Array]:  # fmt: skip
     """The levels of the round that gains most, of one for each of ``orders``, which seed a generator; by ``team``
     threads."""
