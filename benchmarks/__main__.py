@@ -6,6 +6,7 @@ import argparse
 import importlib
 import inspect
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--budget", type=float, help="seconds for a peer in a row of algorithms")
     parser.add_argument("--limit", type=float, help="seconds after which a cell of algorithms, or a run of paths, ends")
     parser.add_argument("--threads", type=_numbers, default=(), metavar="1,16", help="of threads: only these numbers")
+    parser.add_argument("--cases", type=Path, metavar="FOLDER", help="of threads: graphs are kept in FOLDER")
     for option, what in (("graphs", "graphs"), ("rows", "algorithms or programs"), ("peers", "peers")):
         text = f"only these {what}, by the beginnings of their names, apart by commas; other rows are kept"
         parser.add_argument(f"--{option}", type=_names, default=(), metavar="A,B", help=text)
@@ -78,6 +80,7 @@ def _options(module: ModuleType, args: argparse.Namespace, ledger: record.Ledger
     given = {
         "scale": args.scale, "quick": args.quick, "budget": args.budget, "limit": args.limit, "graphs": args.graphs,
         "rows": args.rows, "threads": args.threads, "against": args.peers, "done": ledger.done if args.resume else (),
+        "cases": args.cases,
     }  # fmt: skip
     known = inspect.signature(module.run).parameters
     return {name: value for name, value in given.items() if name in known and value is not None}

@@ -11,7 +11,7 @@ import numpy as np
 
 import dromos as dr
 
-__all__ = ["GRAPHS", "SOURCES", "Case", "chosen", "load_case", "make_case", "save_case"]
+__all__ = ["GRAPHS", "SOURCES", "Case", "chosen", "kept_case", "load_case", "make_case", "save_case"]
 
 _SEED = 27
 SOURCES = 16
@@ -70,6 +70,16 @@ def load_case(folder: Path) -> Case:
     about = json.loads((folder / "case.json").read_text())
     graph, weighted = (dr.read(folder / file, mmap=False) for file in ("graph.drm", "weighted.drm"))
     return Case(about["name"], graph, weighted, tuple(about["sources"]))
+
+
+def kept_case(kind: str, scale: int, sources: int, folder: Path | None) -> Case:
+    """As :func:`make_case`; with a ``folder`` the case is read from there, and left there by who comes first."""
+    if folder is None:
+        return make_case(kind, scale, sources)
+    place = folder / f"{kind}-{scale}-{sources}"
+    if not (place / "case.json").exists():  # which is written last
+        save_case(make_case(kind, scale, sources), place)
+    return load_case(place)
 
 
 def chosen(name: str, wanted: Collection[str]) -> bool:

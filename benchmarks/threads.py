@@ -2,8 +2,9 @@
 
 Each call is as in ``algorithms``: for each source the best of a few rounds, and of those the median; but calls follow
 each other without a pause, as GAP's trials do. ``speed_up`` is the time on one thread over that on all; ``ratio`` is
-our time on all threads over GAP's (below 1: we are faster). On fewer threads GAP has one trial per source, and
-none where that is expected to take long; it is left out where ``GAPBS_DIR`` names no folder with its programs.
+our time on all threads over GAP's (below 1: we are faster). On fewer threads GAP has one trial from each of two
+sources, and none where that is expected to take long; it is left out where ``GAPBS_DIR`` names no folder with its
+programs.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import os
 import statistics
 import time
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 from benchmarks import peers
-from benchmarks.cases import GRAPHS, Case, chosen, make_case
+from benchmarks.cases import GRAPHS, Case, chosen, kept_case, make_case
 from benchmarks.record import say
 from benchmarks.rows import ROWS, Row
 from dromos.parallel import THREADS_VARIABLE, num_threads
@@ -30,8 +32,10 @@ _LONG_S = 2.0
 """A call that takes longer is counted at once, with what it makes and keeps for those to come."""
 _LONGEST_S = 8.0
 """A row that is expected to take longer on few threads is not measured there."""
-_LONGEST_OF_GAP_S = 3.0
-"""Likewise GAP's, a single trial from each source."""
+_LONGEST_OF_GAP_S = 4.0
+"""Likewise GAP's."""
+_SOURCES_OF_GAP = 2
+"""On fewer threads than all."""
 
 
 def run(
@@ -42,16 +46,22 @@ def run(
     rows: Collection[str] = (),
     threads: Collection[int] = (),
     done: Collection[tuple[Any, ...]] = (),
+    cases: Path | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph and algorithm; ``budget`` seconds, or one call, for each number of ``threads``."""
+    """A row for each graph and algorithm; ``budget`` seconds, or one call, for each number of ``threads``.
+
+    Graphs are kept in the folder ``cases``, if it is given, for other runs.
+    """
     if quick:
         scale, budget = min(scale, 10), min(budget, 0.1)
     most = num_threads()
     powers = [1 << k for k in range(most.bit_length()) if 1 << k <= most]
     counts = sorted({most, *(threads or powers)}, reverse=True)
     for kind in (kind for kind in GRAPHS if chosen(kind, graphs)):
-        case, small = make_case(kind, scale, _SOURCES), make_case(kind, min(scale, _WARM_SCALE), _SOURCES)
+        case = kept_case(kind, scale, _SOURCES, cases)
+        small = make_case(kind, min(scale, _WARM_SCALE), _SOURCES)
         gap = _gap(case, most)
+        of_gap: dict[str, dict[int, float]] = {}  # both rows of PageRank have one of GAP's
         for row in ROWS.values():
             if not chosen(row.name, rows) or (case.name, row.name) in done:
                 continue
@@ -60,7 +70,10 @@ def run(
                 row.ours(small, *row.items(small)[0])
                 row.ours(case, *row.items(case)[0])
             cell = {"graph": case.name, "row": row.name, **_measured(row, case, counts, budget)}
-            cell |= _against(gap, row, case, counts, cell[f"{most}_s"])
+            if gap is not None and hasattr(gap, row.peer_row):
+                if row.peer_row not in of_gap:
+                    of_gap[row.peer_row] = _of_gap(gap, row, case, counts)
+                cell |= _against(of_gap[row.peer_row], cell[f"{most}_s"])
             say(f"{case.name}, {row.name}: {cell}")
             yield cell
         if gap is not None:
@@ -125,17 +138,21 @@ def _gap(case: Case, threads: int) -> peers.Peer | None:
         return None
 
 
-def _against(gap: peers.Peer | None, row: Row, case: Case, counts: list[int], ours: float) -> dict[str, Any]:
-    """GAP's times on all numbers of threads, the largest of which is the first."""
-    if gap is None or not hasattr(gap, row.peer_row):
-        return {}
+def _of_gap(gap: peers.Peer, row: Row, case: Case, counts: list[int]) -> dict[int, float]:
+    """GAP's times by numbers of threads, the largest of which is the first."""
     call, items = getattr(gap, row.peer_row), row.items(case)
-    theirs = statistics.median(min(call(*item).seconds) for item in items) / row.per
-    cell: dict[str, Any] = {"gap_s": theirs, "ratio": ours / theirs}
-    for count in reversed(counts[1:]):
-        if theirs * row.per * len(items) * counts[0] / count > _LONGEST_OF_GAP_S:
-            continue
-        gap.threads, gap.trials = count, 1
-        cell[f"gap_{count}_s"] = statistics.median(min(call(*item).seconds) for item in items) / row.per
-    gap.threads, gap.trials = counts[0], None
-    return cell
+    found: dict[int, float] = {}
+    for count in counts:
+        if found:
+            items = items[:_SOURCES_OF_GAP]
+        if found and found[counts[0]] * row.per * len(items) * counts[0] / count > _LONGEST_OF_GAP_S:
+            break
+        gap.threads, gap.trials = count, None if count == counts[0] else 1
+        found[count] = statistics.median(min(call(*item).seconds) for item in items) / row.per
+    return found
+
+
+def _against(theirs: dict[int, float], ours: float) -> dict[str, Any]:
+    most = max(theirs)
+    cell = {f"gap_{count}_s": theirs[count] for count in sorted(theirs) if count != most}
+    return {**cell, "gap_s": theirs[most], "ratio": ours / theirs[most]}

@@ -12,28 +12,33 @@ from dromos.engines.cpu import CpuEngine, arc_blocks
 from dromos.engines.cpu import offers as offers_module
 from dromos.engines.cpu.execution import CpuExecution
 from dromos.engines.cpu.skeletons import constants
+from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
 
 (SPAN,), (FOLD,) = constants("offering_blocks", "SPAN"), constants("common", "FOLD")
 PULL = Path.parse("sync-pull-td")
+HUB = 40_000
 
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    """Rows over three tiles, some of them with many arcs in one; parallel edges, loops, isolated vertices, a sink."""
+    """Rows over three tiles, some with many arcs in one; parallel edges, loops, isolated vertices, a sink, a hub."""
     n = (2 << SPAN) + 1000
     random = np.random.default_rng(5)
     edges = generators.rmat(13, 8, seed=3).edges()
-    src = np.concatenate([edges.src * 8 + 3, random.integers(0, n, 20_000), np.arange(0, n, 50), np.arange(300)])
-    dst = np.concatenate([edges.dst * 8 + 1, random.integers(0, n, 20_000), np.full(-(-n // 50), 77), np.arange(300)])
+    many, some = np.arange(0, n, 50), np.arange(300)
+    hub = random.integers(0, n, HUB_LENGTH + 4000)
+    src = np.concatenate([edges.src * 8 + 3, random.integers(0, n, 20_000), many, hub, some])
+    dst = np.concatenate([edges.dst * 8 + 1, random.integers(0, n, 20_000), many * 0 + 77, hub * 0 + HUB, some])
     return Graph.from_edges(src, dst, num_vertices=n)
 
 
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every graph is worth blocks; the sizes of those that were made."""
-    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE", "LONGEST_ROW"):
+    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE"):
         monkeypatch.setattr(arc_blocks, name, 0)
     made: list[int] = []
     sort = arc_blocks._made
@@ -71,8 +76,10 @@ def test_blocks_hold_every_arc_once_in_the_order_of_its_row(graph: Graph, thread
             assert begin == found.long_starts[at + 1]
             for word in found.words[found.word_starts[at] : found.word_starts[at + 1]].tolist():
                 rows[first + (word >> SPAN)].append(base + (word & ((1 << SPAN) - 1)))
+    assert found.hubs.vertices.tolist() == [HUB]
+    assert rows[HUB] == []
     for v in range(graph.num_vertices):
-        assert rows[v] == sources[offsets[v] : offsets[v + 1]].tolist()
+        assert v == HUB or rows[v] == sources[offsets[v] : offsets[v + 1]].tolist()
 
 
 class Gossip(pr.Program):
@@ -146,13 +153,23 @@ def test_a_run_taken_up_again_has_the_same_digits(graph: Graph, in_blocks: list[
     assert second.state["rank"].tobytes() == whole.state["rank"].tobytes()
 
 
-def test_small_graphs_short_runs_and_long_rows_go_by_rows(graph: Graph, in_blocks: list[int]) -> None:
+def test_small_graphs_and_short_runs_go_by_rows(graph: Graph, in_blocks: list[int]) -> None:
     offsets, sources = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
-    assert arc_blocks.is_worth_blocks(graph, offsets, sources, 8)
-    assert not arc_blocks.is_worth_blocks(graph, offsets, sources.astype(np.uint64), 8)
-    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE", "LONGEST_ROW"):
+    assert arc_blocks.is_worth_blocks(offsets, sources, 8)
+    assert not arc_blocks.is_worth_blocks(offsets, sources.astype(np.uint64), 8)
+    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE"):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(arc_blocks, name, 1 << 40)
-            assert not arc_blocks.is_worth_blocks(graph, offsets, sources, 8)
+            assert not arc_blocks.is_worth_blocks(offsets, sources, 8)
     dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=offers_module._BLOCKS_FROM)
     assert not in_blocks
+
+
+def test_blocks_may_be_forbidden(graph: Graph, in_blocks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    offsets, sources = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
+    for value, taken in (("0", False), ("1", True), ("", True)):
+        monkeypatch.setenv(arc_blocks.BLOCKS_VARIABLE, value)
+        assert arc_blocks.is_worth_blocks(offsets, sources, 8) is taken
+    monkeypatch.setenv(arc_blocks.BLOCKS_VARIABLE, "no")
+    with pytest.raises(InvalidArgumentError, match="DROMOS_ARC_BLOCKS='no' is neither 0 nor 1"):
+        arc_blocks.is_worth_blocks(offsets, sources, 8)

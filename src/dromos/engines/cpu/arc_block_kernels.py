@@ -28,8 +28,13 @@ def _segment_end(sources, begin, end, span, long):
 
 
 @lean_kernel
-def count_arcs(thread, threads, offsets, sources, firsts, tiles, span, long, words, long_arcs, segments, cursor):
-    """The arcs in short segments, those in long ones and the long segments of each tile, one place behind it."""
+def count_arcs(
+    thread, threads, offsets, sources, longest, firsts, tiles, span, long, words, long_arcs, segments, cursor
+):  # fmt: skip
+    """The arcs in short segments, those in long ones and the long segments of each tile, one place behind it.
+
+    Rows with more than ``longest`` arcs are left out.
+    """
     while True:
         block = atomic_add(cursor, 0, 1)
         if block >= firsts.size - 1:
@@ -37,6 +42,8 @@ def count_arcs(thread, threads, offsets, sources, firsts, tiles, span, long, wor
         base = block * tiles + 1
         for row in range(load(firsts, block), load(firsts, block + 1)):
             arc, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
+            if end - arc > longest:
+                continue
             while arc < end:
                 last = _segment_end(sources, arc, end, span, long)
                 tile = base + np.int64(load(sources, arc) >> span)
@@ -51,8 +58,8 @@ def count_arcs(thread, threads, offsets, sources, firsts, tiles, span, long, wor
 
 @lean_kernel
 def fill_arcs(
-    thread, threads, offsets, sources, firsts, tiles, span, long, word_places, long_places, segment_places, words,
-    long_sources, segment_rows, segment_ends, cursor,
+    thread, threads, offsets, sources, longest, firsts, tiles, span, long, word_places, long_places, segment_places,
+    words, long_sources, segment_rows, segment_ends, cursor,
 ):  # fmt: skip
     """Write the arcs of each tile; the places are where the parts of tiles begin, and are moved."""
     within = (np.uint32(1) << span) - np.uint32(1)
@@ -64,6 +71,8 @@ def fill_arcs(
         for row in range(first, load(firsts, block + 1)):
             number = np.uint32(row - first)
             arc, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
+            if end - arc > longest:
+                continue
             while arc < end:
                 last = _segment_end(sources, arc, end, span, long)
                 tile = block * tiles + np.int64(load(sources, arc) >> span)

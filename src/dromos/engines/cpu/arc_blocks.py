@@ -5,7 +5,8 @@ nearly every one of them comes from the cache that all share, or from memory, an
 most. Here a thread takes a block of rows and goes through its arcs tile by tile: those of one tile have their sources
 in a range of ``1 << SPAN``, whose values stay in the cache meanwhile. Arcs of a row with few others in the tile are one
 word each, the row's number in the block above that of the source in the tile. Rows with many arcs in a tile have a
-segment: 16 bits per arc, added up in a register.
+segment: 16 bits per arc, added up in a register. Rows that are too long for one thread are left out; their vertices are
+the *hubs* here, and are gathered piece by piece along the rows of the graph.
 
 The order in which a row's messages are merged depends on the graph alone: not on the blocks, which are made for a
 number of threads.
@@ -22,10 +23,15 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.skeletons import constants
+from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
+from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import run_team
 
-__all__ = ["ArcBlocks", "arc_blocks", "is_worth_blocks"]
+__all__ = ["BLOCKS_VARIABLE", "ArcBlocks", "arc_blocks", "is_worth_blocks"]
+
+BLOCKS_VARIABLE = "DROMOS_ARC_BLOCKS"
+"""0: no arcs are sorted into blocks, which saves their memory; 1, the default: where it is worth it."""
 
 _SPAN, _FOLD = *constants("offering_blocks", "SPAN"), *constants("common", "FOLD")
 _ROWS: Final = 1 << (32 - _SPAN)  # a word holds a row's number in its block and a source's in its tile
@@ -38,7 +44,7 @@ LEAST_ARCS = 1 << 12
 LEAST_DEGREE = 8
 """Arcs of a row, on average: sorted or not, short rows cost as much for their vertices as for their arcs."""
 LONGEST_ROW = 256
-"""No row has more than one in so many of all arcs: a row belongs to one thread."""
+"""A row with more than one in so many of all arcs is cut into pieces: a row of a block belongs to one thread."""
 _SHARE: Final = 16  # of the machine's memory, arcs in blocks take no more than this part
 _kept = IdentityCache()
 
@@ -48,6 +54,9 @@ class ArcBlocks:
     """The in-arcs of a graph; tile ``t`` of block ``b`` has the number ``b * tiles + t``."""
 
     threads: int
+    longest: int
+    """Arcs of a row; those with more are the hubs'."""
+    hubs: Hubs
     firsts: Array
     """The first row of each block, and the end of the last."""
     tiles: int
@@ -73,25 +82,31 @@ class ArcBlocks:
         )  # fmt: skip
 
 
-def is_worth_blocks(graph: Any, offsets: Array, sources: Array, value_bytes: int) -> bool:
-    """Whether a graph, with these in-rows, is to be gathered in blocks, if there are ``value_bytes`` for each vertex.
+def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
+    """Whether a graph with these in-rows is to be gathered in blocks, if there are ``value_bytes`` for each vertex.
 
-    By the graph, the type of the values and the machine, never by the number of threads: the digits of sums depend on
-    it.
+    By the graph, the type of the values, the machine and ``DROMOS_ARC_BLOCKS``, never by the number of threads: the
+    digits of sums depend on it.
 
     >>> import dromos as dr
     >>> ring = dr.generators.cycle(5)
-    >>> is_worth_blocks(ring, ring.offsets.astype(np.uint32), ring.targets.astype(np.uint32), 8)
+    >>> is_worth_blocks(ring.offsets.astype(np.uint32), ring.targets.astype(np.uint32), 8)
     False
     """
+    allowed = os.environ.get(BLOCKS_VARIABLE) or "1"
+    if allowed not in ("0", "1"):
+        raise InvalidArgumentError(f"{BLOCKS_VARIABLE}={allowed!r} is neither 0 nor 1")
     n, arcs = len(offsets) - 1, len(sources)
-    if n * value_bytes < LEAST_VALUES or arcs < LEAST_DEGREE * n or sources.dtype != np.uint32 or arcs >= 1 << 32:
+    if (
+        allowed == "0"
+        or n * value_bytes < LEAST_VALUES
+        or arcs < LEAST_DEGREE * n
+        or sources.dtype != np.uint32
+        or arcs >= 1 << 32
+    ):
         return False
     tiles = -(-n // _ROWS) * -(-n >> _SPAN)
-    if arcs < LEAST_ARCS * tiles or 4 * arcs > _memory() // _SHARE:
-        return False
-    longest: int = _kept.once(graph, "longest row", lambda: int(np.diff(offsets).max(initial=0)))
-    return longest * LONGEST_ROW <= arcs
+    return arcs >= LEAST_ARCS * tiles and 4 * arcs <= _memory() // _SHARE
 
 
 def arc_blocks(graph: Any, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
@@ -114,10 +129,12 @@ def _made(offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     from dromos.engines.cpu import arc_block_kernels as kernels
 
     tiles = max(1, -(-(len(offsets) - 1) >> _SPAN))
-    firsts = _first_rows(offsets, threads)
+    longest = max(HUB_LENGTH, len(sources) // LONGEST_ROW)
+    hubs = Hubs(offsets, longest)
+    firsts = _first_rows(_without(offsets, hubs), threads)
     size, cursor = (len(firsts) - 1) * tiles + 1, np.zeros(1, np.int64)
     counts = [np.zeros(size, np.int64) for _ in range(3)]
-    given = (read_only(offsets), read_only(sources), firsts, tiles, np.uint32(_SPAN), _LONG)
+    given = (read_only(offsets), read_only(sources), longest, firsts, tiles, np.uint32(_SPAN), _LONG)
     run_team(kernels.count_arcs, *given, *counts, cursor, threads=threads)
     starts = [np.cumsum(column) for column in counts]
     in_words, in_segments, segments = (int(column[-1]) for column in starts)
@@ -127,7 +144,16 @@ def _made(offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     places = [column.copy() for column in starts]
     run_team(kernels.fill_arcs, *given, *places, words, long_sources, rows, ends, cursor, threads=threads)
     columns = map(read_only, (*starts, words, long_sources, rows, ends))
-    return ArcBlocks(threads, firsts, tiles, *columns)
+    return ArcBlocks(threads, longest, hubs, firsts, tiles, *columns)
+
+
+def _without(offsets: Array, hubs: Hubs) -> Array:
+    """The offsets of the rows if those of hubs were empty."""
+    if not hubs.vertices.size:
+        return offsets
+    lengths = np.diff(offsets)
+    lengths[hubs.vertices] = 0
+    return np.concatenate([offsets[:1], np.cumsum(lengths, dtype=offsets.dtype)])
 
 
 def _first_rows(offsets: Array, threads: int) -> Array:

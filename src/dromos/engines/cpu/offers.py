@@ -85,8 +85,8 @@ class Offers:
             if not in_place and done % 2 == 1:
                 self._now, self._next = self._next, self._now
             self._made_for = run.superstep + done
-        hubs = 0 if in_blocks else len(self._hubs.vertices)
-        last = -(-run.graph.num_vertices // _FOLD) + hubs + _SHARES
+        hubs = self._blocks[0].hubs if in_blocks else self._hubs
+        last = -(-run.graph.num_vertices // _FOLD) + len(hubs.vertices) + _SHARES
         self.reductions = tuple(column[last] for column in sums) if run.ir.reductions else ()
         self.levels = None
         if done > 1:
@@ -103,7 +103,7 @@ class Offers:
         offsets, sources, _ = run.in_graph_arrays()
         several = self._early and run.frontier.always and not run.ir.tables
         values = sum(dtype.itemsize for dtype in run.typed.accumulators)
-        return several and is_worth_blocks(run.graph, offsets, sources, values)
+        return several and is_worth_blocks(offsets, sources, values)
 
     @cached_property
     def _blocks(self) -> tuple[ArcBlocks, tuple[Array, ...]]:
@@ -119,8 +119,9 @@ class Offers:
         run, front = self._run, self._run.frontier
         blocks, merged = self._blocks
         run.launch(
-            kernel_module(run.typed, run.analysis, "offering_blocks").pull_blocks, run.in_graph_arrays()[0],
-            blocks.arrays(), np.int64(blocks.rows), run.fields(), run.edge_fields(), run.context(), self._now,
-            self._next, fresh, merged, front.member, front.stamp, counters, run.memory(), report, sums, at_once, times,
+            kernel_module(run.typed, run.analysis, "offering_blocks").pull_blocks, run.in_graph_arrays(),
+            blocks.arrays(), np.int64(blocks.rows), np.int64(blocks.longest), run.fields(), run.edge_fields(),
+            run.context(), self._now, self._next, fresh, merged, self._parts, blocks.hubs.vertices, blocks.hubs.pieces,
+            front.member, front.stamp, counters, run.memory(), report, sums, at_once, times,
             counters=counters,
         )  # fmt: skip

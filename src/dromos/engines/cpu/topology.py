@@ -26,9 +26,10 @@ Arrays = tuple[Array, Array, Array]
 class Hubs:
     """Rows that are too long for one thread: the vertices, the number of each one's first piece, and their total."""
 
-    def __init__(self, offsets: Array) -> None:
+    def __init__(self, offsets: Array, longest: int = HUB_LENGTH) -> None:
+        """``longest`` is the length of a row that is not cut into pieces."""
         lengths = np.diff(offsets)
-        self.vertices = np.flatnonzero(lengths > HUB_LENGTH)
+        self.vertices = np.flatnonzero(lengths > longest)
         counts = (lengths[self.vertices].astype(np.int64) + PIECE_LENGTH - 1) // PIECE_LENGTH
         self.pieces = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 

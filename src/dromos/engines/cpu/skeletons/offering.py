@@ -75,13 +75,23 @@ from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
 
 STEPS = 4  # what a thread reports beside the others: the supersteps done
 SHARES = 64  # of all places, in which their reductions are folded: the same for any number of threads
-LARGE, SMALL = 1024, 64  # vertices that a thread takes at a time: first many, towards the end few
+# Vertices that a thread takes at a time: first many, towards the end few. To take some is an atomic on a line that all
+# threads write, some 70 ns with 16 of them, so there are to be few such turns. More where rows are short: they weigh
+# alike.
+MANY, MANY_SHORT = 1024, 4096
+SHORT = 8  # arcs of a row, on average
+TURNS = 4  # of each thread, if all that is left were dealt as it is now
 
 
 @inline
-def take_rows(counters, which, n):
-    """The next vertices that nobody has taken, ``first..last``; none are left if ``first`` is not below ``n``."""
-    size = LARGE if load_relaxed(counters, which * LINE) < n - (n >> 3) else SMALL
+def take_rows(counters, which, n, arcs, threads):
+    """The next vertices that nobody has taken, ``first..last``; none are left if ``first`` is not below ``n``.
+
+    ``n`` rows have ``arcs`` arcs.
+    """
+    many = np.int64(MANY_SHORT if arcs < SHORT * n else MANY)
+    left = n - load_relaxed(counters, which * LINE)
+    size = max(min(left // (TURNS * threads), many) // FOLD, np.int64(1)) * FOLD
     first = take_work(counters, which, size)
     return first, min(first + size, n)
 
@@ -132,6 +142,36 @@ def make_offers(S, E, K, M, member, stamp, n, thread, threads):
             store_message(M, u, identity())
 
 
+@inline
+def gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, which):
+    """Gather pieces of the hubs' rows that nobody has taken, into ``parts``."""
+    hub = np.int64(0)
+    while hubs.size:
+        piece = take_work(counters, which, 1)
+        if piece >= load(pieces, hubs.size):
+            break
+        while piece >= load(pieces, hub + 1):
+            hub += 1
+        v = np.int64(load(hubs, hub))
+        begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
+        end = min(begin + PIECE, first_arc(in_offsets, v + 1))
+        store_message(parts, piece, gather_offers(M, sources, np.int64(0), begin, end))
+
+
+@inline
+def settle_hub(S, E, K, N, in_place, member, stamp, in_offsets, parts, hubs, pieces, hub, sums, place):
+    """Update a hub by the messages of its pieces: whether every number fitted, whether it is active, its messages."""
+    v = np.int64(load(hubs, hub))
+    message, messages = identity(), np.int64(0)
+    if WANTS_ALWAYS or wants_at(S, K, v):
+        messages = first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+        for piece in range(load(pieces, hub), load(pieces, hub + 1)):
+            message = merge(message, load_message(parts, piece))
+    fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
+    reduce_store(reduce_fold_from(reduce_start(), before, S, K, v), sums, place)
+    return fits, active, messages
+
+
 @lean_kernel
 def pull(
     thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
@@ -166,22 +206,9 @@ def pull(
         if thread == 0:
             store_relaxed(counters, (SECOND if steps & 1 == 0 else FIRST) * LINE, np.int64(0))
             store_relaxed(counters, (THIRD if steps & 1 == 0 else HUBS) * LINE, np.int64(0))
-        hub = np.int64(0)
-        while hubs.size:
-            piece = take_work(counters, long_rows, 1)
-            if piece >= load(pieces, hubs.size):
-                break
-            while piece >= load(pieces, hub + 1):
-                hub += 1
-            v = np.int64(load(hubs, hub))
-            begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
-            store_message(
-                parts,
-                piece,
-                gather_offers(M, sources, np.int64(0), begin, min(begin + PIECE, first_arc(in_offsets, v + 1))),
-            )
+        gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows)
         while True:
-            first, last = take_rows(counters, rows, n)
+            first, last = take_rows(counters, rows, n, sources.size, threads)
             if first >= n:
                 break
             end = first_arc(in_offsets, first)
@@ -209,16 +236,13 @@ def pull(
             number += 1
             barrier(memory, thread, threads, number)
             for hub in range(thread, hubs.size, threads):
-                v = np.int64(load(hubs, hub))
-                message = identity()
-                if WANTS_ALWAYS or wants_at(S, K, v):
-                    messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
-                    for piece in range(load(pieces, hub), load(pieces, hub + 1)):
-                        message = merge(message, load_message(parts, piece))
-                fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
+                fits, active, gathered = settle_hub(
+                    S, E, K, N, in_place, member, stamp, in_offsets, parts, hubs, pieces, hub, sums, blocks + hub
+                )  # fmt: skip
                 all_fit &= fits
-                reduce_store(reduce_fold_from(reduce_start(), before, S, K, v), sums, blocks + hub)
+                messages += gathered
                 if not ALWAYS_ACTIVE and active:
+                    v = np.int64(load(hubs, hub))
                     member[v] = following_stamp
                     queued = append(following, counters, QUEUE, buffer, base, queued, v)
                     out += first_arc(offsets, v + 1) - first_arc(offsets, v)

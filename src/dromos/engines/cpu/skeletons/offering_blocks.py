@@ -1,8 +1,8 @@
 """The pull of ``offering`` along arcs that are sorted by blocks of rows and tiles of sources (``arc_blocks``).
 
 For programs in which all vertices are always active and offers are made early. A thread takes a block, merges the
-messages of its rows tile by tile in memory of its own, ``merged``, and updates the rows. There are no hubs: no row is
-so long that others would wait for it.
+messages of its rows tile by tile in memory of its own, ``merged``, and updates the rows. Hubs, whose rows are so long
+that others would wait for one thread, are in no block: they are gathered in pieces, as in ``offering``.
 """
 
 # mypy: ignore-errors
@@ -13,10 +13,12 @@ import numpy as np
 from dromos.engines.cpu.skeletons.common import (
     FIRST,
     FOLD,
+    HUBS,
     MESSAGES,
     OVERFLOWS,
     SECOND,
     STOP,
+    THIRD,
     first_arc,
     take_work,
 )  # fmt: skip
@@ -35,7 +37,16 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     with_reductions,
 )  # fmt: skip
-from dromos.engines.cpu.skeletons.offering import SHARES, STEPS, fold_all, fold_shares, make_offers, settle
+from dromos.engines.cpu.skeletons.offering import (
+    SHARES,
+    STEPS,
+    fold_all,
+    fold_shares,
+    gather_pieces,
+    make_offers,
+    settle,
+    settle_hub,
+)
 from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.intrinsics import load, load_relaxed, nanoseconds, store_relaxed
 from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
@@ -64,16 +75,19 @@ def gather_tile(blocks, M, merged, own, tile, base):
 
 @lean_kernel
 def pull_blocks(
-    thread, threads, in_offsets, blocks, rows, S, E, K, M, N, fresh, merged, member, stamp, counters, memory, report,
-    sums, horizon, times,
+    thread, threads, in_graph, blocks, rows, longest, S, E, K, M, N, fresh, merged, parts, hubs, pieces, member, stamp,
+    counters, memory, report, sums, horizon, times,
 ):  # fmt: skip
     """Up to ``horizon`` supersteps; ``rows`` is the size of a thread's part of ``merged``.
 
-    ``fresh``, ``sums``, ``times`` and the report are those of ``offering.pull`` for a graph without hubs.
+    ``hubs`` are the vertices with more than ``longest`` arcs. ``fresh``, ``parts``, ``pieces``, ``sums``, ``times`` and
+    the report are those of ``offering.pull``.
     """
     firsts, tiles = blocks[0], blocks[1]
+    in_offsets, sources, in_weights = in_graph
     n = in_offsets.size - 1
-    places = (n + FOLD - 1) // FOLD
+    folds = (n + FOLD - 1) // FOLD
+    places = folds + hubs.size
     own = thread * rows
     all_fit = True
     number = steps = messages = np.int64(0)
@@ -86,9 +100,12 @@ def pull_blocks(
         number += 1
         barrier(memory, thread, threads, number)
     while True:
-        cursor, other = (FIRST, SECOND) if steps & 1 == 0 else (SECOND, FIRST)
+        # two pairs of cursors in turn, as in ``offering``
+        cursor, long_rows = (FIRST, HUBS) if steps & 1 == 0 else (SECOND, THIRD)
         if thread == 0:
-            store_relaxed(counters, other * LINE, np.int64(0))
+            store_relaxed(counters, (SECOND if steps & 1 == 0 else FIRST) * LINE, np.int64(0))
+            store_relaxed(counters, (THIRD if steps & 1 == 0 else HUBS) * LINE, np.int64(0))
+        gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows)
         while True:
             block = take_work(counters, cursor, 1)
             if block >= firsts.size - 1:
@@ -99,15 +116,26 @@ def pull_blocks(
             for fold in range(first, last, FOLD):
                 R = reduce_start()
                 for v in range(fold, min(fold + FOLD, last)):
-                    message = identity()
+                    message, arcs = identity(), first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+                    if arcs > longest:
+                        continue
                     if WANTS_ALWAYS or wants_at(S, K, v):
                         message = load_message(merged, own + v - first)
-                        messages += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
+                        messages += arcs
                     store_message(merged, own + v - first, identity())
                     fits, active, before = settle(S, E, K, N, False, member, stamp, v, message)
                     all_fit &= fits
                     R = reduce_fold_from(R, before, S, K, v)
                 reduce_store(R, sums, fold // FOLD)
+        if hubs.size:
+            number += 1
+            barrier(memory, thread, threads, number)
+            for hub in range(thread, hubs.size, threads):
+                fits, active, gathered = settle_hub(
+                    S, E, K, N, False, member, stamp, in_offsets, parts, hubs, pieces, hub, sums, folds + hub
+                )  # fmt: skip
+                all_fit &= fits
+                messages += gathered
         steps += 1
         if HAS_REDUCTIONS:
             number += 1
