@@ -54,6 +54,21 @@ def test_the_shelf_gives_back_every_row_that_it_took_or_says_that_it_is_not_comp
     assert found == {v: (targets[row].tolist(), weights[row].tolist()) for v, row in rows.items()}
 
 
+@pytest.mark.parametrize(("spare", "complete"), [(0, True), (-1, False)])
+def test_a_shelf_takes_eight_bytes_for_a_row_and_four_for_an_arc(spare: int, complete: bool) -> None:
+    graph = random_graph(3, vertices=60, arcs=500)
+    rows = np.flatnonzero(np.diff(graph.offsets)).astype(np.int32)
+    shelf = RowShelf(8 * len(rows) + 4 * graph.num_arcs + spare, np.dtype(np.uint32))
+    shelf.begin()
+    for first, last in ((0, 20), (20, 21), (21, 60)):
+        begin, end = int(graph.offsets[first]), int(graph.offsets[last])
+        piece = GraphSlice(first, last, graph.offsets[first : last + 1], graph.targets[begin:end], None)
+        shelf.take(piece, rows[(rows >= first) & (rows < last)])
+    shelf.end()
+    assert shelf.complete == complete
+    assert sum(piece.num_arcs for piece in shelf.slices()) == (graph.num_arcs if complete else 0)
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_later_pulls_read_nothing(directed: bool, tmp_path: Path) -> None:
     graph = random_graph(9, directed=directed)

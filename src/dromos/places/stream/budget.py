@@ -20,7 +20,7 @@ from dromos.program.forms import is_offered
 __all__ = ["MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "state_bytes"]
 
 _MOST_BUFFERS: Final = 64 << 20
-_SHELF_SHARE: Final = 8  # of what could be cache: rows without their pages are worth many times their bytes
+_SHELF_SHARE: Final = 4  # of what could be cache: rows without their pages are worth many times their bytes
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
 # sorted, the frontier, the next one, who wants a message). NumPy: temporary arrays in 8 bytes.

@@ -14,6 +14,7 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.graph.slices import GraphSlice
+from dromos.graph.store.paged.memory import SparseMemory
 from dromos.parallel import run_team
 
 __all__ = ["RowShelf"]
@@ -42,16 +43,16 @@ class RowShelf:
         self.complete = False
         """Whether every vertex that is still unsettled has its row here."""
         self._open = False
-        self._used = 0
-        self._parts: list[tuple[Array, Array, list[Array]]] = []
+        self._columns: list[_Column] = []
+        """The vertices, where the row of each ends among all, the targets, and the weights where there are any."""
 
     def prepare(self, id_dtype: np.dtype[Any]) -> None:
         """Compile what :meth:`slices` needs, before the budget is used up."""
-        _spread(np.zeros(1, id_dtype), np.zeros(1, np.int64), 0, 1, self._offset_dtype)
+        _spread(np.zeros(1, id_dtype), np.zeros(1, self._offset_dtype), 0, 1, self._offset_dtype)
 
     def begin(self) -> None:
         """A pull over the rows of all unsettled vertices begins."""
-        self._clear()
+        self._columns.clear()
         self.complete, self._open = False, self.capacity > 0
 
     def take(self, piece: GraphSlice, vertices: Array) -> None:
@@ -61,34 +62,38 @@ class RowShelf:
         at = vertices - piece.start
         begin, lengths = piece.offsets[at].astype(np.int64), np.diff(piece.offsets)[at]
         some = np.flatnonzero(lengths)
-        vertices, begin, lengths = vertices[some], begin[some] - int(piece.offsets[0]), lengths[some].astype(np.int64)
-        columns = [piece.targets] if piece.weights is None else [piece.targets, piece.weights]
-        width = sum(column.itemsize for column in columns)
-        # ids, lengths and arcs; and once more, since they are joined at the end
-        self._used += 2 * (len(vertices) * (vertices.itemsize + 8) + int(lengths.sum()) * width)
-        if self._used > self.capacity:
-            self._clear()
+        vertices, begin, ends = (
+            vertices[some],
+            begin[some] - int(piece.offsets[0]),
+            lengths[some].cumsum(dtype=np.int64),
+        )
+        if not len(vertices):
+            return
+        arcs = [piece.targets] if piece.weights is None else [piece.targets, piece.weights]
+        if not self._columns:
+            dtypes = [vertices.dtype, self._offset_dtype, *(column.dtype for column in arcs)]
+            self._columns = [_Column(self.capacity, dtype) for dtype in dtypes]
+        ids, all_ends, *kept = self._columns
+        size = ids.bytes_with(len(vertices)) + all_ends.bytes_with(len(ends))
+        if size + sum(column.bytes_with(int(ends[-1])) for column in kept) > self.capacity:
+            self._columns.clear()
             self._open = False
             return
-        self._parts.append((vertices, lengths, [_gathered(column, begin, lengths) for column in columns]))
+        before = len(kept[0].values)
+        for column, room in zip(arcs, kept, strict=True):
+            _gather(column, begin, ends, room.more(int(ends[-1])))
+        ids.more(len(vertices))[:] = vertices
+        all_ends.more(len(ends))[:] = ends + before
 
     def end(self) -> None:
         """The pull is over."""
-        if not self._open:
-            return
-        self._open, self.complete = False, True
-        if len(self._parts) > 1:
-            ids, lengths, columns = zip(*self._parts, strict=True)
-            joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
-            self._parts = [(np.concatenate(ids), np.concatenate(lengths), joined)]
-        for part in self._parts:
-            np.cumsum(part[1], out=part[1])  # from now on not the lengths of rows, but where each ends
+        self.complete, self._open = self._open or self.complete, False
 
     def slices(self) -> Iterator[GraphSlice]:
         """All rows; a vertex between them that is not here has an empty one."""
-        if not self._parts:
+        if not self._columns:
             return
-        ((ids, ends, columns),) = self._parts
+        ids, ends, *columns = (column.values for column in self._columns)
         first = 0
         while first < len(ids):
             low = int(ids[first])
@@ -100,8 +105,28 @@ class RowShelf:
             yield GraphSlice(low, high, offsets, own[0], own[1] if len(own) > 1 else None)
             first = last
 
-    def _clear(self) -> None:
-        self._used, self._parts = 0, []
+
+class _Column:
+    """Values one behind the other, in memory that is taken as they come: to join them needs no second copy."""
+
+    def __init__(self, capacity: int, dtype: np.dtype[Any]) -> None:
+        memory = SparseMemory(capacity)
+        self._values = memory.bytes[: capacity // dtype.itemsize * dtype.itemsize].view(dtype)
+        self._count = 0
+
+    @property
+    def values(self) -> Array:
+        """All that were written."""
+        return self._values[: self._count]
+
+    def bytes_with(self, more: int) -> int:
+        """What all take when so many have come."""
+        return (self._count + more) * self._values.itemsize
+
+    def more(self, count: int) -> Array:
+        """Room for so many more, which are to be written there."""
+        self._count += count
+        return self._values[self._count - count : self._count]
 
 
 def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) -> Array:
@@ -117,10 +142,9 @@ def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) 
     return offsets
 
 
-def _gathered(column: Array, begin: Array, lengths: Array) -> Array:
-    """The arcs ``begin[i] .. begin[i] + lengths[i]`` of all rows, one after the other."""
-    ends = np.cumsum(lengths)
-    found = np.empty(int(ends[-1]) if len(ends) else 0, dtype=column.dtype)
+def _gather(column: Array, begin: Array, ends: Array, found: Array) -> None:
+    """Copy the arcs of all rows to ``found``, one row after the other; row i begins at ``begin[i]`` of ``column``."""
+    lengths = np.diff(ends, prepend=0)
     first = 0
     while first < len(lengths):
         done = int(ends[first] - lengths[first])
@@ -132,4 +156,3 @@ def _gathered(column: Array, begin: Array, lengths: Array) -> Array:
             arcs = np.repeat(shift, lengths[first:last]) + np.arange(done, int(ends[last - 1]))
             found[done : int(ends[last - 1])] = column[arcs]
         first = last
-    return found
