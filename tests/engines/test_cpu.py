@@ -148,17 +148,17 @@ def test_who_is_always_active_is_looked_for_in_no_queue(path: str, threads: int)
 class Widest(Program):
     """A vector with more components than Python makes a tuple of without a list."""
 
-    best = field(np.int64, size=34)
+    best = field(np.int64, size=31)
     combine = MAX
 
     def init(self, v: Any) -> Any:
-        return [v.id * 3 % 7 + i for i in range(34)]
+        return [v.id * 3 % 7 + i for i in range(31)]
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
         return u.best
 
     def update(self, v: Any, message: Any) -> Any:
-        return [maximum(v.best[i], message[i]) for i in range(34)]
+        return [maximum(v.best[i], message[i]) for i in range(31)]
 
 
 @pytest.mark.parametrize("path", ["sync-push-dd", "sync-pull-td", "async-pull-dd"])
