@@ -21,7 +21,7 @@ from dromos.runner import Session
 __all__ = ["Products", "kept_vectors", "length", "ritz_vector"]
 
 _FEWEST, _MOST = 8, 24
-_LOOKS: Final = 4  # steps between two looks at how good the vector is
+_LOOKS: Final = 2  # steps between two looks at how good the vector is
 _EXHAUSTED: Final = 1e-12  # of the eigenvalue: what is left of a product is rounding
 
 
