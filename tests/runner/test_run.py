@@ -456,3 +456,8 @@ def test_who_has_a_reduction_runs_in_supersteps():
     with pytest.raises(IllegalPathError, match="the reduction 'reached' is folded at the end of each superstep"):
         dr.run(Counted(source=0), graph, path="async-push-dd", device="reference")
     assert dr.run(Counted(source=0), graph, device="reference").reached == 4
+
+
+def test_calls_of_a_kernel_are_numbered():
+    result = dr.eigenvector(dr.generators.grid(9, 9), device="cpu")
+    assert [row.superstep for row in result.trace] == list(range(len(result.trace)))
