@@ -7,14 +7,18 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dromos.errors import FileError
 from dromos.graph.formats.files import atomic_output, file_errors
 from dromos.runner.tables import arrow
-from dromos.runner.together import by_first, each
+from dromos.runner.together import OneProcess, by_first, each
+from dromos.runner.writing import check_extension
 
-__all__ = ["is_data_set", "write_data_set", "write_in_turn"]
+if TYPE_CHECKING:
+    from dromos.runner.result import Result
+
+__all__ = ["is_data_set", "write_data_set", "write_in_turn", "write_rows"]
 
 _PART: Final = re.compile(r"part-\d{5,}\.parquet")
 
@@ -26,6 +30,19 @@ def is_data_set(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     return not Path(path).suffix
+
+
+def write_rows(path: str | os.PathLike[str], result: Result, comm: Any) -> None:
+    """A data set, or a file of the rows of all ranks of ``comm``, which all call this; None: there are no ranks."""
+    if is_data_set(path):
+        write_data_set(path, result.to_arrow(), OneProcess() if comm is None else comm)
+        return
+    check_extension(path)
+    if Path(path).suffix.lower() == ".parquet":
+        write_in_turn(path, result.to_arrow(), comm)
+        return
+    whole = result.gather()
+    by_first(comm, lambda: whole.write(path))
 
 
 def write_data_set(path: str | os.PathLike[str], table: Any, comm: Any) -> None:

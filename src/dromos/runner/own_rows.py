@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.slices import equal_edge_bounds
 
-__all__ = ["OwnRows"]
+__all__ = ["OwnRows", "cut_columns"]
 
 
 class OwnRows:
@@ -77,3 +78,21 @@ class OwnRows:
             f"{asked} needs all rows, and with gather=False a result has those of its own rank; "
             f"use result.gather().{asked}, and have all ranks call gather()"
         )
+
+
+def cut_columns(
+    comm: Any, graph: Graph, columns: Mapping[str, Any], edge_fields: Set[str], index: str | None
+) -> tuple[dict[str, Array], OwnRows]:
+    """This rank's rows of columns that all ranks have whole; ``index``: rows are no vertices.
+
+    >>> import dromos as dr
+    >>> from dromos.runner.together import OneProcess
+    >>> cut_columns(OneProcess(), dr.generators.path(3), {"level": np.arange(3)}, set(), None)[0]["level"].tolist()
+    [0, 1, 2]
+    """
+    if index is not None:
+        own = OwnRows.of_rows(comm, len(next(iter(columns.values()), ())))
+    else:
+        own = OwnRows.of_vertices(comm, graph)
+    arcs = OwnRows(comm, int(graph.offsets[own.first]), int(graph.offsets[own.last])) if edge_fields else own
+    return {name: (arcs if name in edge_fields else own).cut(column) for name, column in columns.items()}, own

@@ -312,21 +312,11 @@ class Result(Mapping[str, Array]):
         is null; in CSV a vector field is one column per component. Where a result stayed with the ranks
         (``gather=False``), all of them call this.
         """
-        from dromos.runner.data_set import is_data_set, write_data_set, write_in_turn
-        from dromos.runner.together import OneProcess, by_first
-        from dromos.runner.writing import check_extension, write_columns
+        from dromos.runner.data_set import is_data_set, write_rows
+        from dromos.runner.writing import write_columns
 
-        own = self._own_rows
-        if is_data_set(path):
-            write_data_set(path, self.to_arrow(), OneProcess() if own is None else own.comm)
-            return
-        check_extension(path)
-        if own is not None and str(path).endswith(".parquet"):
-            write_in_turn(path, self.to_arrow(), own.comm)
-            return
-        if own is not None:
-            whole = self.gather()
-            by_first(own.comm, lambda: whole.write(path))
+        if is_data_set(path) or self._own_rows is not None:
+            write_rows(path, self, None if self._own_rows is None else self._own_rows.comm)
             return
         first = {"vertex": self.vertices} if self._index is None else {}
         write_columns(path, {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}})

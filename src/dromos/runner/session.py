@@ -24,7 +24,7 @@ from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.options import check_graph
 from dromos.runner.outcome import Outcome
-from dromos.runner.own_rows import OwnRows
+from dromos.runner.own_rows import OwnRows, cut_columns
 from dromos.runner.promises import check_weights
 from dromos.runner.result import Column, Result, on_host
 from dromos.runner.trace import FusedRow, Trace, TraceRow
@@ -377,7 +377,7 @@ class Session:
             fields = {name: column() if callable(column) else column for name, column in fields.items()}
         own_rows = self._own_rows
         if not self._gathers and own_rows is None:
-            fields, own_rows = self._cut(fields, edge_fields, index)
+            fields, own_rows = cut_columns(self._ranks, self.graph, fields, edge_fields, index)
         return kind(
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
@@ -385,16 +385,3 @@ class Session:
             finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
             verifier=verifier, own_rows=own_rows,
         )  # fmt: skip
-
-    def _cut(
-        self, fields: Mapping[str, Column], edge_fields: frozenset[str] | set[str], index: str | None
-    ) -> tuple[Mapping[str, Array], OwnRows]:
-        """This rank's rows of fields that all ranks have whole."""
-        whole = {name: on_host(column) for name, column in fields.items()}
-        if index is not None:
-            own = OwnRows.of_rows(self._ranks, len(next(iter(whole.values()), ())))
-        else:
-            own = OwnRows.of_vertices(self._ranks, self.graph)
-        first, last = (int(self.graph.offsets[vertex]) for vertex in (own.first, own.last)) if edge_fields else (0, 0)
-        arcs = OwnRows(self._ranks, first, last)
-        return {name: (arcs if name in edge_fields else own).cut(column) for name, column in whole.items()}, own
