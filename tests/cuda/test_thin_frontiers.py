@@ -9,8 +9,10 @@ import pytest
 
 import dromos as dr
 import dromos.program as dp
+from dromos.algorithms.sssp import sssp_program
 from dromos.dtypes import Array
 from dromos.engines.cuda import CudaEngine
+from dromos.engines.cuda.execution import CudaExecution
 from dromos.errors import FieldOverflowError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
@@ -119,6 +121,19 @@ def test_steps_of_some_levels(horizon: int) -> None:
         assert after.messages <= 2 * horizon
     assert execution.result()["level"].tolist() == list(range(5000))
     assert execution.stats.superstep == 5000
+
+
+def test_nobody_is_sent_again_because_a_launch_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vertex 2 is put off at first, comes near in the same bucket, and is sent before the launch ends."""
+    graph = Graph.from_edges([0, 0, 1, 2, 3], [2, 1, 2, 3, 4], weights=[100, 1, 1, 1, 1])
+    monkeypatch.setattr(CudaExecution, "_delta", 10.0)
+    execution = CudaEngine().prepare(sssp_program(np.dtype(np.int32))(source=0), graph)
+    ordered = Path.parse("async-push-dd")
+    after = execution.step(ordered, 3)
+    assert (after.superstep, after.frontier, after.messages) == (3, 1, 4)
+    after = execution.step(ordered, None)
+    assert after.messages == 1
+    assert execution.result()["distance"].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_every_superstep_is_in_the_trace() -> None:

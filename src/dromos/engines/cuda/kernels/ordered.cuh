@@ -4,8 +4,12 @@
 #pragma once
 #include "stretch.cuh"
 
-#define FEW (1u << 15)
-#define MANY (1u << 20)
+#ifndef FEW
+#define FEW (1u << 15)     // a bucket of fewer vertices leaves the device idle
+#endif
+#ifndef MANY
+#define MANY (1u << 20)    // one of more floods it
+#endif
 
 DEVICE Priority past(Priority low, double width) {
     const double high = (double)low + width;
@@ -105,6 +109,17 @@ DEVICE void collect(const Arguments& a, Frame& f, const Order& order, Priority* 
     if (lane() == 0 && rest < greatest_priority()) merge_min(least, rest);
 }
 
+// Those of a word of `far` who still wait when the kernel leaves behind a bucket. Who became near in that bucket has been
+// sent, or is in the queue: the next launch knows no bucket before its own, and would send them all again.
+DEVICE unsigned still_far(const Arguments& a, const Frame& f, const Order& order, i64 word) {
+    unsigned waiting = a.W.far[word];
+    for (unsigned bits = waiting; bits; bits &= bits - 1) {
+        const int bit = __ffs(bits) - 1;
+        if (priority_of(a.S, f.K, (vid)((word << 5) + bit)) < order.done) waiting &= ~(1u << bit);
+    }
+    return waiting;
+}
+
 // Find the next bucket with someone in it: one pass, or a second one where the first says how far there is to go.
 DEVICE void next_bucket(const Arguments& a, Frame& f, Order& order, unsigned& pass, vid* held) {
     f.aim(a);  // not to the log of a stretch
@@ -168,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) run(const Arguments a) {
     f.aim(a);
     f.barrier(a);
     for (i64 word = thread_in_grid(); word < (a.G.n + 31) >> 5; word += threads_in_grid()) {
-        f.member[word] |= a.W.far[word];
+        f.member[word] |= still_far(a, f, order, word);
         a.W.far[word] = 0;
     }
     unsigned* size = &f.slot(a)->listed;
