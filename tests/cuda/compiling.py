@@ -25,7 +25,7 @@ from dromos.program import TypedProgram, analyse
 __all__ = ["compile_native", "compile_program", "compile_relabelling", "compile_wide"]
 
 _TYPES = ("VID=int", "EID=unsigned")
-_WIDE = ("VID=long long", "EID=long long", "RENAMED=0", "BLOCK=1024")
+_WIDE = ("VID=long long", "EID=long long", "RENAMED=0", "BLOCK=1024", "STORED_WEIGHT=unsigned char")
 _OPTIMISED = "sm_90"
 _QUICK = "--Ofast-compile=max"
 _QUICK_SINCE = (13, 0)  # the version of NVRTC

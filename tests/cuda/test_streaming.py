@@ -11,11 +11,11 @@ import pytest
 
 import dromos as dr
 from dromos.algorithms.arguments import simple
-from dromos.engines.cuda import CudaEngine, rows
+from dromos.engines.cuda import CudaEngine, rows, spanning
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph
 from dromos.engines.cuda.residency import Residency
 from dromos.engines.cuda.spanning import GRANULE, spanning_array
-from dromos.errors import ResourceError
+from dromos.errors import DeviceError, ResourceError
 from dromos.program import Program
 from tests.cuda.test_engine_paths import EXAMPLES, check, example, uneven_graph
 
@@ -99,6 +99,48 @@ class Sums(dr.Program):
         return True
 
 
+class WeightSums(dr.Program):
+    """The sum of the weights of all in-arcs."""
+
+    total = dr.field(np.int64)
+    combine = dr.SUM
+
+    def init(self, v: Any) -> Any:
+        return 0
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return dr.cast(edge.weight, np.int64)
+
+    def update(self, v: Any, message: Any) -> Any:
+        return message
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kept"),
+    [(1, 255, "uint8"), (-100, 99, "int8"), (0, 60_000, "uint16"), (-300, 300, "int16"), (0, 100_000, "int32")],
+)
+@pytest.mark.parametrize("directed", [False, True])
+def test_whole_weights_on_the_host_take_no_more_bytes_than_they_need(
+    low: int, high: int, kept: str, directed: bool
+) -> None:
+    found = dr.generators.rmat(12, 8, seed=4, symmetrize=not directed)
+    values = np.random.default_rng(1).integers(low, high + 1, found.num_arcs)
+    values[:2] = low, high
+    if not directed:  # both arcs of an edge have one weight, in an order that only the ends decide
+        src = np.repeat(np.arange(found.num_vertices), np.diff(found.offsets))
+        ends = np.minimum(src, found.targets).astype(np.int64) * 4096 + np.maximum(src, found.targets)
+        values = low + ends % (high - low + 1)
+        values[ends == ends[0]], values[ends == ends[-1]] = low, high
+    weighted = found.with_weights(values.astype(np.int64))
+    engine = CudaEngine({"share": 0.0})
+    ours = dr.run(WeightSums(), weighted, device=engine, max_iter=1)["total"]
+    np.testing.assert_array_equal(ours, dr.run(WeightSums(), weighted, device="cpu", max_iter=1)["total"])
+    assert device_graph(weighted).out.weights.dtype == kept
+    if low >= 0:
+        distance = dr.sssp(weighted, 5, device=engine).distance
+        np.testing.assert_array_equal(distance, dr.sssp(weighted, 5, device="cpu").distance)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.15, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize("directed", [False, True])
 def test_rows_in_packs_are_the_rows_as_they_were(share: float, directed: bool, graph: dr.Graph) -> None:
@@ -161,6 +203,34 @@ def test_a_graph_on_disk_runs_on_the_gpu(tmp_path: Path) -> None:
     expected = dr.bfs(found, 5, device="cpu").level
     np.testing.assert_array_equal(dr.bfs(on_disk, 5, device="cuda").level, expected)
     np.testing.assert_array_equal(dr.bfs(on_disk, 5, device="cuda", memory="64M").level, expected)
+
+
+def test_pinned_memory_that_is_refused_is_told(monkeypatch: pytest.MonkeyPatch, graph: dr.Graph) -> None:
+    def refused(*_: Any) -> None:
+        raise spanning._DriverError("cuMemCreate: out of memory")
+
+    monkeypatch.setattr(spanning, "_map", refused)
+    with pytest.raises(DeviceError, match=r"pinned memory on the host and .* could not be had .*out of memory"):
+        dr.bfs(graph.with_weights(None), 5, device=CudaEngine({"share": 0.5}))
+
+
+@pytest.mark.parametrize("name", ["bfs", "components"])
+def test_a_device_that_is_full_in_the_middle_of_a_run_is_told(
+    name: str, monkeypatch: pytest.MonkeyPatch, graph: dr.Graph
+) -> None:
+    import cupy
+
+    engine = CudaEngine({"share": 0.5})
+    expected = ALGORITHMS[name](graph, device=engine)
+    with monkeypatch.context() as patch:
+
+        def full(*_: Any) -> None:
+            raise cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30)
+
+        patch.setattr(DeviceGraph, "to_given_order", full)
+        with pytest.raises(DeviceError, match=r"memory is full: .* found no room .* GiB are free"):
+            ALGORITHMS[name](graph, device=engine)
+    np.testing.assert_array_equal(ALGORITHMS[name](graph, device=engine), expected)
 
 
 def test_memory_goes_back_with_the_array() -> None:

@@ -21,9 +21,10 @@ import numpy as np
 from dromos.engines import GraphLike
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.layout import graph_type
+from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.packed_rows import PackedRows, pack_rows
 from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
-from dromos.engines.cuda.rows import Rows, narrow_offsets, on_its_way, place_rows, types_of
+from dromos.engines.cuda.rows import Rows, narrow_offsets, narrow_weights, on_its_way, place_rows, types_of
 from dromos.engines.cuda.transfers import to_device
 from dromos.errors import DeviceError
 
@@ -41,12 +42,22 @@ class DeviceGraph:
     """
 
     def __init__(
-        self, out: Rows, into: Rows | None, *, ids: Any = None, rank: Any = None, residency: Residency | None = None
+        self,
+        out: Rows,
+        into: Rows | None,
+        *,
+        ids: Any = None,
+        rank: Any = None,
+        residency: Residency | None = None,
+        weight_type: np.dtype[Any] | None = None,
     ) -> None:
-        """``into`` None: the graph is symmetric. ``residency`` None: all of it lies on the device."""
+        """``into`` None: the graph is symmetric. ``residency`` None: all of it lies on the device.
+
+        ``weight_type``: the type that the weights are kept in, where it is narrower than that of the host's graph.
+        """
         self.out, self.into = out, out if into is None else into
         self.residency = Residency() if residency is None else residency
-        self.ids, self.rank = ids, rank
+        self.ids, self.rank, self.weight_type = ids, rank, weight_type
         self.num_vertices, self.num_arcs = len(out.offsets) - 1, len(out.targets)
         self.symmetric = into is None
         self.modules: dict[Any, Module] = {}
@@ -95,20 +106,25 @@ class DeviceGraph:
         """From rows whose offsets are on the device and whose arcs may be on the host."""
         where = Residency() if residency is None else residency
         scratch = where.scratch or free_bytes() // 2
+        weights, narrow = rows[0].weights, None
+        if weights is not None and where.weights_share < 1:  # over the link bytes count
+            narrow = narrow_weights(weights)
+            narrow = None if narrow == weights.dtype else narrow
         first = on_its_way(rows[0], scratch)
         names = _order(rows[-1].offsets, rows[0].targets.dtype) if renumber else None
 
         def place(side: Rows) -> Rows:
             return place_rows(
                 side.offsets, side.targets, side.weights, names,
-                share=where.share, weights_share=where.weights_share, scratch=scratch,
+                share=where.share, weights_share=where.weights_share, weights_dtype=narrow, scratch=scratch,
             )  # fmt: skip
 
         placed = [place(first)]
         del first  # and the memory that it came through
         placed += [place(on_its_way(side, scratch)) for side in rows[1:]]
         ids, rank = (None, None) if names is None else names
-        return cls(placed[0], placed[1] if len(rows) > 1 else None, ids=ids, rank=rank, residency=where)
+        into = placed[1] if len(rows) > 1 else None
+        return cls(placed[0], into, ids=ids, rank=rank, residency=where, weight_type=narrow)
 
     @cached_property
     def classes(self) -> tuple[int, ...]:
@@ -131,7 +147,8 @@ class DeviceGraph:
         if self.ids is None or not self.into.targets_on_host:  # in the given order rows need not ascend
             return None
         try:
-            return pack_rows(self.into, self.classes)
+            with told_when_full("packs"):
+                return pack_rows(self.into, self.classes)
         except DeviceError:  # rows are read as they are
             return None
 
@@ -278,6 +295,6 @@ def _order(offsets: Any, dtype: np.dtype[Any]) -> tuple[Any, Any] | None:
     return ids, rank
 
 
-def type_defines(graph: DeviceGraph) -> tuple[str, str]:
-    """The types of ids and arc positions, for a kernel's compilation."""
-    return types_of(graph.out.offsets, graph.out.targets)
+def type_defines(graph: DeviceGraph) -> tuple[str, ...]:
+    """The types of ids and arc positions, and of weights in the host's memory, for a kernel's compilation."""
+    return types_of(graph.out.offsets, graph.out.targets, graph.weight_type)

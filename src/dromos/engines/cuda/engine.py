@@ -13,6 +13,7 @@ from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.reuse import leave_memory, run_of
 from dromos.engines.cuda.transfers import to_host
@@ -81,7 +82,8 @@ class CudaEngine:
         need = Need(options.memory, state, weights=False, share=options.share)
         copy = device_graph(graph, renumber=options.renumber, need=need)
         kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
-        return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
+        with told_when_full(name):
+            return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
 
     def _given(self, copy: DeviceGraph, values: Any) -> Any:
         """A field in the given order, where the options want it; a number about the whole graph as it is."""

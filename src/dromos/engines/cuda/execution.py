@@ -19,6 +19,7 @@ from dromos.engines.cuda.layout import HEAD_BYTES
 from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, fill_params
 from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.packed_rows import PACK_ARCS, pack_table_bytes
 from dromos.engines.cuda.prepared import prepared
 from dromos.engines.cuda.residency import Need
@@ -94,7 +95,8 @@ class CudaExecution:
     def result(self) -> Mapping[str, Array]:
         """The fields and edge fields in the given order: on the host, or left on the device if the options say so."""
         give = self.on_device.to_given_order
-        fields = {name: give(values) for name, values in self.memory.fields.items()} | self.memory.edge_fields
+        with told_when_full(f"the result of {self.ir.name}"):
+            fields = {name: give(values) for name, values in self.memory.fields.items()} | self.memory.edge_fields
         return fields if self.options.on_device else {name: to_host(values) for name, values in fields.items()}
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
@@ -173,7 +175,8 @@ class CudaExecution:
             for name, table in self._tables.items():
                 table[...] = self.memory.fields[name]
             one = self.options.fusion == "none" or bool(self._tables)
-            control = self._launch(kernel, "run", 1 if one else left)
+            with told_when_full(f"a step of {self.ir.name}"):
+                control = self._launch(kernel, "run", 1 if one else left)
             ran = int(control["supersteps"])
             self._superstep += ran
             left -= ran

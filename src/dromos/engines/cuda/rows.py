@@ -16,7 +16,9 @@ from dromos.engines.cuda.compiler import Module, load
 from dromos.engines.cuda.spanning import resident_part, spanning_array
 from dromos.engines.cuda.transfers import Arrival, to_device
 
-__all__ = ["RELABELLING", "Rows", "joined", "narrow_offsets", "on_its_way", "place_rows", "types_of"]
+__all__ = [
+    "RELABELLING", "Rows", "joined", "narrow_offsets", "narrow_weights", "on_its_way", "place_rows", "types_of",
+]  # fmt: skip
 
 RELABELLING: Final = '#include "relabel.cuh"'
 _THREADS: Final = 256
@@ -25,6 +27,10 @@ _LEAST_PIECE, _MOST_PIECE = 1 << 20, 1 << 28
 _ARRIVING: Final = 1 << 24  # arcs of a piece from the host: one is sorted while the next one is under way
 _CUTS_PER_PIECE: Final = 8
 _WORTH_A_THREAD: Final = 32 << 20  # bytes
+_NARROW: Final = {
+    "uint8": "unsigned char", "int8": "signed char", "uint16": "unsigned short", "int16": "short", "uint32": "unsigned",
+    "int32": "int",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,28 @@ def narrow_offsets(offsets: Any, arcs: int) -> Any:
     return offsets.astype(np.uint32 if arcs < 2**32 - 2**20 else np.int64)
 
 
-def types_of(offsets: Any, targets: Any) -> tuple[str, str]:
-    """The types of ids and arc positions, for a kernel's compilation."""
+def narrow_weights(weights: Any) -> np.dtype[Any]:
+    """The narrowest type that holds all of them as they are, where they are whole numbers; else their own.
+
+    >>> [narrow_weights(np.array(some)).name for some in ([1, 255], [-1, 99], [-1, 200], [0.5])]
+    ['uint8', 'int8', 'int16', 'float64']
+    """
+    own: np.dtype[Any] = weights.dtype
+    if own.kind not in "iu" or not len(weights):
+        return own
+    low, high = int(weights.min()), int(weights.max())
+    for name in _NARROW:
+        limits = np.iinfo(name)
+        if limits.dtype.itemsize < own.itemsize and limits.min <= low and high <= limits.max:
+            return limits.dtype
+    return own
+
+
+def types_of(offsets: Any, targets: Any, weights: np.dtype[Any] | None = None) -> tuple[str, ...]:
+    """The types of ids and arc positions, and of weights in a narrower one, for a kernel's compilation."""
     ids = "int" if targets.dtype == np.int32 else "long long"
-    return f"VID={ids}", "EID=unsigned" if offsets.dtype == np.uint32 else "EID=long long"
+    stored = () if weights is None else (f"STORED_WEIGHT={_NARROW[weights.name]}",)
+    return f"VID={ids}", "EID=unsigned" if offsets.dtype == np.uint32 else "EID=long long", *stored
 
 
 def place_rows(
@@ -65,6 +89,7 @@ def place_rows(
     *,
     share: float = 1.0,
     weights_share: float = 1.0,
+    weights_dtype: np.dtype[Any] | None = None,
     scratch: int,
 ) -> Rows:
     """Rows for kernels from arrays of the host or the device.
@@ -76,19 +101,22 @@ def place_rows(
         names: the given id of each new vertex, and the new id of each given one; None: ids stay as they are.
         share: which share of the targets is to lie on the device; the rest lies in the host's memory.
         weights_share: likewise for the weights.
+        weights_dtype: the type to keep the weights in; None: their own.
         scratch: how many bytes of the device may be used meanwhile.
     """
     if names is None and share >= 1 and weights_share >= 1:
         return Rows(offsets, _on_device(targets), None if weights is None else _on_device(weights))
     module = load(RELABELLING, "relabel", defines=types_of(offsets, targets))
     on_host, placed = list[int](), list[Any]()
-    for values, part in ((targets, share), (weights, weights_share)):
+    for values, part, dtype in ((targets, share, None), (weights, weights_share, weights_dtype)):
         if values is None:
             placed.append(None)
             continue
-        resident = resident_part(values.nbytes, int(part * values.nbytes))
-        on_host.append(values.nbytes - resident)
-        placed.append(spanning_array(len(values), values.dtype, resident))
+        kind = np.dtype(values.dtype if dtype is None else dtype)
+        size = len(values) * kind.itemsize
+        resident = resident_part(size, int(part * size))
+        on_host.append(size - resident)
+        placed.append(spanning_array(len(values), kind, resident))
     new_targets, new_weights = placed
     most = min(max(scratch // _SCRATCH_BYTES_PER_ARC, _LEAST_PIECE), _MOST_PIECE)
     if isinstance(targets, Arrival):
@@ -120,7 +148,8 @@ def on_its_way(rows: Rows, scratch: int) -> Rows:
 
 def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
     bounds = [(begin, min(begin + most, len(values))) for begin in range(0, len(values), most)]
-    for (begin, _), piece in zip(bounds, _pieces_of(values, bounds), strict=True):
+    for (begin, _), given in zip(bounds, _pieces_of(values, bounds), strict=True):
+        piece = given.astype(placed.dtype, copy=False)
         blocks = _blocks(piece.nbytes // 4)
         module.launch("copy_words", blocks, _THREADS, piece, np.int64(piece.nbytes), placed[begin:])
 
@@ -157,7 +186,8 @@ def _renumber(module: Module, offsets: Any, targets: Any, weights: Any, rank: An
         moved = (keys, offsets, placed.offsets, rank, np.int64(base), np.int64(arcs))
         module.launch("place_targets", blocks, _THREADS, *moved, placed.targets)
         if weight is not None:
-            size = np.int32(weights.dtype.itemsize)
+            weight = weight.astype(placed.weights.dtype, copy=False)
+            size = np.int32(weight.dtype.itemsize)
             module.launch("place_weights", blocks, _THREADS, *moved, order, weight, size, placed.weights)
 
 

@@ -16,7 +16,7 @@
 #endif
 
 // What such a program stores fits its fields, or it would not be run like this.
-DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const Weight* weights) {
+DEVICE void claim(const Arguments& a, Frame& f, vid u, vid v, eid arc, const StoredWeight* weights) {
     claim_store(a.S, a.S, f.K, v, compute_at(a.S, a.E, f.K, u, v, arc, weight_at(weights, arc)));
 }
 

@@ -14,13 +14,19 @@
 #endif
 #define WARPS (BLOCK / 32)
 
+#ifdef STORED_WEIGHT       // a narrower type that holds all weights of the graph: fewer bytes over the link
+typedef STORED_WEIGHT StoredWeight;
+#else
+typedef Weight StoredWeight;
+#endif
+
 struct Graph {
     const eid* offsets;
     const vid* targets;
-    const Weight* weights;
+    const StoredWeight* weights;
     const eid* in_offsets;
     const vid* sources;
-    const Weight* in_weights;
+    const StoredWeight* in_weights;
     i64 n;
     i64 max_degree;
     i64 classes[8];        // ends of the ranges of ids whose in-rows belong to a block, a warp, 32 of them to a warp
@@ -88,8 +94,8 @@ struct Arguments {
     Step step;
 };
 
-DEVICE Weight weight_at(const Weight* weights, eid arc) {
-    if (HAS_WEIGHTS) return __ldg(weights + arc);
+DEVICE Weight weight_at(const StoredWeight* weights, eid arc) {
+    if (HAS_WEIGHTS) return (Weight)__ldg(weights + arc);
     return (Weight)1;
 }
 
