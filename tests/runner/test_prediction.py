@@ -64,6 +64,17 @@ def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     assert row.moved == targets.nbytes < 2 * graph.num_arcs
 
 
+def test_a_gpu_reads_arcs_in_place_for_which_it_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "")
+    graph = dr.generators.rmat(10, 8, seed=1)
+    arcs = 4 * graph.num_arcs
+    state = by_place(list(prediction._on_gpu(graph, 2.0, 1)))["cuda"].memory
+    (row,) = prediction._on_gpu(graph, 2.0, state + arcs // 4)
+    assert row.place == "cuda, 25% of the arcs on the device, the others read in place"
+    assert row.moved == arcs - arcs // 4
+    assert row.seconds == pytest.approx(2 * max((graph.num_arcs + graph.num_vertices) / 1e9, row.moved / 1e10))
+
+
 def test_the_graph_that_is_too_large_for_memory_is_not_predicted_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dromos.sizes.available_memory", lambda: 1000)
     row = by_place(prediction.predictions(dr.generators.path(500), cost_of("bfs")))["cpu, in memory"]

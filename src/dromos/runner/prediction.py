@@ -119,7 +119,9 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
     if moved > sizes.available_memory():
         yield Prediction("cuda", how, state + room, moved, None, "the arcs do not fit the host's memory")
         return
-    place = "cuda" if moved == 0 else f"cuda, {1 - moved / arcs:.0%} of the arcs on the device"
+    place = "cuda"
+    if moved:
+        place += f", {1 - moved / arcs:.0%} of the arcs on the device, the others read in place"
     yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moved / rates.bytes))
 
 
