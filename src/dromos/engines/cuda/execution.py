@@ -36,6 +36,7 @@ _PUSH, _PULL, _SWITCH = range(3)
 _FOREVER = 1 << 62
 _SWITCHING = Constants(beta=24.0)  # a pull here is quick as long as the frontier is a bitmap: it turns back late
 _WIDEST = 4.0  # how many times as wide as the first one a bucket may become
+_WIDEST_OVER_LINK = 1.0  # a wide bucket sends some vertices twice, and rows in the host's memory cost ten times as much
 _FIRST_ROWS = 64  # rows that are read along with the record, since most runs have no more
 
 
@@ -240,7 +241,8 @@ class CudaExecution:
         step["nanoseconds"] = int(self.options.launch_ms * 1e6)
         step["selective"] = self.options.fusion == "selective"
         step["alpha"], step["beta"] = _SWITCHING.alpha, _SWITCHING.beta
-        step["delta"], step["widest"] = self._delta, _WIDEST * self._delta
+        widest = _WIDEST_OVER_LINK if graph.residency.share < 1 else _WIDEST
+        step["delta"], step["widest"] = self._delta, widest * self._delta
 
     def _fill_context(self, context: Any) -> None:
         import cupy
