@@ -8,11 +8,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 import dromos as dr
-from dromos.engines.cpu.initial import only_compiled
 
 SOURCES = Path(dr.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "design" / "walk.md"
+HEADINGS = {"cpu": "On the CPU", "cuda": "On a GPU"}
+KERNELS = ("/skeletons/", ".cuh")
+"""In the names of files that run as machine code, where no call is seen."""
 
 
 def files_in(heading: str) -> list[str]:
@@ -21,30 +25,43 @@ def files_in(heading: str) -> list[str]:
     return re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
 
 
+def file_of(frame: FrameType) -> str | None:
+    """The file of a function that runs, below the package's folder; None where it lies elsewhere."""
+    file = Path(frame.f_code.co_filename)
+    return file.relative_to(SOURCES).as_posix() if file.is_relative_to(SOURCES) else None
+
+
 def test_the_files_exist_and_are_ten_at_most() -> None:
-    for heading in ("On the CPU", "On a GPU"):
+    for heading in HEADINGS.values():
         files = files_in(heading)
         assert 0 < len(files) <= 10
         for file in files:
             assert (SOURCES / file).is_file(), file
 
 
-def test_a_call_comes_to_them_in_that_order() -> None:
-    graph, entered = dr.generators.grid(5, 5), dict[str, None]()
-    with only_compiled():  # a process initialises by NumPy while no kernel for it is on disk
-        dr.bfs(graph, 0, device="cpu")
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_call_comes_to_them_in_that_order_and_from_each_other(device: str) -> None:
+    told = [file for file in files_in(HEADINGS[device]) if not any(part in file for part in KERNELS)]
+    graph, entered, reached = dr.generators.grid(5, 5), dict[str, None](), set[str]()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        file = Path(frame.f_code.co_filename)
-        if event == "call" and file.is_relative_to(SOURCES):
-            entered.setdefault(file.relative_to(SOURCES).as_posix())
+        file = file_of(frame) if event == "call" else None
+        if file is None or file not in told or file in reached:
+            return
+        entered.setdefault(file)
+        above, callers = frame.f_back, set[str | None]()
+        while above is not None:
+            callers.add(file_of(above))
+            above = above.f_back
+        if callers <= {None, *told}:
+            reached.add(file)
 
+    dr.bfs(dr.generators.grid(5, 5), 0, device=device)  # imports and compiles
     before = sys.getprofile()
+    sys.setprofile(note)
     try:
-        with only_compiled():
-            sys.setprofile(note)
-            dr.bfs(graph, 0, device="cpu")
+        dr.bfs(graph, 0, device=device)
     finally:
         sys.setprofile(before)
-    told = [file for file in files_in("On the CPU") if "/skeletons/" not in file]  # that one runs as machine code
-    assert [file for file in entered if file in told] == told
+    assert list(entered) == told
+    assert reached == set(told)  # from the others of the table alone

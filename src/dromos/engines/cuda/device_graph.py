@@ -63,7 +63,7 @@ class DeviceGraph:
         self.modules: dict[Any, Module] = {}
         """Kernels of programs that ran on it, by what they were compiled for."""
         self.idle: dict[Any, Any] = {}
-        """Runs that have ended, whose memory the next ones take (``reuse.py``)."""
+        """Runs that have ended, whose memory the next ones take (``engine.py``)."""
 
     @classmethod
     def from_host(cls, graph: GraphLike, *, renumber: bool = True, residency: Residency | None = None) -> DeviceGraph:
@@ -170,6 +170,12 @@ class DeviceGraph:
         sample = cupy.abs(weights[:: max(1, len(weights) >> 16)].astype(cupy.float64))
         finite = sample[cupy.isfinite(sample)]
         return float(finite.mean()) if len(finite) else 1.0
+
+    @cached_property
+    def bucket_width(self) -> float:
+        """The first width of a bucket of priorities: narrow where there are many arcs to choose from."""
+        degree = max(self.num_arcs / max(self.num_vertices, 1), 1.0)
+        return max(64 * self.mean_weight / degree**2, 1e-300)
 
     @cached_property
     def record(self) -> Any:

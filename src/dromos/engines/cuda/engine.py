@@ -1,4 +1,9 @@
-"""Programs on a GPU."""
+"""Programs on a GPU, a run in the memory of an earlier one where there is such.
+
+A search of a large graph takes a fraction of a millisecond. Allocating its memory and telling the kernels where all of
+it lies takes as long. So a run that has ended, and of which nothing is asked any more, stays with the graph's copy on
+the device while such runs are small, and the next run of the same program on the same graph takes its memory.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,14 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
-from dromos.engines import GraphLike, NativeKernel
+from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cuda.availability import require_device
-from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, forget
+from dromos.engines.cuda.device_graph import DeviceGraph, copy_of, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
+from dromos.engines.cuda.modules import ProgramFacts, facts_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.residency import Need
-from dromos.engines.cuda.reuse import leave_memory, run_of
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.direction import along
 from dromos.errors import DeviceError
@@ -27,6 +32,8 @@ NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "joint", "triangl
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
+_MOST_IDLE: Final = 256 << 20
+"""Bytes of ended runs that stay beside one graph on the device."""
 
 
 @lru_cache(maxsize=16)
@@ -56,11 +63,11 @@ class CudaEngine:
 
         program, graph = along(program, graph)
         try:
-            return run_of(program, graph, self.options)
+            return self._begin(program, graph)
         except cupy.cuda.memory.OutOfMemoryError:
             forget(graph, others=True)
         try:
-            return run_of(program, graph, self.options)
+            return self._begin(program, graph)
         except cupy.cuda.memory.OutOfMemoryError as error:
             forget()
             free, total = cupy.cuda.runtime.memGetInfo()
@@ -69,9 +76,29 @@ class CudaEngine:
                 f"of {total / 2**30:.2f} GiB ({error}); use device='cpu', or free memory on the device"
             ) from None
 
+    def _begin(self, program: Program, graph: GraphLike) -> CudaExecution:
+        copy = copy_of(graph, renumber=self.options.renumber) if _keeps_runs(self.options) else None
+        if copy is not None:
+            known = facts_of(program.typed(graph_types(graph)))
+            run: CudaExecution | None = copy.idle.pop(_key(known, self.options), None)
+            if run is not None:
+                check_params(program, graph)
+                run.begin(program, graph, copy)
+                return run
+        return CudaExecution(program, graph, self.options)
+
     def recycle(self, run: CudaExecution) -> None:
-        """Take back a run of which nothing is asked any more."""
-        leave_memory(run)
+        """Let the next run have the memory of ``run``, of which nothing may be asked after that."""
+        copy, known, options = run.on_device, run.known, run.options
+        aliased = options.on_device and copy.rank is None  # the caller has the fields themselves
+        size = known.state_bytes(run.program, run.graph)
+        fits = _keeps_runs(options) and run.graph.num_vertices > 0 and size <= _MOST_IDLE
+        if aliased or known.in_given_order or not fits or not run.stats.finished:
+            return
+        run.forget_inputs()
+        copy.idle[_key(known, options)] = run
+        for other in list(copy.idle)[: -max(_MOST_IDLE // size, 1)]:  # about so many of this size
+            copy.idle.pop(other, None)
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel called ``name``; it takes the host's graph."""
@@ -91,3 +118,15 @@ class CudaEngine:
             return values
         fields = copy.to_given_order(values)
         return fields if self.options.on_device else to_host(fields)
+
+
+def _keeps_runs(options: CudaOptions) -> bool:
+    """Not where a run was told how much memory to take."""
+    return options.memory is None and options.share is None
+
+
+def _key(known: ProgramFacts, options: CudaOptions) -> tuple[Any, ...]:
+    """Runs with equal keys can take each other's memory."""
+    import cupy
+
+    return known, options, int(cupy.cuda.get_current_stream().ptr)

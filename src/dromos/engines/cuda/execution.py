@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,17 @@ from dromos.engines.arc_order import in_order
 from dromos.engines.cuda import saving
 from dromos.engines.cuda.compiler import Module
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, type_defines
-from dromos.engines.cuda.layout import HEAD_BYTES
-from dromos.engines.cuda.memory import MAX_ROWS, Buffers, State, address, fill_params
-from dromos.engines.cuda.modules import Kernel, kernel_for, module_of
+from dromos.engines.cuda.layout import HEAD_BYTES, levels_of
+from dromos.engines.cuda.memory import MAX_ROWS, Buffers, HostCopies, State, address, edge_params, fill_params
+from dromos.engines.cuda.modules import Kernel, facts_of, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.packed_rows import PACK_ARCS, pack_table_bytes
-from dromos.engines.cuda.prepared import prepared
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.saving import Saved
 from dromos.errors import FieldOverflowError
-from dromos.plan import Caps, Constants, Levels, Path, Stats, require_legal
+from dromos.plan import Caps, Constants, Path, Stats, require_legal
 from dromos.program import Program
 
 __all__ = ["CudaExecution"]
@@ -48,7 +46,7 @@ class CudaExecution:
         self.options = options
         self.typed = program.typed(graph_types(graph))
         self.ir = self.typed.ir
-        self.known = known = prepared(self.typed)
+        self.known = known = facts_of(self.typed)
         self.analysis, self.always = known.analysis, known.always
         state = known.state_bytes(program, graph)
         if options.packed and self.always:
@@ -86,7 +84,7 @@ class CudaExecution:
     @property
     def state(self) -> Mapping[str, Array]:
         """The fields in the given order, copied to the host one by one as they are asked for."""
-        return _Fields(self)
+        return HostCopies(self.memory.fields, lambda values: to_host(self.on_device.to_given_order(values)))
 
     @property
     def reductions(self) -> Mapping[str, Any]:
@@ -242,7 +240,7 @@ class CudaExecution:
         step["selective"] = self.options.fusion == "selective"
         step["alpha"], step["beta"] = _SWITCHING.alpha, _SWITCHING.beta
         widest = _WIDEST_OVER_LINK if graph.residency.share < 1 else _WIDEST
-        step["delta"], step["widest"] = self._delta, widest * self._delta
+        step["delta"], step["widest"] = graph.bucket_width, widest * graph.bucket_width
 
     def _fill_context(self, context: Any) -> None:
         import cupy
@@ -272,34 +270,17 @@ class CudaExecution:
         packed = self.on_device.packed if self.options.packed and self.always else None
         if packed is None:
             return False
-        G = self._arguments["G"][0]
-        G["packed"], G["pack_starts"] = address(packed.words), address(packed.starts)
-        G["row_packs"], G["packed_begin"] = address(packed.row_packs), packed.begin
-        G["packed_end"], G["packs_of_blocks"] = packed.end, packed.packs_of_blocks
+        packed.fill(self._arguments["G"][0])
         return True
 
     def _given_by_arc(self, pull: bool) -> Mapping[str, Any]:
         """The parameters by edge on the device, in the order of the rows that a kernel walks."""
-        import cupy
-
         if pull not in self._by_arc:
             order = None
             if pull and self.ir.edge_params:
                 order = in_order(self.graph, self.graph if self.on_device.symmetric else self.graph.transpose)
-            self._by_arc[pull] = {}
-            for spec in self.ir.edge_params:
-                values = self.program.params[spec.name]
-                self._by_arc[pull][spec.name] = cupy.asarray(
-                    np.ascontiguousarray(values if order is None else values[order]),
-                    dtype=self.typed.types.resolve(spec.dtype),
-                )
+            self._by_arc[pull] = edge_params(self.program, self.typed, order)
         return self._by_arc[pull]
-
-    @cached_property
-    def _delta(self) -> float:
-        """The first width of a bucket: narrow where there are many arcs to choose from, wide on a lattice."""
-        degree = max(self.graph.num_arcs / max(self.graph.num_vertices, 1), 1.0)
-        return max(64 * self.on_device.mean_weight / degree**2, 1e-300)
 
     # ---- after a launch --------------------------------------------------------------------------------------------
 
@@ -308,16 +289,6 @@ class CudaExecution:
             f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
             "declare the field with a wider type"
         )
-
-    def _levels(self, switched: bool) -> Levels | None:
-        """The supersteps of the last step, as the device counted and timed them."""
-        rows = self.rows
-        if len(rows) < 2:
-            return None
-        # where nobody asked for the frontier's degrees they were not summed up; a push sends along all of them
-        arcs = np.where(rows["out"] == 0, rows["messages"], rows["out"]).astype(np.int64)
-        pulled = rows["pulled"].astype(bool) if switched else None
-        return Levels(rows["frontier"].astype(np.int64), arcs, rows["nanoseconds"] / 1e9, pulled)
 
     def _statistics(self, control: Any, seconds: float, messages: int, switched: bool = False) -> Stats:
         size, out, inn = (0, 0, 0) if control is None else (int(control[name]) for name in ("size", "out", "in"))
@@ -334,21 +305,5 @@ class CudaExecution:
             bytes=messages * (self.analysis.message_bytes + self.graph.targets.itemsize),
             seconds=seconds,
             finished=finished,
-            levels=self._levels(switched) if seconds else None,
+            levels=levels_of(self.rows, switched) if seconds else None,
         )
-
-
-class _Fields(Mapping[str, Array]):
-    """The fields of a run, each copied when it is looked at."""
-
-    def __init__(self, run: CudaExecution) -> None:
-        self._run = run
-
-    def __getitem__(self, name: str) -> Array:
-        return to_host(self._run.on_device.to_given_order(self._run.memory.fields[name]))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._run.memory.fields)
-
-    def __len__(self) -> int:
-        return len(self._run.memory.fields)

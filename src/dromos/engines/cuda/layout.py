@@ -9,15 +9,19 @@ import numpy as np
 
 from dromos.codegen.cuda import context_members, edge_members, field_members, merged_members
 from dromos.codegen.cuda.structures import record_type
+from dromos.dtypes import Array
 from dromos.engines.cuda.records import record_of
+from dromos.plan import Levels
 from dromos.program import TypedProgram
 
 __all__ = [
+    "BITMAPS",
     "HEAD_BYTES",
     "LAUNCH_BYTES",
     "arguments_type",
     "control_type",
     "graph_type",
+    "levels_of",
     "merged_type",
     "piece_type",
     "reduced_type",
@@ -25,6 +29,8 @@ __all__ = [
 ]
 
 _SLOT, _WORK, _STEP = (record_of("frame", name) for name in ("Slot", "Work", "Step"))
+BITMAPS: Final = ("member0", "member1", "got", "visited", "far", "locks")
+"""The bitmaps of a run, one bit per vertex each."""
 graph_type: Final = record_of("frame", "Graph")
 row_type: Final = record_of("frame", "Row")
 piece_type: Final = record_of("slices", "Piece")
@@ -60,3 +66,16 @@ def arguments_type(typed: TypedProgram) -> np.dtype[Any]:
         "Merged": merged_type(typed), "Work": _WORK, "Step": _STEP,
     }  # fmt: skip
     return record_of("frame", "Arguments", inner)
+
+
+def levels_of(rows: Array, switched: bool) -> Levels | None:
+    """The supersteps of one step from the rows of ``row_type`` that the device left; None where there is one at most.
+
+    ``switched``: the device chose the direction of each.
+    """
+    if len(rows) < 2:
+        return None
+    # where nobody asked for the frontier's degrees they were not summed up; a push sends along all of them
+    arcs = np.where(rows["out"] == 0, rows["messages"], rows["out"]).astype(np.int64)
+    pulled = rows["pulled"].astype(bool) if switched else None
+    return Levels(rows["frontier"].astype(np.int64), arcs, rows["nanoseconds"] / 1e9, pulled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +10,23 @@ import numpy as np
 from dromos.codegen.cuda.structures import shared_type
 from dromos.dtypes import Array
 from dromos.engines.cuda.device_graph import DeviceGraph
-from dromos.engines.cuda.layout import row_type
-from dromos.engines.cuda.prepared import BITMAPS, Prepared
+from dromos.engines.cuda.layout import BITMAPS, row_type
+from dromos.engines.cuda.modules import ProgramFacts
 from dromos.engines.cuda.records import number_of
 from dromos.engines.cuda.transfers import pinned_empty, to_device
 from dromos.program import Program, TypedProgram
 
-__all__ = ["LEVEL_COUNTERS", "MAX_ROWS", "Buffers", "State", "address", "addresses_of", "fill_params"]
+__all__ = [
+    "LEVEL_COUNTERS",
+    "MAX_ROWS",
+    "Buffers",
+    "HostCopies",
+    "State",
+    "address",
+    "addresses_of",
+    "edge_params",
+    "fill_params",
+]
 
 MAX_ROWS = 1 << 16
 """Supersteps of one launch that are kept for the trace."""
@@ -59,6 +69,18 @@ def fill_params(context: Any, program: Program, typed: TypedProgram, in_order: C
     return kept
 
 
+def edge_params(program: Program, typed: TypedProgram, order: Any = None) -> dict[str, Any]:
+    """A program's parameters by edge on the device; ``order``: the number of each arc among those given, if another."""
+    import cupy
+
+    given = {}
+    for spec in typed.ir.edge_params:
+        values = program.params[spec.name]
+        values = np.ascontiguousarray(values if order is None else values[order])
+        given[spec.name] = cupy.asarray(values, dtype=typed.types.resolve(spec.dtype))
+    return given
+
+
 def _on_device(value: Any, dtype: np.dtype[Any]) -> Any:
     """Given values on the device; one that stands for all is not written out on the host."""
     import cupy
@@ -68,6 +90,22 @@ def _on_device(value: Any, dtype: np.dtype[Any]) -> Any:
     if value.size and not any(value.strides):
         return cupy.full(value.shape, value.flat[0], dtype)
     return to_device(np.asarray(value, dtype))
+
+
+class HostCopies(Mapping[str, Array]):
+    """Arrays of the device by name, each copied to the host by ``copy`` when it is looked at."""
+
+    def __init__(self, arrays: Mapping[str, Any], copy: Callable[[Any], Array]) -> None:
+        self._arrays, self._copy = arrays, copy
+
+    def __getitem__(self, name: str) -> Array:
+        return self._copy(self._arrays[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
 
 
 class State:
@@ -146,7 +184,7 @@ _places: list[_Place] = []  # of the usual size, for one reader at a time
 class Buffers:
     """Queues, bitmaps and counters; bitmaps are clear at the start."""
 
-    def __init__(self, known: Prepared, graph: DeviceGraph) -> None:
+    def __init__(self, known: ProgramFacts, graph: DeviceGraph) -> None:
         import cupy
 
         n, ids = graph.num_vertices, graph.out.targets.dtype

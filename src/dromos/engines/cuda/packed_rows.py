@@ -48,6 +48,13 @@ class PackedRows:
         """What they take of the device's memory."""
         return int(self.starts.nbytes + self.row_packs.nbytes)
 
+    def fill(self, record: Any) -> None:
+        """Write where they are into the structure ``Graph`` of a kernel's arguments."""
+        for name, array in (("packed", self.words), ("pack_starts", self.starts), ("row_packs", self.row_packs)):
+            record[name] = int(array.data.ptr) if array.size else 0
+        record["packed_begin"], record["packed_end"] = self.begin, self.end
+        record["packs_of_blocks"] = self.packs_of_blocks
+
 
 def pack_table_bytes(num_vertices: int, num_arcs: int) -> int:
     """The most that :attr:`PackedRows.nbytes` can be.

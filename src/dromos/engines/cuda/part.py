@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from dromos.engines.cuda import part_saving
 from dromos.engines.cuda.availability import require_device, room_for_arcs
 from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
+from dromos.engines.cuda.memory import HostCopies
 from dromos.engines.cuda.part_exchange import TellingPart, on_device
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import to_host
@@ -136,12 +137,12 @@ class CudaPart(TellingPart):
     @property
     def state(self) -> Mapping[str, Array]:
         """See :class:`dromos.engines.parts.Part`; each field is copied from the device when it is looked at."""
-        return _Fields(self, self.memory.fields)
+        return HostCopies(self.memory.fields, self._on_host)
 
     @property
     def edge_state(self) -> Mapping[str, Array]:
         """See :class:`dromos.engines.parts.Part`."""
-        return _Fields(self, self.memory.edge_fields)
+        return HostCopies(self.memory.edge_fields, self._on_host)
 
     @on_device
     def wanting(self) -> Array | None:
@@ -315,19 +316,3 @@ class CudaPart(TellingPart):
         self.kernels.point_at(piece, "push")
         self.kernels.launch(kernel)
         return self._overflow(self.kernels.record(), function)
-
-
-class _Fields(Mapping[str, Array]):
-    """Fields of a part, each copied when it is looked at."""
-
-    def __init__(self, part: CudaPart, arrays: Mapping[str, Any]) -> None:
-        self._part, self._arrays = part, arrays
-
-    def __getitem__(self, name: str) -> Array:
-        return self._part._on_host(self._arrays[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays)
-
-    def __len__(self) -> int:
-        return len(self._arrays)
