@@ -195,6 +195,7 @@ extern "C" __global__ void gather_names(
     if (threadIdx.x == 0 && lowest < n) keep_least(least + crowded, lowest);
 }
 
-extern "C" __global__ void spread_names(vid n, const vid* parent, const vid* least, vid* label) {
-    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) label[i] = least[parent[i]];
+// Every vertex has its root for a parent: that becomes the name of the component, in place.
+extern "C" __global__ void spread_names(vid n, const vid* least, vid* parent) {
+    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) parent[i] = least[parent[i]];
 }

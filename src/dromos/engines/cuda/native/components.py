@@ -56,9 +56,8 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
         launch(module, "compress_and_count", sparse, _THREADS, vertices, parent, trees)
         return {"label": parent, "count": trees}
     launch(module, "gather_names", sparse, _THREADS, vertices, graph.ids, giant, parent, least, trees)
-    label = cupy.empty(n, dtype)
-    launch(module, "spread_names", grid, _THREADS, vertices, parent, least, label)
-    return {"label": label, "count": trees}
+    launch(module, "spread_names", grid, _THREADS, vertices, least, parent)
+    return {"label": parent, "count": trees}
 
 
 def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any, num_pieces: Any) -> None:
