@@ -15,11 +15,11 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.costs import planning
-from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.frontier import Frontier
+from dromos.engines.cpu.general import GeneralKernels
 from dromos.engines.cpu.initial import initialise
 from dromos.engines.cpu.launching import BLOCK, LINE, OVERFLOWS, QUEUE, STOP
-from dromos.engines.cpu.memory import reused_empty, reused_zeros
+from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.offers import SPARE_PLACES, Offers
 from dromos.engines.cpu.ordering import Ordering
 from dromos.engines.cpu.saving import restore, save
@@ -75,15 +75,10 @@ class CpuExecution:
         self._edge_state = {
             spec.name: self._field(spec.name, spec.size, graph.num_arcs) for spec in self.ir.edge_fields
         }
-        self._old: tuple[Array, ...] | None = None  # the state before a superstep; made when needed
-        self._sent: tuple[Array, ...] | None = None  # what sources send while their state moves on; made when needed
         self._tables = {name: np.zeros_like(self._state[name]) for name in self.ir.tables}
         self._in_edge_params: tuple[Array, ...] | None = None
-        self._accumulators: tuple[Array, ...] | None = None
-        self._lock_bytes: Array | None = None
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = reused_empty(n, graph.targets.dtype)
-        self._touched = reused_empty(n, graph.targets.dtype)
         # a place for each block of vertices and for each hub: what is folded where depends on the graph alone
         places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + SPARE_PLACES
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
@@ -155,10 +150,11 @@ class CpuExecution:
             report, counters = offers.pull(horizon, in_place=path.sync == "async")
             size, self._reductions = int(counters[self.queue_counter]), offers.reductions
             return self._advance(path, report, size, offers.supersteps, offers.levels, clock, stamped=True, folded=True)
+        general = self._general
         if skeleton == "supersteps":
-            report, counters = self._sync_pull(path) if pulls else self._sync_push(path)
+            report, counters = general.sync_pull(path) if pulls else general.sync_push(path)
         else:
-            report, counters = self._async_pull(path) if pulls else self._async_push(path)
+            report, counters = general.async_pull(path) if pulls else general.async_push(path)
         size, stamped = int(counters[self.queue_counter]), skeleton != "asynchronous"
         return self._advance(path, report, size, 1, None, clock, stamped=stamped)
 
@@ -212,77 +208,17 @@ class CpuExecution:
             return False
         return not (self._state[claimed][front.queue[: front.size]] < 0).any()
 
-    def _sync_push(self, path: Path) -> tuple[Array, Array]:
-        front = self.frontier
-        # edges are written when `member` tells the next frontier from this one no more: its queue still does
-        everyone = front.prepare_sync(by_member=path.driven == "td" and not self.ir.edge_fields)
-        module = kernel_module(self.typed, self.analysis, "supersteps")
-        counters, report = self.counters(), self.report()
-        self.launch(
-            module.push, self.graph_arrays(), self.fields(), self._before(), self.edge_fields(), self.context(),
-            self._merged(), self._locks, front.got, front.member, front.stamp, everyone, front.queue, front.size,
-            self._touched, front.following, self.hubs, self.buffer(), counters, self.memory(), report, self.sums(),
-            counters=counters,
-        )  # fmt: skip
-        return report, counters
-
-    def _sync_pull(self, path: Path) -> tuple[Array, Array]:
-        front = self.frontier
-        front.prepare_sync(by_member=True)
-        everyone = path.driven == "td" or front.always  # who is always active is in no queue
-        module = kernel_module(self.typed, self.analysis, "supersteps")
-        counters, report = self.counters(), self.report()
-        self.launch(
-            module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(),
-            self.in_edge_fields(), self.context(), self._merged(), front.got, front.member, front.stamp, everyone,
-            front.queue, front.size, self._touched, front.following, self.buffer(), counters, self.memory(), report,
-            self.sums(),
-            counters=counters,
-        )  # fmt: skip
-        return report, counters
-
-    def _async_push(self, path: Path) -> tuple[Array, Array]:
-        front = self.frontier
-        front.prepare_async()
-        if self.ir.sent and self._sent is None:
-            self._sent = self._copies()
-        sources = self.fields() if self._sent is None else self._sent
-        module = kernel_module(self.typed, self.analysis, "asynchronous")
-        counters, report = self.counters(), self.report()
-        self.launch(
-            module.push, self.graph_arrays(), self.fields(), self._before(), sources, self.edge_fields(),
-            self.context(), self._locks, front.waiting, path.driven == "td", front.queue, front.size, front.following,
-            self.hubs, self.buffer(), counters, self.memory(), report,
-            counters=counters,
-        )  # fmt: skip
-        return report, counters
-
-    @property
-    def _locks(self) -> Array:
-        if self._lock_bytes is None:
-            self._lock_bytes = reused_zeros(self.graph.num_vertices, np.uint8)
-        return self._lock_bytes
-
     @cached_property
     def _ordering(self) -> Ordering:
         return Ordering(self)
 
     @cached_property
+    def _general(self) -> GeneralKernels:
+        return GeneralKernels(self)
+
+    @cached_property
     def _offers(self) -> Offers:
         return Offers(self)
-
-    def _async_pull(self, path: Path) -> tuple[Array, Array]:
-        front = self.frontier
-        front.prepare_async()
-        module = kernel_module(self.typed, self.analysis, "asynchronous")
-        counters, report = self.counters(), self.report()
-        self.launch(
-            module.pull, self.graph_arrays(), self.in_graph_arrays(), self.fields(), self._before(),
-            self.in_edge_fields(), self.context(), self._locks, front.waiting, path.driven == "td", front.following,
-            self.buffer(), counters, self.memory(), report,
-            counters=counters,
-        )  # fmt: skip
-        return report, counters
 
     def launch(self, kernel: Any, *args: Any, counters: Array) -> None:
         """Run a kernel on all threads; Ctrl-C raises the stop flag among its ``counters``."""
@@ -291,9 +227,11 @@ class CpuExecution:
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
     def graph_arrays(self) -> tuple[Array, ...]:
+        """Offsets, targets and weights of the out-rows, and the offsets of the in-rows."""
         return (*self.weighted(self.topology.rows), self.topology.in_offsets(self.graph))
 
     def in_graph_arrays(self) -> tuple[Array, ...]:
+        """Offsets, sources and weights of the in-rows."""
         return self.weighted(self.topology.in_rows(self.graph))
 
     def weighted(self, rows: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -301,17 +239,8 @@ class CpuExecution:
         return rows if self.typed.types.weight is not None else (*rows[:2], NO_VALUES)
 
     def fields(self) -> tuple[Array, ...]:
+        """The fields, in the order in which the program declares them."""
         return tuple(self._state.values())
-
-    def _before(self) -> tuple[Array, ...]:
-        if self._old is None:
-            self._old = self._copies()
-        return self._old
-
-    def _copies(self) -> tuple[Array, ...]:
-        """Room for a copy of the fields that the program writes; the others are the fields themselves."""
-        written = self.ir.written
-        return tuple(reused_empty(a.shape, a.dtype) if name in written else a for name, a in self._state.items())
 
     def edge_fields(self) -> tuple[Array, ...]:
         """The edge fields, and what is given by edge."""
@@ -328,6 +257,7 @@ class CpuExecution:
         return self._in_edge_params
 
     def context(self) -> tuple[Any, ...]:
+        """What a program's functions read beside fields: the superstep, counts, degrees, parameters, reductions."""
         return (
             np.int32(self.superstep),
             np.int64(self.graph.num_vertices),
@@ -340,20 +270,12 @@ class CpuExecution:
         )
 
     def counters(self) -> Array:
+        """What threads count together in one call; each counter has a cache line of its own."""
         return np.zeros(8 * self.line, dtype=np.int64)
 
     def report(self) -> Array:
+        """What each thread leaves behind: messages, degrees of the next frontier, and more by skeleton."""
         return np.zeros(self.threads * self.line, dtype=np.int64)
-
-    def _merged(self) -> tuple[Array, ...]:
-        """Where messages are merged: the identity everywhere between supersteps."""
-        if self._accumulators is None:
-            n, identities = self.graph.num_vertices, self.typed.identities
-            self._accumulators = tuple(
-                np.full(n, identity, np.uint8 if dtype.kind == "b" else dtype)
-                for identity, dtype in zip(identities, self.typed.accumulators, strict=True)
-            )
-        return self._accumulators
 
     def sums(self) -> tuple[Array, ...]:
         """Where a kernel leaves the reductions of each block of vertices; the identity wherever it leaves none."""
@@ -366,9 +288,11 @@ class CpuExecution:
         return self._sums or (np.zeros(1),)
 
     def buffer(self) -> Array:
+        """A block of ids for each thread, which it fills before it appends them to a queue."""
         return np.empty(self.threads * BLOCK, dtype=self.graph.targets.dtype)
 
     def memory(self) -> Array:
+        """What the threads publish to each other at barriers."""
         return np.zeros(3 * self.line * self.threads, dtype=np.int64)
 
     # ---- after a step ----------------------------------------------------------------------------------------------
@@ -393,6 +317,7 @@ class CpuExecution:
         return getattr(self.graph, node.op)
 
     def check_overflow(self, report: Array, function: str) -> None:
+        """Raise if a thread has seen a value that does not fit its field."""
         if report.reshape(self.threads, self.line)[:, OVERFLOWS].any():
             raise FieldOverflowError(
                 f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "
