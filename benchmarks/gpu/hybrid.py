@@ -13,7 +13,6 @@ split a graph: ``gb_per_s`` of ids and weights, and ``again_ms`` when it was spl
 from __future__ import annotations
 
 import itertools
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -147,8 +146,8 @@ def _row(row: str, field: str, ours: tuple[float, Any], peers: dict[str, Any]) -
     per = _ITERATIONS if row.startswith("pagerank") else 1
     busy: Counter[str] = Counter()
     for step in result.trace:
-        for part, taken in re.findall(r"(\S+) ([\d.e+-]+)", step.parts):
-            busy[part] += float(taken) / per
+        for part, taken in step.busy.items():
+            busy[part] += taken / per
     cuda, cpu = (peers[row][device][0] for device in ("cuda", "cpu"))
     expected = peers[row]["cuda"][1][field]
     same = (
