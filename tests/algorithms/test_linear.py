@@ -126,3 +126,17 @@ def test_vectors_that_do_not_fit_are_refused():
     result["y"][0] = 5
     with pytest.raises(VerificationError, match="differs"):
         result.verify()
+
+
+def test_large_numbers_whose_sum_overflows_are_finite():
+    line = dr.generators.path(3)
+    assert dr.spmv(line, [1e308, 0, 1.5e308], device="numpy").y.tolist()[0] == 0
+    for wrong in (np.nan, np.inf, -np.inf):
+        with pytest.raises(InvalidArgumentError, match="not finite"):
+            dr.spmv(line, [1.0, wrong, -wrong], device="numpy")
+
+
+def test_a_program_takes_arrays_of_an_engine_as_they_are():
+    values = np.arange(3.0)
+    assert SpMV.taking(x=values).params["x"] is values
+    assert SpMV(x=values).params["x"] is not values

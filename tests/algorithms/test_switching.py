@@ -21,7 +21,7 @@ PROGRAMS = {
     "sssp": lambda graph: sssp_program(np.dtype(np.float64))(source=0),
     "components": lambda graph: Components(),
     "pagerank": lambda graph: pagerank_program()(alpha=0.5, tolerance=1e-9),
-    "peel": lambda graph: Peel(k=2, degree=graph.out_degree),
+    "peel": lambda graph: Peel(k=2),
 }
 
 

@@ -63,6 +63,74 @@ def test_keep_on_device_leaves_the_arrays_there(call: Any) -> None:
     kept.verify()
 
 
+def weighted_pagerank(g: dr.Graph, **how: Any) -> Any:
+    """With values by vertex and sums of weights, which the device keeps."""
+    return dr.pagerank(g, personalization=np.arange(g.num_vertices) + 1.0, **how)
+
+
+CALLS = {
+    "random_walk_with_restart": lambda g, **how: dr.random_walk_with_restart(g, 1, **how),
+    "random walk by edges": lambda g, **how: dr.random_walk_with_restart(g, 1, weight=None, **how),
+    "pagerank by given values": weighted_pagerank,
+    "residual pagerank": lambda g, **how: dr.pagerank(g, method="delta", **how),
+    "residual pagerank by edges": lambda g, **how: dr.pagerank(g, method="delta", weight=None, **how),
+    "personalized_pagerank": lambda g, **how: dr.personalized_pagerank(g, [1, 5, 9], **how),
+    "more seeds than run at once": lambda g, **how: dr.personalized_pagerank(g, range(1, 11), weight=None, **how),
+    "spmv": lambda g, **how: dr.spmv(g, np.arange(g.num_vertices) / 7, **how),
+    "hits": dr.hits,
+    "k_core": lambda g, **how: dr.k_core(g, 3, **how),
+    "the densest core": dr.k_core,
+    "maximal_independent_set": dr.maximal_independent_set,
+    "clustering": dr.clustering,
+    "transitivity": dr.transitivity,
+    "strongly_connected_components": dr.strongly_connected_components,
+    "closeness": lambda g, **how: dr.closeness(g, sources=range(1, 71), **how),
+    "closeness in small groups": lambda g, **how: dr.closeness(g, k=150, seed=2, memory=250_000, **how),
+    "harmonic": lambda g, **how: dr.harmonic(g, nbunch=[1, 5], **how),
+    "harmonic from some": lambda g, **how: dr.harmonic(g, nbunch=[1, 5], sources=range(70), **how),
+    "harmonic from a sample": lambda g, **how: dr.harmonic(g, k=70, seed=1, **how),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_answers_are_the_same_wherever_they_are_left(name: str) -> None:
+    call, g = CALLS[name], graph()
+    expected = call(g, device="numpy")
+    for _ in range(2):  # the second run finds memory and copies of the first
+        kept, copied = call(g, device="cuda", keep_on_device=True), call(g, device="cuda")
+        field = next(name for name in kept if name != "source")
+        assert hasattr(kept[field], "__cuda_array_interface__")
+        assert isinstance(copied[field], np.ndarray)
+        for found in (kept.to_host(), copied):
+            np.testing.assert_allclose(found[field], expected[field], rtol=1e-4, atol=2e-6)
+        kept.verify()
+        copied.verify()
+
+
+def test_arguments_may_lie_on_the_device() -> None:
+    import cupy
+
+    g = graph()
+    x = np.linspace(0, 1, g.num_vertices)
+    expected = dr.spmv(g, x, device="numpy").y
+    for device in ("cuda", "numpy"):  # from which it is copied to the host
+        result = dr.spmv(g, cupy.asarray(x), device=device)
+        np.testing.assert_allclose(result.y, expected, rtol=1e-12)
+        result.verify()
+    ranks = dr.pagerank(g, personalization=cupy.asarray(x), device="cuda")
+    np.testing.assert_allclose(ranks.rank, dr.pagerank(g, personalization=x, device="numpy").rank, rtol=1e-5)
+    ranks.verify()
+    with pytest.raises(dr.DromosError, match="not finite"):
+        dr.spmv(g, cupy.full(g.num_vertices, np.inf), device="cuda")
+
+
+def test_hits_of_a_directed_graph_stay_on_the_device_between_products() -> None:
+    g = dr.generators.rmat(8, 8, seed=4)
+    kept = dr.hits(g, device="cuda", keep_on_device=True)
+    assert hasattr(kept.hub, "__cuda_array_interface__")
+    np.testing.assert_allclose(kept.to_host().authority, dr.hits(g, device="numpy").authority, atol=1e-7)
+
+
 @pytest.mark.parametrize("shape", [0, 10, 5_000_001, (3, 2_000_003)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_arrays_of_all_sizes_are_copied_as_they_are(shape: Any, dtype: type) -> None:

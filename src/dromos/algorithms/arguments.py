@@ -14,6 +14,7 @@ from dromos.graph.build import expand_sources
 from dromos.graph.derived import derived
 from dromos.graph.slices import GraphSlice
 from dromos.graph.weight_range import range_of_weights
+from dromos.runner import Session, array_module
 
 __all__ = [
     "count_of",
@@ -140,8 +141,10 @@ def sources_of_arcs(graph: Graph) -> Array:
     return expand_sources(graph.offsets, graph.targets.dtype)
 
 
-def vertex_values(graph: Graph, given: Mapping[Any, float] | Any, name: str) -> Array:
+def vertex_values(graph: Graph, given: Mapping[Any, float] | Any, name: str, session: Session | None = None) -> Array:
     """Numbers by vertex: an array with one each, or a mapping from vertices (labels or ids), 0 for those left out.
+
+    An array on a GPU stays there. With a ``session``, others are brought to where its programs read them.
 
     >>> vertex_values(Graph.from_edges(["a"], ["b"]), {"b": 2}, "personalization").tolist()
     [0.0, 2.0]
@@ -153,14 +156,23 @@ def vertex_values(graph: Graph, given: Mapping[Any, float] | Any, name: str) -> 
             values[graph.vertex_id(vertex)] = value
     else:
         try:
-            values = np.asarray(given, dtype=np.float64)
+            values = array_module(given).asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidArgumentError(f"{name} is neither a mapping from vertices to numbers nor an array") from None
         if values.shape != (n,):
             raise InvalidArgumentError(f"{name} has shape {values.shape}, but the graph has {n:,} vertices")
-    if not np.isfinite(values).all():
+    if session is not None:
+        values = session.placed(values)
+    if not _is_finite(values):
         raise InvalidArgumentError(f"{name} holds a number that is not finite")
     return values
+
+
+def _is_finite(values: Array) -> bool:
+    """Whether no number is infinite or NaN; then their sum is so too, unless it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(values.sum())
+    return bool(np.isfinite(total)) or bool(array_module(values).isfinite(values).all())
 
 
 def finite(value: float, name: str, low: float, high: float) -> float:

@@ -24,7 +24,7 @@ from dromos.algorithms.sssp import as_float, distance_type, sssp_program
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import DeviceOptions, Result, Session
+from dromos.runner import DeviceOptions, Result, Session, array_module
 
 __all__ = ["ClosenessResult", "closeness", "verify"]
 
@@ -84,7 +84,7 @@ def closeness(
         sums = sums_from(session, graph, chosen, grouping, memory)
     return session.result(
         ClosenessResult,
-        {"centrality": _centrality(sums.reached, sums.distance_sum, sums.others, wf_improved)},
+        {"centrality": session.for_caller(_centrality(sums.reached, sums.distance_sum, sums.others, wf_improved))},
         values=sharing_values(sums.searched),
         verifier=lambda result: verify(graph, chosen, result["centrality"], wf_improved),
     )
@@ -114,9 +114,15 @@ def _weighted_sums(session: Session, graph: Graph, sources: Array | None) -> tup
 
 
 def _centrality(reached: Array, far: Array, others: Array, wf_improved: bool) -> Array:
-    mean_inverse = np.divide(reached, far, out=np.zeros(len(far)), where=far > 0)
-    share = np.divide(reached, others, out=np.zeros(len(far)), where=others > 0)
-    return mean_inverse * share if wf_improved else mean_inverse
+    mean_inverse = _quotient(reached, far)
+    return mean_inverse * _quotient(reached, others) if wf_improved else mean_inverse
+
+
+def _quotient(above: Array, below: Array) -> Array:
+    """0 where there is nothing to divide by."""
+    module = array_module(above)
+    found: Array = module.where(below > 0, above / module.where(below > 0, below, 1), 0.0)
+    return found
 
 
 def verify(

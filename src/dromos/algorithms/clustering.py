@@ -23,7 +23,7 @@ from dromos.algorithms.triangles import verify as verify_triangles
 from dromos.algorithms.verifying import matrix, nowhere
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["ClusteringResult", "clustering", "verify", "verify_walks"]
 
@@ -51,11 +51,15 @@ def clustering(graph: Graph, weight: str | None = None, **how: Unpack[Options]) 
     session = Session("clustering", graph, **how)
     if graph.directed or with_weight(graph, weight).weights is not None:
         return _by_walks(session, graph, weight)
-    found = triangle_counts(session, graph)
-    share = found["triangles"] / np.maximum(_pairs(found["degree"]), 1)
+    session.keep_between_runs()
+    found = triangle_counts(session, graph, keep_on_device=True)
+    counts = found["triangles"]
+    module = array_module(counts)
+    degree = found["degree"] if module is np else session.shared(found["degree"])
+    share = counts / module.maximum(_pairs(degree), 1)
     return session.result(
         ClusteringResult,
-        {"clustering": share},
+        {"clustering": session.for_caller(share)},
         values={"average": float(share.mean()) if len(share) else 0.0},
         verifier=lambda result: verify(simple(graph), result["clustering"]),
     )

@@ -22,7 +22,7 @@ from dromos.parallel import in_blocks
 from dromos.plan.cost import Cost, SplitCost
 from dromos.runner import Options, Result, Session, array_module, on_host
 
-__all__ = ["Components", "ComponentsResult", "component_sizes", "connected_components", "verify"]
+__all__ = ["Components", "ComponentsResult", "component_count", "component_sizes", "connected_components", "verify"]
 
 COST: Final = Cost(passes=1, split=SplitCost(arcs=0, vertices=0.82, crossing=53, steps=2.6))
 
@@ -68,7 +68,7 @@ def connected_components(graph: Graph, **how: Unpack[Options]) -> ComponentsResu
     if fields is None:
         fields = session.run(Components(), symmetric(graph), keep_on_device=True).fields
     label = fields["label"]
-    count = int(fields["count"]) if "count" in fields else _number(label)  # a kernel that knows it saves a pass
+    count = int(fields["count"]) if "count" in fields else component_count(label)  # a kernel that knows it saves a pass
     return session.result(
         ComponentsResult,
         {"label": label, "size": lambda: component_sizes(on_host(label))},
@@ -88,8 +88,12 @@ def component_sizes(label: Array) -> Array:
     return sizes
 
 
-def _number(label: Array) -> int:
-    """How many vertices are labelled with their own id."""
+def component_count(label: Array) -> int:
+    """How many vertices are labelled with their own id.
+
+    >>> component_count(np.array([0, 1, 1]))
+    2
+    """
     module = array_module(label)
     if module is not np:  # on a device
         return int((label == module.arange(len(label), dtype=label.dtype)).sum())

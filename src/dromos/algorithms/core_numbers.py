@@ -25,24 +25,23 @@ from dromos.graph.derived import derived
 from dromos.plan.cost import Cost
 from dromos.runner import Options, Result, Session
 
-__all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "peeled_graph", "verify"]
+__all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "degeneracy", "peeled_graph", "verify"]
 
 COST: Final = Cost(passes=3)
 
 
 class Peel(dr.Program):
-    """A vertex with fewer than ``k`` neighbours left leaves, and tells them. ``degree`` -1 has left before."""
+    """A vertex with fewer than ``k`` neighbours left leaves, and tells them."""
 
     k = dr.param(int)
-    degree = dr.vertex_param(np.int64)
     left = dr.field(np.int64)
     combine = dr.SUM
 
     def init(self, v: Any) -> Any:
-        return v.degree
+        return v.out_degree
 
     def start(self, v: Any) -> Any:
-        return (v.degree >= 0) & (v.degree < self.k)
+        return v.out_degree < self.k
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
         return 1
@@ -146,14 +145,27 @@ def core_numbers(graph: Graph, **how: Unpack[Options]) -> CoreNumbersResult:
     """
     session = Session("core_numbers", graph, **how)
     on = peeled_graph(graph)
-    fields = session.native("cores", on, keep_on_device=True)
-    core = _peel(session, on) if fields is None else fields["core"]
+    core = _cores(session, on)
     return session.result(
         CoreNumbersResult,
         {"core": core},
-        values={"degeneracy": int(core.max()) if len(core) else 0},
+        values={"degeneracy": _greatest(core)},
         verifier=lambda result: verify(on, result["core"]),
     )
+
+
+def degeneracy(session: Session, graph: Graph) -> int:
+    """The greatest core number of an undirected simple graph."""
+    return _greatest(_cores(session, graph))
+
+
+def _cores(session: Session, graph: Graph) -> Array:
+    fields = session.native("cores", graph, keep_on_device=True)
+    return _peel(session, graph) if fields is None else fields["core"]
+
+
+def _greatest(core: Array) -> int:
+    return int(core.max()) if len(core) else 0
 
 
 def _peel(session: Session, graph: Graph) -> Array:

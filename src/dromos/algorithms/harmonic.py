@@ -14,13 +14,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dromos.algorithms.many.centrality import sampled, sums_from, sums_to
+from dromos.algorithms.many.centrality import sampled, searched_from, sums_from
 from dromos.algorithms.many.sources import chosen_sources, vertex_ids
 from dromos.algorithms.multi_source_bfs import sharing_values
 from dromos.algorithms.verifying import nowhere
 from dromos.dtypes import Array
+from dromos.engines.cpu.memory import reused_empty
 from dromos.graph import Graph
-from dromos.runner import DeviceOptions, Result, Session
+from dromos.runner import DeviceOptions, Result, Session, array_module, on_host
 
 __all__ = ["HarmonicResult", "harmonic", "verify"]
 
@@ -67,23 +68,28 @@ def harmonic(
     n = graph.num_vertices
     wanted = None if nbunch is None else vertex_ids(graph, nbunch, "nbunch")
     chosen = chosen_sources(graph, k, sources, seed)
-    scale = np.ones(n)
+    scale: Array = np.broadcast_to(np.float64(1), n)
     if chosen is None:
-        sums = sums_to(session, graph, np.arange(n) if wanted is None else wanted, grouping, memory)
+        searched = searched_from(session, graph, np.arange(n) if wanted is None else wanted, grouping, memory)
+        centrality = few = searched.inverse_sum
     else:
         sums = sums_from(session, graph, chosen, grouping, memory)
+        searched, centrality = sums.searched, sums.inverse_sum
+        module = array_module(centrality)
         if k is not None:
-            scale = np.divide(n - 1, sums.others, out=np.zeros(n), where=sums.others > 0)
-    centrality = sums.inverse_sum * scale
+            scale = module.where(sums.others > 0, (n - 1) / module.maximum(sums.others, 1), 0.0)
+            centrality = centrality * scale
+        few = centrality if wanted is None else on_host(centrality[module.asarray(wanted)])
     if wanted is not None:
-        outside = np.ones(n, dtype=bool)
-        outside[wanted] = False
-        centrality[outside] = np.nan
+        module = session.results_module
+        centrality = reused_empty(n, np.float64) if module is np else module.empty(n)
+        centrality.fill(np.nan)
+        centrality[module.asarray(wanted)] = module.asarray(few)
     return session.result(
         HarmonicResult,
-        {"centrality": centrality},
-        values=sharing_values(sums.searched),
-        verifier=lambda result: verify(graph, chosen, result["centrality"], scale),
+        {"centrality": session.for_caller(centrality)},
+        values=sharing_values(searched),
+        verifier=lambda result: verify(graph, chosen, result["centrality"], on_host(scale)),
     )
 
 

@@ -5,17 +5,19 @@ by good hubs, in proportion to weights. In an undirected graph they are the same
 without edges gives every vertex the same share. Where the greatest singular value is not unique, the answer is the one
 that equal shares lead to.
 
-A composition of programs: authorities are the sum of hubs along edges, hubs that of authorities against them, until
-both change by less than ``tol`` in sum. On an engine with a kernel for products, Lanczos' method finds the hubs that
-the last of these steps start from. Kleinberg, "Authoritative sources in a hyperlinked environment", 1999.
+Authorities are the sum of hubs along edges, hubs that of authorities against them, until both change by less than
+``tol`` in sum: a composition of programs, or one program where every edge goes both ways. On an engine with a kernel
+for products, Lanczos' method finds the hubs that the last of these steps start from. Kleinberg, "Authoritative sources
+in a hyperlinked environment", 1999.
 """
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
+import dromos.program as dr
 from dromos.algorithms.arguments import count_of, finite, weight_range, weighted
 from dromos.algorithms.lanczos import Products, kept_vectors, ritz_vector
 from dromos.algorithms.limits import check_on_limit, settled
@@ -25,7 +27,55 @@ from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session, array_module
 
-__all__ = ["HITSResult", "hits", "verify"]
+__all__ = ["HITSResult", "Mutual", "hits", "verify"]
+
+
+class Mutual(dr.Program):
+    """Hubs and authorities in turn, where every edge goes both ways: each vector is the last one times the matrix.
+
+    A vector's sum is known one superstep after the vector. So ``raw`` is the newest vector, not yet scaled, and
+    ``last``, ``before`` and ``earlier`` are shares: after an even superstep hubs, authorities, and the hubs before.
+    """
+
+    tolerance = dr.param(float)
+    raw = dr.field(np.float64)
+    last = dr.field(np.float64)
+    before = dr.field(np.float64)
+    earlier = dr.field(np.float64)
+    combine = dr.SUM
+    update_on = "all"
+
+    @dr.reduction(dr.SUM)
+    def total(self, v: Any) -> Any:
+        return v.raw
+
+    @dr.reduction(dr.SUM)
+    def newer_change(self, old: Any, new: Any) -> Any:
+        return abs(new.last - new.earlier)
+
+    @dr.reduction(dr.SUM)
+    def older_change(self, old: Any, new: Any) -> Any:
+        return abs(new.before - old.earlier)
+
+    def share(self, v: Any) -> Any:
+        return dr.where(self.total > 0, v.raw / self.total, 1 / self.num_vertices)
+
+    def init(self, v: Any) -> Any:
+        same = 1 / self.num_vertices
+        return {"raw": same, "last": same, "before": same, "earlier": same}
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return edge.weight * self.share(u)
+
+    def update(self, v: Any, message: Any) -> Any:
+        return {"raw": message, "last": self.share(v), "before": v.last, "earlier": v.before}
+
+    def active(self, old: Any, new: Any) -> Any:
+        return True
+
+    def converged(self) -> Any:
+        change = dr.maximum(self.newer_change, self.older_change)
+        return (change < self.tolerance) & (self.superstep > 0) & (self.superstep % 2 == 0)
 
 
 class HITSResult(Result):
@@ -68,6 +118,10 @@ def hits(
         done = True
     elif session.has_native("product"):
         hub, authority, done = _by_lanczos(session, on, tolerance, limit)
+    elif on.known_flags.symmetric:
+        outcome = session.run(Mutual(tolerance=tolerance), on, max_iter=2 * limit + 1, keep_on_device=True)
+        hub, authority = outcome.fields["last"], outcome.fields["before"]
+        done = outcome.finished == "converged"
     else:
         hub, authority, done = _by_programs(session, on, tolerance, limit)
     session.finished = "converged" if done else ""
@@ -86,14 +140,17 @@ def _by_programs(session: Session, on: Graph, tolerance: float, limit: int) -> t
     n, back = on.num_vertices, on.transpose
     hub = authority = np.full(n, 1 / n)
     session.keep_between_runs()
-    product = SpMV(x=hub)
     for _ in range(limit):
         before = hub, authority
-        authority = _shares(session.run(product.given(x=hub), on, keep_on_device=True).fields["y"])
-        hub = _shares(session.run(product.given(x=authority), back, keep_on_device=True).fields["y"])
+        authority = _shares(_product(session, on, hub))
+        hub = _shares(_product(session, back, authority))
         if max(_change(*pair) for pair in zip(before, (hub, authority), strict=True)) < tolerance:
             return hub, authority, True
     return hub, authority, False
+
+
+def _product(session: Session, graph: Graph, values: Array) -> Array:
+    return session.run(session.program(SpMV, x=values), graph, keep_on_device=True).fields["y"]
 
 
 def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> tuple[Array, Array, bool]:

@@ -16,7 +16,7 @@ from typing import Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import count_of, sources_of_arcs
-from dromos.algorithms.core_numbers import Peel, core_numbers, peeled_graph
+from dromos.algorithms.core_numbers import Peel, degeneracy, peeled_graph
 from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -48,13 +48,17 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
     ([True, True, True, False], [2, 2, 2, 0], 3)
     """
     session = Session("k_core", graph, **how)
-    wanted = core_numbers(graph, **how).degeneracy if k is None else count_of(k, "k")
     on = peeled_graph(graph)
-    left = session.run(Peel(k=wanted, degree=on.out_degree), on, keep_on_device=True).fields["left"]
+    session.keep_between_runs()
+    wanted = degeneracy(session, on) if k is None else count_of(k, "k")
+    left = session.run(Peel(k=wanted), on, keep_on_device=True).fields["left"]
     member, module = left >= wanted, array_module(left)
     return session.result(
         KCoreResult,
-        {"member": member, "degree": module.where(member, left, 0)},
+        {
+            "member": session.for_caller(member),
+            "degree": lambda: session.for_caller(module.where(member, left, 0)),
+        },
         values={"count": int(module.count_nonzero(member)), "k": wanted},
         verifier=lambda result: verify(on, wanted, result["member"], result["degree"]),
     )

@@ -96,13 +96,14 @@ def katz(
     check_on_limit(on_limit)
     if graph.num_vertices == 0:
         return session.result(KatzResult, {"centrality": np.empty(0)}, verifier=lambda result: None)
+    session.keep_between_runs()
     outcome = session.run(Katz(**params), on, max_iter=limit, keep_on_device=True)
     found = outcome.fields["centrality"]
-    length = float(array_module(found).linalg.norm(found)) if normalized and found.any() else 1.0
+    length = (float(array_module(found).linalg.norm(found)) or 1.0) if normalized else 1.0
     promised = tol if outcome.finished == "converged" else np.inf
     result = session.result(
         KatzResult,
-        {"centrality": found / length},
+        {"centrality": session.for_caller(found / length)},
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )
     trouble = f"katz: the centralities still change by {tol:g} or more in sum"

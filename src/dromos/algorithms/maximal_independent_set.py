@@ -4,10 +4,10 @@ Returns ``member`` (whether the vertex is in the set) and the number of members,
 neighbours, and every other vertex has a member next to it. Self-loops are left out; the direction of edges is not
 looked at.
 
-One program: every vertex has a random priority, a permutation drawn from ``seed``. A vertex that has the highest
-priority of all undecided ones around it joins, and those next to a member leave. The set is the same on every path and
-device. Luby, "A simple parallel algorithm for the maximal independent set problem", 1986; Blelloch, Fineman and Shun,
-"Greedy sequential maximal independent set and matching are parallel on average", 2012.
+One program: every vertex has a random priority, drawn from ``seed``, of which no two are the same. A vertex that has
+the highest priority of all undecided ones around it joins, and those next to a member leave. The set is the same on
+every path and device. Luby, "A simple parallel algorithm for the maximal independent set problem", 1986; Blelloch,
+Fineman and Shun, "Greedy sequential maximal independent set and matching are parallel on average", 2012.
 """
 
 from __future__ import annotations
@@ -26,27 +26,39 @@ from dromos.runner import Options, Result, Session, array_module
 __all__ = ["IndependentSet", "IndependentSetResult", "maximal_independent_set", "verify"]
 
 _UNDECIDED, _MEMBER, _OUT = 0, 1, 2
+_DRAWS = 1 << 30
 
 
 class IndependentSet(dr.Program):
-    """Undecided vertices send their rank; one that joins sends more than any, and one that leaves 0, both once."""
+    """Undecided vertices send their rank; one that joins sends more than any, and one that leaves 0, both once.
 
-    rank = dr.vertex_param(np.int64)
+    A rank is a draw, and among equal draws the vertex: no two are the same, for up to 2^33 vertices.
+    """
+
+    seed = dr.param(int)
+    rank = dr.field(np.int64)
     state = dr.field(np.int8)
     combine = dr.MAX
 
     def init(self, v: Any) -> Any:
-        return dr.where(v.out_degree == 0, _MEMBER, _UNDECIDED)
+        draw = dr.cast(dr.random(v.id, self.seed) * _DRAWS, np.int64)
+        return {
+            "rank": draw * self.num_vertices + v.id + 1,
+            "state": dr.where(v.out_degree == 0, _MEMBER, _UNDECIDED),
+        }
 
     def wants(self, v: Any) -> Any:
         return v.state == _UNDECIDED
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        return dr.where(u.state == _MEMBER, self.num_vertices + 1, dr.where(u.state == _OUT, 0, u.rank))
+        return dr.where(u.state == _MEMBER, self.above_all(), dr.where(u.state == _OUT, 0, u.rank))
+
+    def above_all(self) -> Any:
+        return self.num_vertices * _DRAWS + 1
 
     def update(self, v: Any, message: Any) -> Any:
-        decided = dr.where(message > self.num_vertices, _OUT, dr.where(message < v.rank, _MEMBER, _UNDECIDED))
-        return dr.where(v.state == _UNDECIDED, decided, v.state)
+        decided = dr.where(message == self.above_all(), _OUT, dr.where(message < v.rank, _MEMBER, _UNDECIDED))
+        return {"state": dr.where(v.state == _UNDECIDED, decided, v.state)}
 
     def active(self, old: Any, new: Any) -> Any:
         return old.state == _UNDECIDED
@@ -74,12 +86,13 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     """
     session = Session("maximal_independent_set", graph, **how)
     on = symmetric(simple(graph))
-    priority = np.random.default_rng(count_of(seed, "seed")).permutation(graph.num_vertices) + 1
-    state = session.run(IndependentSet(rank=priority), on, keep_on_device=True).fields["state"]
+    program = IndependentSet(seed=count_of(seed, "seed") % (1 << 63))
+    session.keep_between_runs()
+    state = session.run(program, on, keep_on_device=True).fields["state"]
     member = state == _MEMBER
     return session.result(
         IndependentSetResult,
-        {"member": member},
+        {"member": session.for_caller(member)},
         values={"count": int(array_module(member).count_nonzero(member))},
         verifier=lambda result: verify(on, result["member"]),
     )

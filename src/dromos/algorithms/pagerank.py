@@ -13,8 +13,7 @@ Page, Brin, Motwani and Winograd, "The PageRank citation ranking", 1999.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -32,13 +31,14 @@ from dromos.algorithms.arguments import (
     weighted,
 )
 from dromos.algorithms.limits import check_on_limit, settled
+from dromos.algorithms.pagerank_programs import pagerank_program, restart_program
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.identity_cache import IdentityCache
 from dromos.plan.cost import Cost, SplitCost
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
@@ -49,91 +49,6 @@ COST: Final = Cost(passes=20, split=ITERATION.times(20))
 METHODS = ("power", "delta")
 _ITERATIONS = 100
 _kept: Final = IdentityCache()  # sums of weights cost a pass over all of them
-
-
-class _PageRank(dr.Program):
-    """Every vertex the same: where walkers start, and where they jump to."""
-
-    number: DTypeLike = np.float64
-    """The type of ranks, and so of the messages, which are most of what is moved."""
-    alpha = dr.param(float)
-    tolerance = dr.param(float)
-    combine = dr.SUM
-
-    @dr.reduction(dr.SUM)
-    def dangling(self, v: Any) -> Any:
-        return dr.where(self.is_dangling(v), dr.cast(v.rank, np.float64), 0.0)
-
-    @dr.reduction(dr.SUM)
-    def change(self, old: Any, new: Any) -> Any:
-        return dr.cast(abs(new.rank - old.rank), np.float64)
-
-    def is_dangling(self, v: Any) -> Any:
-        return v.out_degree == 0
-
-    def share(self, u: Any, edge: Any) -> Any:
-        return u.rank / dr.cast(u.out_degree, self.number)
-
-    def begin(self, v: Any) -> Any:
-        return 1 / self.num_vertices
-
-    jump = sink = begin
-
-    def init(self, v: Any) -> Any:
-        return {"rank": self.begin(v)}
-
-    def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        return self.share(u, edge)
-
-    def update(self, v: Any, message: Any) -> Any:
-        jumped = self.alpha * self.dangling * self.sink(v) + (1 - self.alpha) * self.jump(v)
-        return {"rank": dr.cast(self.alpha, self.number) * message + dr.cast(jumped, self.number)}
-
-    def active(self, old: Any, new: Any) -> Any:
-        return True
-
-    def converged(self) -> Any:
-        return self.change < self.tolerance
-
-
-class _Weighted(_PageRank):
-    """Edges in proportion to their weights; ``strength`` is their sum at each vertex."""
-
-    strength = dr.vertex_param(np.float64)
-
-    def is_dangling(self, v: Any) -> Any:
-        return v.strength == 0
-
-    def share(self, u: Any, edge: Any) -> Any:
-        return dr.cast(dr.where(u.strength == 0, 0.0, u.rank * edge.weight / u.strength), self.number)
-
-
-class _Personal(_PageRank):
-    """Start, jump and the way out of dead ends given by vertex."""
-
-    started = dr.vertex_param(np.float64)
-    jumped = dr.vertex_param(np.float64)
-    sunk = dr.vertex_param(np.float64)
-
-    def begin(self, v: Any) -> Any:
-        return v.started
-
-    def jump(self, v: Any) -> Any:
-        return v.jumped
-
-    def sink(self, v: Any) -> Any:
-        return v.sunk
-
-
-class _PersonalWeighted(_Personal, _Weighted):
-    """Both."""
-
-
-@cache
-def pagerank_program(personal: bool = False, weights: bool = False, dtype: DTypeLike = np.float64) -> type[dr.Program]:
-    """The program for ranks of ``dtype``: with or without values by vertex, with or without weights."""
-    base = (_PersonalWeighted if weights else _Personal) if personal else (_Weighted if weights else _PageRank)
-    return type("PageRank", (base,), {"rank": dr.field(dtype), "number": dtype})
 
 
 class PageRankResult(Result):
@@ -194,7 +109,7 @@ def pagerank(
             finite(alpha, "alpha", 0, 1), finite(tol, "tol", 0, np.inf), nstart, dangling, number
         )
     return _run(
-        "pagerank", graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, number, on_limit, how,
+        graph, alpha, personalization, max_iter, tol, nstart, weight, dangling, number, on_limit, how,
         method=method,
     )  # fmt: skip
 
@@ -223,10 +138,19 @@ def random_walk_with_restart(
     [0.345, 0.459, 0.195]
     """
     alpha = 1 - finite(restart, "restart", 0, 1)
-    jumps = np.zeros(graph.num_vertices)
-    jumps[graph.vertex_id(source)] = 1
-    name = "random_walk_with_restart"
-    return _run(name, graph, alpha, jumps, max_iter, tol, None, weight, None, np.dtype(np.float64), on_limit, how)
+    session = Session("random_walk_with_restart", graph, **how)
+    on, limit = weighted(graph, weight), count_of(max_iter, "max_iter")
+    weight_range(on, negative=False, infinite=False)
+    check_on_limit(on_limit)
+    root = graph.vertex_id(source)
+    params = {"alpha": alpha, "tolerance": finite(tol, "tol", 0, np.inf), "source": root}
+
+    def jumps() -> tuple[Array, Array]:
+        there = np.zeros(graph.num_vertices)
+        there[root] = 1
+        return there, there
+
+    return _power(session, on, restart_program(on.weights is not None), params, jumps, on_limit, limit)
 
 
 def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
@@ -240,7 +164,6 @@ def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def _run(
-    name: str,
     graph: Graph,
     alpha: float,
     personalization: Any,
@@ -255,7 +178,7 @@ def _run(
     *,
     method: str = "power",
 ) -> PageRankResult:
-    session = Session(name, graph, **how)
+    session = Session("pagerank", graph, **how)
     n, on = graph.num_vertices, weighted(graph, weight)
     weight_range(on, negative=False, infinite=False)
     limit = _ITERATIONS if max_iter is None else count_of(max_iter, "max_iter")
@@ -270,23 +193,41 @@ def _run(
     sunk = jumped if dangling is None else _shares(graph, dangling, "dangling")
     started = _shares(graph, nstart, "nstart")
     personal = any(given is not None for given in (personalization, nstart, dangling))
-    strength = None if on.weights is None else out_strength(on)
+
+    def jumps() -> tuple[Array, Array]:
+        return on_host(jumped), on_host(sunk)
+
     if method == "delta":
-        most = None if max_iter is None else limit
+        most, strength = None if max_iter is None else limit, None if on.weights is None else out_strength(on)
         found = residual_pagerank.residual_ranks(
             session, on, alpha, tol, jumped, strength, personal=personal, max_iter=most
         )
         session.finished = "converged" if found.change <= tol else ""
         promised = min(tol, found.change) if session.finished else found.change
-        return _settled(session, {"rank": found.rank}, on, alpha, jumped, sunk, promised, on_limit, limit, tol)
+        rank = session.for_caller(found.rank)
+        return _settled(session, {"rank": rank}, on, alpha, jumps, promised, on_limit, limit, tol)
     if personal:
         params |= {"started": started, "jumped": jumped, "sunk": sunk}
-    if strength is not None:
-        params["strength"] = strength
-    program = pagerank_program(personal, strength is not None, dtype)(**params)
-    outcome = session.run(program, on, max_iter=limit, keep_on_device=True, is_answer=True)
+    program = pagerank_program(personal, on.weights is not None, dtype)
+    return _power(session, on, program, params, jumps, on_limit, limit)
+
+
+def _power(
+    session: Session,
+    on: Graph,
+    program: type[dr.Program],
+    params: dict[str, Any],
+    jumps: Callable[[], tuple[Array, Array]],
+    on_limit: str,
+    limit: int,
+) -> PageRankResult:
+    """By the power iteration; ``jumps`` tells where all vertices jump to, and where those without out-edges do."""
+    alpha, tol = params["alpha"], params["tolerance"]
+    if on.weights is not None:
+        params["strength"] = session.shared(out_strength(on))
+    outcome = session.run(session.program(program, **params), on, max_iter=limit, keep_on_device=True, is_answer=True)
     promised = tol if outcome.finished == "converged" else 2 * alpha**outcome.supersteps
-    return _settled(session, outcome.fields, on, alpha, jumped, sunk, promised, on_limit, limit, tol)
+    return _settled(session, outcome.fields, on, alpha, jumps, promised, on_limit, limit, tol)
 
 
 def _settled(
@@ -294,8 +235,7 @@ def _settled(
     fields: Mapping[str, Array],
     on: Graph,
     alpha: float,
-    jumped: Array,
-    sunk: Array,
+    jumps: Callable[[], tuple[Array, Array]],
     promised: float,
     on_limit: str,
     limit: int,
@@ -305,7 +245,7 @@ def _settled(
     result = session.result(
         PageRankResult,
         fields,
-        verifier=lambda result: verify(on, result["rank"], alpha, jumped, sunk, tolerance=promised),
+        verifier=lambda result: verify(on, result["rank"], alpha, *jumps(), tolerance=promised),
     )
     trouble = f"{session.name}: the ranks still change by {tol:g} or more in sum"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")

@@ -25,7 +25,7 @@ from dromos.algorithms.pagerank import verify as verify_row
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["PersonalizedPageRankResult", "personalized_pagerank", "seeds_program", "verify"]
 
@@ -34,8 +34,8 @@ _CHECKED = 16
 
 
 @cache
-def seeds_program(lanes: int) -> type[dr.Program]:
-    """The program for ``lanes`` seeds at once.
+def seeds_program(lanes: int, weights: bool = False) -> type[dr.Program]:
+    """The program for ``lanes`` seeds at once, with or without weights.
 
     The whole walker starts at the seed: changes then sum to zero, and die out as fast as the graph mixes, not only by
     ``alpha`` in each step. What is lost at vertices without out-edges is not sent back while it runs: that would only
@@ -46,7 +46,6 @@ def seeds_program(lanes: int) -> type[dr.Program]:
         alpha = dr.param(float)
         tolerance = dr.param(float)
         seeds = dr.param(int, size=lanes)
-        share = dr.vertex_param(np.float64)
         rank = dr.field(np.float64, size=lanes)
         combine = dr.SUM
 
@@ -61,7 +60,10 @@ def seeds_program(lanes: int) -> type[dr.Program]:
             return {"rank": dr.where(self.seeds == v.id, 1.0, 0.0)}
 
         def compute(self, u: Any, edge: Any, v: Any) -> Any:
-            return u.rank * (edge.weight * u.share)
+            return u.rank * self.share(u, edge)
+
+        def share(self, u: Any, edge: Any) -> Any:
+            return 1.0 / u.out_degree
 
         def update(self, v: Any, message: Any) -> Any:
             return {"rank": self.alpha * message + dr.where(self.seeds == v.id, 1 - self.alpha, 0.0)}
@@ -72,7 +74,13 @@ def seeds_program(lanes: int) -> type[dr.Program]:
         def converged(self) -> Any:
             return self.change < self.tolerance
 
-    return Seeds
+    class WeightedSeeds(Seeds):
+        strength = dr.vertex_param(np.float64)
+
+        def share(self, u: Any, edge: Any) -> Any:
+            return dr.where(u.strength == 0, 0.0, edge.weight / u.strength)
+
+    return WeightedSeeds if weights else Seeds
 
 
 class PersonalizedPageRankResult(Result):
@@ -115,20 +123,22 @@ def personalized_pagerank(
     tolerance = finite(tol, "tol", 0, np.inf)
     check_on_limit(on_limit)
     ids = vertex_ids(graph, sources, "sources")
-    strength = on.out_degree.astype(np.float64) if on.weights is None else out_strength(on)
-    inverse = np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
-    rank = np.empty((len(ids), graph.num_vertices))
-    settled_all = True
+    session.keep_between_runs()
+    # scaling to a sum of 1 may enlarge a change by as much as what was lost
+    params: dict[str, Any] = {"alpha": share, "tolerance": tolerance * (1 - share) / 2}
+    if on.weights is not None:
+        params["strength"] = session.shared(out_strength(on))
     width = _LANES[0] if len(ids) <= _LANES[0] else _LANES[1]
+    program = seeds_program(width, on.weights is not None)
+    rows: list[Array] = []
+    settled_all = True
     for begin in range(0, len(ids), width):
         group = ids[begin : begin + width]
         lanes = np.concatenate([group, np.repeat(group[-1:], width - len(group))])
-        # scaling to a sum of 1 may enlarge a change by as much as what was lost
-        params = {"alpha": share, "tolerance": tolerance * (1 - share) / 2, "seeds": lanes, "share": inverse}
-        outcome = session.run(seeds_program(width)(**params), on, max_iter=limit)
-        found = outcome.fields["rank"][:, : len(group)].T
-        rank[begin : begin + width] = found / found.sum(axis=1, keepdims=True)
+        outcome = session.run(session.program(program, seeds=lanes, **params), on, max_iter=limit, keep_on_device=True)
+        rows.append(session.for_caller(_scaled(outcome.fields["rank"], len(group))))
         settled_all &= outcome.finished == "converged"
+    rank = _joined(rows, graph.num_vertices)
     session.finished = "converged" if settled_all else ""
     promised = tolerance if settled_all else np.inf
     result = session.result(
@@ -140,6 +150,26 @@ def personalized_pagerank(
     )
     trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in sum"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
+
+
+def _scaled(rank: Array, seeds: int) -> Array:
+    """A row for each of the first ``seeds`` lanes, with a sum of 1."""
+    rows: Array = array_module(rank).ascontiguousarray(rank[:, :seeds].T)
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows
+
+
+def _joined(groups: list[Array], vertices: int) -> Array:
+    """The rows of all groups; each group is let go when its rows are copied."""
+    if len(groups) < 2:
+        return groups[0] if groups else np.empty((0, vertices))
+    rank: Array = array_module(groups[0]).empty((sum(map(len, groups)), vertices))
+    begin = 0
+    while groups:
+        group = groups.pop(0)
+        rank[begin : begin + len(group)] = group
+        begin += len(group)
+    return rank
 
 
 def verify(graph: Graph, sources: Array, rank: Array, alpha: float, *, tolerance: float) -> None:

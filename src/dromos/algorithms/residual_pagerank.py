@@ -28,7 +28,7 @@ from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.program import Program
-from dromos.runner import Session
+from dromos.runner import Session, on_host
 
 __all__ = ["Ranks", "check_arguments", "residual_ranks", "sending_program"]
 
@@ -173,23 +173,28 @@ def residual_ranks(
     max_iter: int | None,
 ) -> Ranks:
     """The ranks on ``graph``; ``jump`` sums to 1, ``strength`` is the sum of the weights of each vertex's out-edges."""
-    weights = {} if strength is None else {"strength": strength}
+    session.keep_between_runs()
+    weights = {} if strength is None else {"strength": session.shared(strength)}
     jumped = {"jumped": jump} if personal else {}
-    first = _first_program(personal, strength is not None)(alpha=alpha, **weights, **jumped)
+    first = session.program(_first_program(personal, strength is not None), alpha=alpha, **weights, **jumped)
     given, session.path = session.path, "auto"  # the first step is the same on every path
     try:
-        begun = session.run(first, graph, max_iter=1).fields
+        begun = session.run(first, graph, max_iter=1, keep_on_device=True).fields
     finally:
         session.path = given
     dangling = (graph.out_degree if strength is None else strength) == 0
-    bound = _left(alpha, tol, _least_sum(graph, alpha, float(jump[dangling].sum()), bool(dangling.any())))
+    if personal:
+        jumps_there = float(on_host(jump)[dangling].sum())
+    else:
+        jumps_there = np.count_nonzero(dangling) / max(len(dangling), 1)
+    bound = _left(alpha, tol, _least_sum(graph, alpha, jumps_there, bool(dangling.any())))
     bound /= graph.num_arcs + graph.num_vertices
     program = sending_program(strength is not None)
     looser, used = _LOOSER, 1
     while True:
         now = {"first_rank": begun["rank"], "first_residual": begun["residual"], **weights}
         left = None if max_iter is None else max(0, max_iter - used)
-        sending = program(alpha=alpha, bound=bound * looser, **now)
+        sending = session.program(program, alpha=alpha, bound=bound * looser, **now)
         outcome = session.run(sending, graph, max_iter=left, keep_on_device=True)
         begun = outcome.fields
         used += outcome.supersteps

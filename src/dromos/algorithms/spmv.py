@@ -18,7 +18,7 @@ from dromos.algorithms.arguments import sources_of_arcs, vertex_values, weighted
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import Options, Result, Session
+from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SpMV", "SpMVResult", "spmv", "verify"]
 
@@ -53,7 +53,8 @@ def spmv(
 
     Args:
         graph: the matrix.
-        x: a number for each vertex: an array, or a mapping from vertices, 0 for those left out.
+        x: a number for each vertex: an array (one on a GPU stays there, if the run is there), or a mapping from
+            vertices, 0 for those left out.
         transpose: multiply by the transpose.
         weight: ``None`` leaves the graph's weights out.
         how: ``device``, ``path``, ``threads``, ``progress``.
@@ -64,10 +65,10 @@ def spmv(
     ([320.0, 0.0, 0.0], [0.0, 2.0, 3.0])
     """
     session = Session("spmv", graph, **how)
-    vector, on = vertex_values(graph, x, "x"), weighted(graph, weight)
+    vector, on = vertex_values(graph, x, "x", session), weighted(graph, weight)
     flow = on if transpose else on.transpose
-    fields = session.run(SpMV(x=vector), flow, keep_on_device=True, is_answer=True).fields
-    return session.result(SpMVResult, fields, verifier=lambda result: verify(flow, vector, result["y"]))
+    fields = session.run(session.program(SpMV, x=vector), flow, keep_on_device=True, is_answer=True).fields
+    return session.result(SpMVResult, fields, verifier=lambda result: verify(flow, on_host(vector), result["y"]))
 
 
 def verify(flow: Graph, x: Array, y: Array) -> None:

@@ -19,7 +19,7 @@ from dromos.algorithms.triangles import verify as verify_triangles
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.runner import NumberResult, Options, Session
+from dromos.runner import NumberResult, Options, Session, array_module
 
 __all__ = ["TransitivityResult", "transitivity", "verify"]
 
@@ -45,13 +45,18 @@ def transitivity(graph: Graph, **how: Unpack[Options]) -> TransitivityResult:
     """
     session = Session("transitivity", graph, **how)
     require_undirected(graph, "transitivity")
-    found = triangle_counts(session, graph)
-    counts, degree = found["triangles"], found["degree"].astype(np.int64)
-    pairs = degree * (degree - 1) // 2
-    share = float(counts.sum() / pairs.sum()) if pairs.any() else 0.0
+    session.keep_between_runs()
+    found = triangle_counts(session, graph, keep_on_device=True)
+    counts, degree = found["triangles"], found["degree"]
+    if array_module(counts) is not np:
+        degree = session.shared(degree)
+    wide = degree.astype(np.int64)
+    pairs = wide * (wide - 1) // 2
+    total = int(pairs.sum())
+    share = int(counts.sum()) / total if total else 0.0
     return session.result(
         TransitivityResult,
-        {"triangles": counts, "pairs": pairs},
+        {"triangles": session.for_caller(counts), "pairs": session.for_caller(pairs)},
         values={"transitivity": share},
         verifier=lambda result: verify(simple(graph), result["triangles"], result["pairs"], share),
     )

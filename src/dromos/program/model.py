@@ -130,9 +130,23 @@ class Program:
                 f"{cls.__name__}: {spec.name} has shape {given.shape}, expected ({', '.join(map(str, shape))})"
             )
         converted = given.astype(dtype) if np.can_cast(given.dtype, dtype, "same_kind") else None
-        if converted is None or (dtype.kind in "iu" and not np.array_equal(converted, given)):
+        exact = given.dtype == dtype or dtype.kind not in "iu"
+        if converted is None or not (exact or np.array_equal(converted, given)):
             raise InvalidArgumentError(f"{cls.__name__}: {spec.name}={value!r} is not a value of type {spec.dtype}")
         return converted if rank else converted[()]
+
+    @classmethod
+    def taking(cls, **params: Any) -> Self:
+        """An instance that takes arrays as they are, neither checked nor copied: for an engine that copies them itself.
+
+        They may lie on that engine's device. The caller sees to it that they do not change while the program runs.
+        """
+        known = cls._declared_params()
+        made = cls.__new__(cls)
+        made.params = MappingProxyType(
+            {name: value if np.ndim(value) else cls._convert(known[name], value) for name, value in params.items()}
+        )
+        return made
 
     def given(self, **params: Any) -> Self:
         """The same program with parameters set as they are, unchecked: what an engine knows better than the user."""

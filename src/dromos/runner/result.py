@@ -374,8 +374,12 @@ def array_module(values: Any) -> Any:
 
 def on_host(values: Any) -> Array:
     """An array of the host: a GPU's is copied, any other is as it is."""
-    copied: Array = values.get() if hasattr(values, "__cuda_array_interface__") else values
-    return copied
+    if not hasattr(values, "__cuda_array_interface__"):
+        array: Array = values
+        return array
+    from dromos.engines.cuda.transfers import to_host
+
+    return to_host(values)
 
 
 def _duration(seconds: float) -> str:

@@ -123,9 +123,36 @@ class Session:
         if self._checkpoint is None and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
 
+    def program(self, kind: type[Program], **params: Any) -> Program:
+        """The program with all its parameters; arrays are taken as they are where the engine copies them itself."""
+        copies = self._checkpoint is None and getattr(self.engine, "copies_params", False)
+        return kind.taking(**params) if copies else kind(**params)
+
+    def placed(self, values: Array) -> Array:
+        """Values by vertex where the engine's programs read them: on its device, if it has one."""
+        place = getattr(self.engine, "placed", None) if self._checkpoint is None else None
+        return values if place is None else place(values)
+
+    def shared(self, values: Array) -> Array:
+        """Values that belong to the graph and never change, where the engine's programs read them.
+
+        An engine with a device copies them there once, and keeps the copy as long as ``values`` live.
+        """
+        share = getattr(self.engine, "shared", None) if self._checkpoint is None else None
+        return values if share is None else share(values)
+
     def for_caller(self, values: Array) -> Array:
         """``values`` where the caller wants them: on the host, unless they were asked to stay on the device."""
         return values if self._keeps else on_host(values)
+
+    @property
+    def results_module(self) -> Any:
+        """What makes arrays where the caller wants them: CuPy where results stay on a device, NumPy otherwise."""
+        if self._keeps and getattr(self.engine, "copies_params", False):
+            import cupy
+
+            return cupy
+        return np
 
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""

@@ -16,9 +16,9 @@ from dromos.dtypes import Array
 from dromos.engines.joint_groups import Found
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
-from dromos.runner import Session
+from dromos.runner import Session, array_module
 
-__all__ = ["Sums", "sampled", "sums_from", "sums_to"]
+__all__ = ["Sums", "sampled", "searched_from", "sums_from", "sums_to"]
 
 _BLOCK: Final = 1 << 13  # vertices whose distances are added up at once
 
@@ -34,24 +34,31 @@ class Sums(NamedTuple):
     searched: Searched
 
 
+def searched_from(session: Session, graph: Graph, vertices: Array, grouping: str, memory: int | str | None) -> Searched:
+    """Searches against the edges, whose sums are those of ``vertices`` over all others."""
+    back = graph if graph.symmetric else graph.transpose
+    return search(session, back, vertices, grouping=grouping, memory=memory)
+
+
 def sums_to(session: Session, graph: Graph, vertices: Array, grouping: str, memory: int | str | None) -> Sums:
     """The sums of ``vertices`` over all others, exactly; zeros for vertices that are not asked for."""
     n = graph.num_vertices
-    back = graph if graph.symmetric else graph.transpose
-    found = search(session, back, vertices, grouping=grouping, memory=memory)
+    found = searched_from(session, graph, vertices, grouping, memory)
 
     def column(values: Array) -> Array:
         out = np.zeros(n, values.dtype)
         out[vertices] = values
         return out
 
-    others = np.full(n, max(n - 1, 0))
+    others = np.broadcast_to(max(n - 1, 0), n)
     return Sums(column(found.reached), column(found.distance_sum), column(found.inverse_sum), others, found)
 
 
 def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, memory: int | str | None) -> Sums:
-    """The sums of all vertices over ``sources``."""
+    """The sums of all vertices over ``sources``; on a device, where the engine adds up and leaves them there."""
     n = graph.num_vertices
+    if session.path == "auto" and getattr(session.engine, "adds_up_distances", False):
+        return _sums_on_device(session, graph, sources, grouping, memory)
     reached, distance_sum, inverse_sum = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
 
     def gather(found: Found) -> None:
@@ -73,6 +80,17 @@ def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, mem
     others = np.full(n, len(sources))
     others[sources] -= 1
     return Sums(reached, distance_sum, inverse_sum, others, found)
+
+
+def _sums_on_device(session: Session, graph: Graph, sources: Array, grouping: str, memory: int | str | None) -> Sums:
+    session.keep_between_runs()
+    found = search(session, graph, sources, distance=np.int32, grouping=grouping, memory=memory, add_up=True)
+    assert found.sums is not None
+    reached = found.sums["reached"]
+    module = array_module(reached)
+    others = module.full(graph.num_vertices, len(sources))
+    others[module.asarray(sources)] -= 1
+    return Sums(reached, found.sums["distance_sum"], found.sums["inverse_sum"], others, found)
 
 
 def sampled(graph: Graph, sources: Array | None, vertices: Array, *, weighted: bool = False) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,8 @@ class Searched(NamedTuple):
     inverse_sum: Array
     depth: Array
     groups: list[GroupFacts]
+    sums: Mapping[str, Array] | None = None
+    """Of each vertex over all sources, where they were asked for: see :func:`search`."""
 
     @property
     def sharing(self) -> float:
@@ -87,10 +89,12 @@ def search(
     q: int = 128,
     seed: int | None = None,
     memory: int | str | None = None,
+    add_up: bool = False,
 ) -> Searched:
     """Search from all ``sources`` (ids); ``consume`` is told of each group, of which ``Found.sources`` are positions.
 
-    The arrays of a ``Found`` may be overwritten by the next group; what is to be kept has to be copied.
+    The arrays of a ``Found`` may be overwritten by the next group; what is to be kept has to be copied. ``add_up``: an
+    engine that adds up distances itself does so, and gives no rows of them.
     """
     workers = getattr(session.engine, "workers", 1)
     size = 64 * width_within(graph, len(sources), memory, distance, workers)
@@ -114,9 +118,10 @@ def search(
     fields = session.native(
         "joint", graph,
         groups=groups, consume=keep, limit=limit, distance=distance, want_seen=want_seen, memory=memory,
-        progress=session.progress,
+        progress=session.progress, keep_on_device=True, **({"sums": True} if add_up else {}),
     )  # fmt: skip
     if fields is None:
         for number, members in enumerate(groups):
             keep(search_by_program(session, graph, number, members, limit, distance))
-    return Searched(sources, group, reached, distance_sum, inverse_sum, depth, sorted(facts))
+    added = fields if add_up else None
+    return Searched(sources, group, reached, distance_sum, inverse_sum, depth, sorted(facts), added)

@@ -31,8 +31,8 @@ def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
         raise InvalidArgumentError(f"{name} is empty; give at least one vertex")
     if graph.labels is not None:
         ids = np.asarray(graph.labels.ids_of(listed), dtype=np.int64)
-    elif isinstance(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind in "iu":
-        ids = listed.astype(np.int64)
+    elif _are_numbers(listed, graph.num_vertices):
+        ids = np.asarray(listed).astype(np.int64)
         wrong = (ids < 0) | (ids >= graph.num_vertices)
         if wrong.any():
             graph.vertex_id(int(ids[wrong][0]))  # raises what every unknown vertex raises
@@ -45,6 +45,13 @@ def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
         shown = vertex if graph.labels is None else graph.labels.values_of(np.array([vertex]))[0]
         raise InvalidArgumentError(f"the vertex {shown!r} stands twice in {name}; give each once")
     return ids
+
+
+def _are_numbers(listed: Any, most: int) -> bool:
+    """Whether whole numbers are given that can be looked at all at once."""
+    if isinstance(listed, np.ndarray):
+        return listed.ndim == 1 and listed.dtype.kind in "iu"
+    return all(type(vertex) is int and 0 <= vertex < most for vertex in listed)
 
 
 def drawn_sources(graph: Graph, k: int, seed: int | None) -> Array:

@@ -25,7 +25,7 @@ from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.packed_rows import PackedRows, pack_rows
 from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
 from dromos.engines.cuda.rows import Rows, narrow_offsets, narrow_weights, on_its_way, place_rows, types_of
-from dromos.engines.cuda.transfers import to_device
+from dromos.engines.cuda.transfers import forget_shared, to_device
 from dromos.errors import DeviceError
 
 __all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "copy_of", "device_graph", "forget", "keep", "type_defines"]
@@ -280,6 +280,7 @@ def forget(graph: GraphLike | None = None, *, others: bool = False) -> None:
         for key in list(_kept):
             if graph is None or (key == id(graph)) is not others:
                 del _kept[key]
+    forget_shared()
     cupy.get_default_memory_pool().free_all_blocks()
 
 

@@ -13,6 +13,9 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
+import numpy as np
+
+from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, copy_of, device_graph, forget
@@ -21,7 +24,7 @@ from dromos.engines.cuda.modules import ProgramFacts, facts_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.residency import Need
-from dromos.engines.cuda.transfers import to_host
+from dromos.engines.cuda.transfers import shared_copy, to_device, to_host
 from dromos.engines.direction import along
 from dromos.errors import DeviceError
 from dromos.program import Program
@@ -48,10 +51,15 @@ class CudaEngine:
     """
 
     name = "cuda"
+    copies_params = True
+    """Arrays of a program's parameters are copied to the device when it is prepared, or lie there already."""
 
     def __init__(self, options: CudaOptions | Mapping[str, Any] | None = None) -> None:
         require_device()
         self.options = options if isinstance(options, CudaOptions) else CudaOptions(**(options or {}))
+
+    adds_up_distances = True
+    """Its kernel for joint searches takes ``sums``."""
 
     def keeping_results(self) -> CudaEngine:
         """The same engine, but one that leaves results on the device."""
@@ -86,6 +94,14 @@ class CudaEngine:
                 run.begin(program, graph, copy)
                 return run
         return CudaExecution(program, graph, self.options)
+
+    def placed(self, values: Array) -> Any:
+        """The array on the device; the same one if it lies there already."""
+        return to_device(values) if isinstance(values, np.ndarray) else values
+
+    def shared(self, values: Array) -> Any:
+        """The device's copy of an array that never changes: made once, kept as long as ``values`` live."""
+        return shared_copy(values)
 
     def recycle(self, run: CudaExecution) -> None:
         """Let the next run have the memory of ``run``, of which nothing may be asked after that."""

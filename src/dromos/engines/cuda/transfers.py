@@ -18,12 +18,23 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
+from dromos.identity_cache import IdentityCache
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["Arrival", "fetch_later", "pinned_empty", "send_later", "to_device", "to_host"]
+__all__ = [
+    "Arrival",
+    "fetch_later",
+    "forget_shared",
+    "pinned_empty",
+    "send_later",
+    "shared_copy",
+    "to_device",
+    "to_host",
+]
 
 _CHUNK: Final = 4 << 20
 _LARGE: Final = 2 * _CHUNK
+_WORTH_PINNING: Final = 1 << 18  # bytes of a result
 _MOST_THREADS: Final = 8
 _MOST_PINNED: Final = 64 << 20  # of one result
 _ALL_PINNED: Final = 512 << 20  # of all results that are held
@@ -33,14 +44,15 @@ def to_host(values: Any, out: Array | None = None) -> Array:
     """A copy of a device's array; in ``out`` if that is given, which has to be contiguous."""
     import cupy
 
-    if values.nbytes < _LARGE or not values.flags.c_contiguous:
-        copied: Array = values.get(out=out)
-        return copied
-    if out is None:
+    contiguous = values.flags.c_contiguous
+    if out is None and contiguous and values.nbytes >= _WORTH_PINNING:
         pinned = _pinned_array(values.shape, values.dtype)
         if pinned is not None:
             values.get(out=pinned)
             return pinned
+    if values.nbytes < _LARGE or not contiguous:
+        copied: Array = values.get(out=out)
+        return copied
     whole = reused_empty(values.shape, values.dtype) if out is None else out  # whose pages are there, or huge
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
     _in_lanes(int(values.data.ptr), whole.reshape(-1).view(np.uint8))
@@ -90,6 +102,22 @@ def to_device(values: Array) -> Any:
     arrival = Arrival(given)
     arrival.bring()
     return arrival.array(len(given))
+
+
+_shared = IdentityCache()  # copies by device
+
+
+def shared_copy(values: Array) -> Any:
+    """A copy on the current device of an array that never changes; kept there as long as ``values`` live."""
+    import cupy
+
+    return _shared.once(values, f"on device {cupy.cuda.Device().id}", lambda: to_device(values))
+
+
+def forget_shared() -> None:
+    """Free the copies that were kept."""
+    global _shared
+    _shared = IdentityCache()
 
 
 class Arrival:

@@ -114,6 +114,12 @@ class EvaluatingPart(ArrayPart):
 
     @staticmethod
     def _store(into: Mapping[str, Array], at: Any, values: Mapping[str, Array]) -> None:
+        """Write all fields as if at once: a field that was assigned another one's value is not to see its new value."""
+        if len(values) > 1:
+            values = {
+                name: rows.copy() if any(np.may_share_memory(rows, into[other]) for other in values) else rows
+                for name, rows in values.items()
+            }
         for name, rows in values.items():
             into[name][at] = rows
 

@@ -50,6 +50,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK) place(const Joint j, const i
     }
 }
 
+// Add the distances from a group's sources to each vertex's sums, which lie in the device's order: one source after the
+// other, so that the digits do not depend on the launch.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    add_up(const Joint j, int count, i64* reached, i64* distance_sum, double* inverse_sum) {
+    for (i64 given = thread_in_grid(); given < j.n; given += threads_in_grid()) {
+        const i64 v = j.rank ? (i64)j.rank[given] : given;
+        i64 there = reached[v], far = distance_sum[v];
+        double near = inverse_sum[v];
+        for (int s = 0; s < count; ++s) {
+            const i64 distance = (i64)j.distance[s * j.n + given];
+            if (distance <= 0) continue;
+            ++there;
+            far += distance;
+            near += 1.0 / (double)distance;
+        }
+        reached[v] = there;
+        distance_sum[v] = far;
+        inverse_sum[v] = near;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) traverse(const Joint j) {
     __shared__ vid held[WARPS * HELD];
     __shared__ u64 alive[WORDS];

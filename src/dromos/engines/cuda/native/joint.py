@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
-from dromos.engines.cuda.native.launching import ID_VARIANTS, module_of, text_of
+from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, module_of, text_of
 from dromos.engines.cuda.records import record_of
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.joint_groups import Found, step_of, width_for
@@ -39,15 +40,20 @@ def joint(
     distance: Any = None,
     want_seen: bool = False,
     memory: int | None = None,
+    sums: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Mapping[str, Any]:
-    """Traverse from each group of sources (given ids), and hand what it found to ``consume``, one group at a time."""
+    """Traverse from each group of sources (given ids), and hand what it found to ``consume``, one group at a time.
+
+    ``sums``: rows of distances stay on the device, and for each vertex they are added up over all sources: how many
+    ``reached`` it, their ``distance_sum``, and the sum of the inverses, ``inverse_sum``.
+    """
     import cupy
 
     del memory  # the groups were sized by it
     largest = max((len(group) for group in groups), default=1)
     try:
-        search = Search(graph, largest, limit, distance)
+        search = Search(graph, largest, limit, distance, sums)
     except cupy.cuda.memory.OutOfMemoryError as error:
         cupy.get_default_memory_pool().free_all_blocks()
         free, total = cupy.cuda.runtime.memGetInfo()
@@ -62,16 +68,20 @@ def joint(
         steps.append(step_of(found))
         if progress is not None:
             progress(number + 1, len(groups))
-    return {"steps": steps}
+    return {"steps": steps, **search.sums}
 
 
 class Search:
     """What the device needs to search from one group of up to ``largest`` sources after the other."""
 
-    def __init__(self, graph: DeviceGraph, largest: int, limit: int | None = None, distance: Any = None) -> None:
+    def __init__(
+        self, graph: DeviceGraph, largest: int, limit: int | None = None, distance: Any = None, sums: bool = False
+    ) -> None:
         import cupy
 
         n, width = graph.num_vertices, width_for(largest)
+        if sums and distance is None:
+            distance = np.int32
         self.graph = graph
         self.limit = np.iinfo(np.int64).max if limit is None else limit
         dtype = np.dtype(np.int32 if distance is None else distance)
@@ -79,7 +89,9 @@ class Search:
         self.queues = cupy.empty((3, n), graph.out.targets.dtype)
         self.listed = cupy.zeros((n + 31) // 32, cupy.uint32)
         self.distance = None if distance is None else cupy.empty((largest, n), dtype)
-        self.rows = None if distance is None else np.empty((largest, n), dtype)
+        self.rows = None if distance is None or sums else np.empty((largest, n), dtype)
+        kinds = {"reached": cupy.int64, "distance_sum": cupy.int64, "inverse_sum": cupy.float64} if sums else {}
+        self.sums = {name: cupy.zeros(n, kind) for name, kind in kinds.items()}
         self.control_type = control_type(width)
         self.control = cupy.zeros(self.control_type.itemsize, cupy.uint8)
         self.module = module_of(_NAME, graph, f"WORDS={width}", f"DISTANCE={_DISTANCES[dtype.itemsize]}")
@@ -96,6 +108,9 @@ class Search:
         reached, far, depth = (told[name][:count].astype(np.int64) for name in ("reached", "far", "depth"))
         seen = to_host(self.graph.to_given_order(self.tables[0])) if want_seen else None
         rows = None
+        if self.sums and self.graph.num_vertices:
+            blocks = grid_for(self.graph.num_vertices, _THREADS)
+            self.module.launch("add_up", blocks, _THREADS, self.arguments, np.int32(count), *self.sums.values())
         if self.distance is not None and self.rows is not None:
             rows = to_host(self.distance[:count], self.rows[:count])
         return Found(
@@ -146,6 +161,7 @@ class Search:
         return record
 
 
+@cache
 def control_type(width: int) -> np.dtype[Any]:
     """The structure ``Control`` of the kernel for ``width`` words per vertex."""
     slot = record_of("joint_records", "JointSlot")
