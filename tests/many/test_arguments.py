@@ -128,3 +128,9 @@ def test_the_command_line(call):
     assert "at most 2 steps" in call("reachability-index", "p.drm", "--k", 2, "-o", "p.reach").output
     assert call("reachable", "p.drm", "p.reach", 0, 2).output.strip() == "yes"
     assert json.loads(call("reachable", "p.drm", "p.reach", 0, 3, "--json").stdout)["reachable"] is False
+
+
+@pytest.mark.parametrize("device", ["cpu", "numpy"])
+def test_memory_is_a_number_or_text(device: str) -> None:
+    found = [dr.distances(PLAIN, [0], memory=memory, device=device) for memory in (1 << 20, "1M")]
+    np.testing.assert_array_equal(found[0], found[1])

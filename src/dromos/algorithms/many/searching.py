@@ -96,6 +96,7 @@ def search(
     The arrays of a ``Found`` may be overwritten by the next group; what is to be kept has to be copied. ``add_up``: an
     engine that adds up distances itself does so, and gives no rows of them.
     """
+    memory = None if memory is None else as_bytes(memory)
     workers = getattr(session.engine, "workers", 1)
     size = 64 * width_within(graph, len(sources), memory, distance, workers)
     if seed is None and session.is_saved:
