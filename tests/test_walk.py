@@ -8,10 +8,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 import dromos as dr
 
 SOURCES = Path(dr.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "design" / "walk.md"
+HEADINGS = {"cpu": "On the CPU", "cuda": "On a GPU"}
+KERNELS = ("/skeletons/", ".cuh")
+"""In the names of files that run as machine code, where no call is seen."""
 
 
 def files_in(heading: str) -> list[str]:
@@ -27,15 +32,16 @@ def file_of(frame: FrameType) -> str | None:
 
 
 def test_the_files_exist_and_are_ten_at_most() -> None:
-    for heading in ("On the CPU", "On a GPU"):
+    for heading in HEADINGS.values():
         files = files_in(heading)
         assert 0 < len(files) <= 10
         for file in files:
             assert (SOURCES / file).is_file(), file
 
 
-def test_a_call_on_the_cpu_comes_to_them_in_that_order_and_from_each_other() -> None:
-    told = [file for file in files_in("On the CPU") if "/skeletons/" not in file]  # that one runs as machine code
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_call_comes_to_them_in_that_order_and_from_each_other(device: str) -> None:
+    told = [file for file in files_in(HEADINGS[device]) if not any(part in file for part in KERNELS)]
     graph, reached = dr.generators.grid(5, 5), dict[str, None]()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -49,11 +55,11 @@ def test_a_call_on_the_cpu_comes_to_them_in_that_order_and_from_each_other() -> 
         if callers <= {None, *told}:  # other files may get there first, such as those of the initial state
             reached[file] = None
 
-    dr.bfs(dr.generators.grid(5, 5), 0, device="cpu")  # imports and compiles
+    dr.bfs(dr.generators.grid(5, 5), 0, device=device)  # imports and compiles
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        dr.bfs(graph, 0, device="cpu")
+        dr.bfs(graph, 0, device=device)
     finally:
         sys.setprofile(before)
     assert list(reached) == told

@@ -12,7 +12,7 @@ import dromos.program as dp
 from dromos.algorithms.sssp import sssp_program
 from dromos.dtypes import Array
 from dromos.engines.cuda import CudaEngine
-from dromos.engines.cuda.execution import CudaExecution
+from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.errors import FieldOverflowError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
@@ -126,7 +126,7 @@ def test_steps_of_some_levels(horizon: int) -> None:
 def test_nobody_is_sent_again_because_a_launch_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Vertex 2 is put off at first, comes near in the same bucket, and is sent before the launch ends."""
     graph = Graph.from_edges([0, 0, 1, 2, 3], [2, 1, 2, 3, 4], [100, 1, 1, 1, 1])
-    monkeypatch.setattr(CudaExecution, "_delta", 10.0)
+    monkeypatch.setattr(DeviceGraph, "bucket_width", 10.0)
     execution = CudaEngine().prepare(sssp_program(np.dtype(np.int32))(source=0), graph)
     ordered = Path.parse("async-push-dd")
     after = execution.step(ordered, 3)
