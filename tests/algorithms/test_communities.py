@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ import dromos as dr
 from dromos.algorithms.louvain import verify
 from dromos.engines.native.communities import _pieces
 from dromos.engines.native.community_levels import Level
-from dromos.engines.native.plain_communities import communities as plain_communities
 from dromos.errors import InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs
 
@@ -125,18 +122,3 @@ def test_pieces_of_communities_are_connected_components():
     found = _pieces(level, community)
     assert len(np.unique(found)) == count
     assert len(np.unique(np.stack([found, expected]), axis=1).T) == count
-
-
-@pytest.mark.parametrize("refined", [False, True])
-def test_plain_steps_tell_the_caller_how_far_they_are(refined):
-    graph, told = dr.generators.grid(40, 40), []
-
-    def tell(done):
-        told.append((done, threading.get_ident()))
-
-    plain_communities(graph, resolution=1.0, seed=0, refined=refined, rounds=2, tries=3, tell=tell)
-    shares = [done for done, _ in told]
-    assert shares == sorted(shares)
-    assert shares[0] == 0  # too early for a forecast
-    assert 0.3 < shares[-1] < 1
-    assert {thread for _, thread in told} == {threading.get_ident()}  # whose time is measured

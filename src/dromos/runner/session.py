@@ -14,6 +14,7 @@ import numpy as np
 from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, NativeKernel
+from dromos.engines.native import DIRECT_KERNELS, cpu_kernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path, Row
@@ -303,13 +304,17 @@ class Session:
     ) -> Mapping[str, Any]:
         """Run a kernel; a first call that takes longer than compiling begins again with compiled code."""
         if self._at_once and found is self.engine.native(kernel):
-            try:
-                return self._call(kernel, found, graph, keep_on_device, {**options, "tell": first_calls.tell(kernel)})
-            except first_calls.TakesLong:
-                self._compile_from_now_on()
-                compiled = self.engine.native(kernel)
-                assert compiled is not None, kernel
-                found = compiled
+            if kernel not in DIRECT_KERNELS:
+                try:
+                    return self._call(
+                        kernel, found, graph, keep_on_device, {**options, "tell": first_calls.tell(kernel)}
+                    )
+                except first_calls.TakesLong:
+                    pass
+            self._compile_from_now_on()
+            compiled = self.engine.native(kernel)
+            assert compiled is not None, kernel
+            found = compiled
         return self._call(kernel, found, graph, keep_on_device, options)
 
     def _call(
@@ -365,8 +370,6 @@ class Session:
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
         """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own."""
-        from dromos.engines.native import cpu_kernel
-
         self.refuse_path()
         self.graph.require_in_memory()
         found = self.engine.native(kernel) or cpu_kernel(kernel, self.threads)

@@ -28,7 +28,7 @@ class _CompiledSteps:
         self._stop = stop
 
     def _run(self, kernel: Any, *args: Any) -> None:
-        run_team(kernel, *args, self._stop, threads=1)
+        kernel(*args, self._stop)
         if self._stop[0]:  # what the kernel left is not whole
             raise KeyboardInterrupt
 

@@ -8,19 +8,17 @@ A level's graph has no self-loops: what lies inside a vertex of it is only part 
 0 stand for ones. ``sums`` has an entry for each vertex, all 0 before and after each step.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np
 
+from dromos.direct import direct_kernel, load_relaxed
 from dromos.engines.native.community_levels import LEAST_GAIN
-from dromos.intrinsics import load_relaxed
-from dromos.jit import inline, lean_kernel
 
 _PATIENCE = 1023  # vertices between two looks at the stop flag
 
 
-@inline
 def _gather(v, offsets, targets, weights, group, within, sums, seen):
     """Add up the weights to each group around ``v``, of vertices with the same value in ``within`` (of size 0: all)."""
     found = np.int64(0)
@@ -36,9 +34,9 @@ def _gather(v, offsets, targets, weights, group, within, sums, seen):
     return found
 
 
-@lean_kernel
+@direct_kernel
 def move(
-    thread, threads, offsets, targets, weights, strength, scale, community, total, size, queue, waiting, free, sums,
+    offsets, targets, weights, strength, scale, community, total, size, queue, waiting, free, sums,
     seen, nowhere, stop,
 ):  # fmt: skip
     """Move vertices to the community around them that gains most, until no move gains.
@@ -89,9 +87,9 @@ def move(
                 length += 1
 
 
-@lean_kernel
+@direct_kernel
 def refine(
-    thread, threads, offsets, targets, weights, strength, scale, community, total, order, refined, part, size, outside,
+    offsets, targets, weights, strength, scale, community, total, order, refined, part, size, outside,
     sums, seen, stop,
 ):  # fmt: skip
     """Merge vertices within their communities, from single ones on, into well-connected parts.
@@ -132,9 +130,9 @@ def refine(
             outside[best] += outside[v] - 2 * joined
 
 
-@lean_kernel
+@direct_kernel
 def aggregate(
-    thread, threads, offsets, targets, weights, group, starts, order, new_offsets, new_targets, new_weights, sums, seen,
+    offsets, targets, weights, group, starts, order, new_offsets, new_targets, new_weights, sums, seen,
     stop,
 ):  # fmt: skip
     """The graph whose vertices are the groups ``0..starts.size - 2``; ``order`` has the vertices by group."""

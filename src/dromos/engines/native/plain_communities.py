@@ -11,16 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import Tell
 from dromos.engines.native import communities as driver
 from dromos.engines.native.community_levels import LEAST_GAIN, Level
 from dromos.graph import Graph
 
 __all__ = ["PlainSteps", "communities"]
-
-_PATIENCE = 1023  # vertices between two calls of ``tell``
-_VISITS = {False: 3.0, True: 5.0}  # of a vertex in a first round, of Louvain and of Leiden; measured: 2 to 7, 4 to 9
-_LATER = 0.6  # of those in a round that starts from communities
 
 
 class _Rows(NamedTuple):
@@ -51,9 +46,7 @@ class _Arcs(NamedTuple):
 class PlainSteps:
     """See :class:`dromos.engines.native.community_levels.Steps`."""
 
-    def __init__(self, tell: Tell | None = None, vertices: int = 0, rounds: float = 1.0) -> None:
-        """``tell`` is told how far the steps are if each of ``vertices`` is visited ``rounds`` times."""
-        self._tell, self._vertices, self._rounds, self._visits = tell, vertices, rounds, 0
+    def __init__(self) -> None:
         self._level: Level | None = None
 
     def _prepare(self, level: Level) -> None:
@@ -68,13 +61,6 @@ class PlainSteps:
         if self._arcs is not others:
             self._counted = _Rows.of(self._arcs, level.size)
 
-    def _look(self) -> None:
-        """Before each visit of a vertex. Visits of all vertices once tell what the others will take."""
-        self._visits += 1
-        if self._tell is not None and self._visits & _PATIENCE == _PATIENCE:
-            known = self._visits > self._vertices > 0
-            self._tell(min(self._visits / (self._vertices * self._rounds), 0.99) if known else 0.0)
-
     def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
         """Move vertices to the community around them that gains most, until no move gains."""
         self._prepare(level)
@@ -85,7 +71,6 @@ class PlainSteps:
         may_move = (np.diff(level.offsets) > 0) | (size[community] > 1)  # the others are alone and stay so
         queue, waiting = order[may_move[order]].tolist(), [True] * level.size
         for v in queue:  # it grows
-            self._look()
             waiting[v] = False
             old, k = group[v], strength[v]
             first, last = begin[v], end[v]
@@ -129,7 +114,6 @@ class PlainSteps:
         group, totals, strength, outside = community.tolist(), total.tolist(), level.strength.tolist(), inside.tolist()
         refined, part, size = list(range(n)), strength.copy(), [1] * n
         for v in order[may_move[order]].tolist():
-            self._look()
             if size[v] != 1:
                 continue
             k, here, around = strength[v], group[v], totals[group[v]]
@@ -181,7 +165,6 @@ def communities(
     refined: bool,
     rounds: int,
     tries: int = 1,
-    tell: Tell | None = None,
 ) -> Mapping[str, Any]:
     """As :func:`dromos.engines.native.communities.communities`, without a compiler.
 
@@ -190,8 +173,6 @@ def communities(
     >>> communities(two, resolution=1.0, seed=0, refined=True, rounds=1)["community"].tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    joined = int(np.count_nonzero(np.diff(graph.offsets)))
-    steps = PlainSteps(tell, joined, _VISITS[refined] * (tries + _LATER * (rounds - 1)))
     return driver.communities(
-        graph, resolution=resolution, seed=seed, refined=refined, rounds=rounds, tries=tries, steps=steps
+        graph, resolution=resolution, seed=seed, refined=refined, rounds=rounds, tries=tries, steps=PlainSteps()
     )

@@ -44,4 +44,5 @@ class _Kernels(Mapping[str, NativeKernel]):
 
 
 KERNELS: Final[Mapping[str, NativeKernel]] = _Kernels()
-"""Each takes ``tell`` beside the options of the compiled kernel of its name; see :data:`dromos.engines.Tell`."""
+"""Each takes ``tell`` beside the options of the compiled kernel of its name (see :data:`dromos.engines.Tell`), but for
+those in :data:`dromos.engines.native.DIRECT_KERNELS`, which are compiled at once."""
