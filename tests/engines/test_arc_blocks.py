@@ -17,7 +17,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
 
-(SPAN,), (FOLD,) = constants("offering_blocks", "SPAN"), constants("common", "FOLD")
+(SPAN,), (FOLD,) = constants("block_tiles", "SPAN"), constants("common", "FOLD")
 PULL = Path.parse("sync-pull-td")
 HUB = 40_000
 

@@ -15,6 +15,7 @@ number of threads.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,13 +29,24 @@ from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import run_team
 
-__all__ = ["BLOCKS_VARIABLE", "ArcBlocks", "arc_blocks", "is_worth_blocks"]
+__all__ = [
+    "BLOCKS_VARIABLE",
+    "LEAST_ARCS",
+    "MOST_ROWS",
+    "ArcBlocks",
+    "arc_blocks",
+    "is_worth_blocks",
+    "may_be_worth_blocks",
+    "sort_arcs",
+    "tiles_of_sources",
+]
 
 BLOCKS_VARIABLE = "DROMOS_ARC_BLOCKS"
 """0: no arcs are sorted into blocks, which saves their memory; 1, the default: where it is worth it."""
 
-_SPAN, _FOLD = *constants("offering_blocks", "SPAN"), *constants("common", "FOLD")
-_ROWS: Final = 1 << (32 - _SPAN)  # a word holds a row's number in its block and a source's in its tile
+_SPAN, _FOLD = *constants("block_tiles", "SPAN"), *constants("common", "FOLD")
+MOST_ROWS: Final = 1 << (32 - _SPAN)
+"""Of a block: a word holds a row's number in its block and a source's in its tile."""
 _LONG: Final = 16  # arcs of a row in a tile that make a segment
 _PER_THREAD: Final = 4  # blocks, at least
 LEAST_VALUES = 4 << 20
@@ -74,6 +86,11 @@ class ArcBlocks:
         """Of the largest block."""
         return int(np.diff(self.firsts).max(initial=0))
 
+    @property
+    def nbytes(self) -> int:
+        """What they take in memory."""
+        return sum(column.nbytes for column in self.arrays() if isinstance(column, np.ndarray))
+
     def arrays(self) -> tuple[Any, ...]:
         """What a kernel takes."""
         return (
@@ -93,20 +110,32 @@ def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
     >>> is_worth_blocks(ring.offsets.astype(np.uint32), ring.targets.astype(np.uint32), 8)
     False
     """
+    n, arcs = len(offsets) - 1, len(sources)
+    if sources.dtype != np.uint32 or not may_be_worth_blocks(n, arcs, n * value_bytes):
+        return False
+    return arcs >= LEAST_ARCS * -(-n // MOST_ROWS) * tiles_of_sources(n) and 4 * arcs <= _memory() // _SHARE
+
+
+def may_be_worth_blocks(num_rows: int, num_arcs: int, table_bytes: int) -> bool:
+    """The same by what does not depend on the blocks; ``table_bytes`` are those that are gathered from.
+
+    >>> may_be_worth_blocks(1 << 20, 1 << 24, 8 << 20), may_be_worth_blocks(1 << 20, 1 << 20, 8 << 20)
+    (True, False)
+    """
     allowed = os.environ.get(BLOCKS_VARIABLE) or "1"
     if allowed not in ("0", "1"):
         raise InvalidArgumentError(f"{BLOCKS_VARIABLE}={allowed!r} is neither 0 nor 1")
-    n, arcs = len(offsets) - 1, len(sources)
-    if (
-        allowed == "0"
-        or n * value_bytes < LEAST_VALUES
-        or arcs < LEAST_DEGREE * n
-        or sources.dtype != np.uint32
-        or arcs >= 1 << 32
-    ):
-        return False
-    tiles = -(-n // _ROWS) * -(-n >> _SPAN)
-    return arcs >= LEAST_ARCS * tiles and 4 * arcs <= _memory() // _SHARE
+    large = table_bytes >= LEAST_VALUES and num_arcs >= LEAST_DEGREE * num_rows
+    return allowed == "1" and large and num_arcs < 1 << 32
+
+
+def tiles_of_sources(num_sources: int) -> int:
+    """Into how many tiles so many sources are cut.
+
+    >>> tiles_of_sources(1 << 20)
+    32
+    """
+    return max(1, -(-num_sources >> _SPAN))
 
 
 def arc_blocks(graph: Any, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
@@ -126,23 +155,50 @@ def arc_blocks(graph: Any, offsets: Array, sources: Array, threads: int) -> ArcB
 
 
 def _made(offsets: Array, sources: Array, threads: int) -> ArcBlocks:
-    from dromos.engines.cpu import arc_block_kernels as kernels
-
-    tiles = max(1, -(-(len(offsets) - 1) >> _SPAN))
     longest = max(HUB_LENGTH, len(sources) // LONGEST_ROW)
     hubs = Hubs(offsets, longest)
     firsts = _first_rows(_without(offsets, hubs), threads)
-    size, cursor = (len(firsts) - 1) * tiles + 1, np.zeros(1, np.int64)
-    counts = [np.zeros(size, np.int64) for _ in range(3)]
-    given = (read_only(offsets), read_only(sources), longest, firsts, tiles, np.uint32(_SPAN), _LONG)
-    run_team(kernels.count_arcs, *given, *counts, cursor, threads=threads)
+    return sort_arcs(offsets, sources, len(offsets) - 1, firsts, hubs, threads, longest=longest)
+
+
+def sort_arcs(
+    offsets: Array,
+    sources: Array,
+    num_sources: int,
+    firsts: Array,
+    hubs: Hubs,
+    threads: int,
+    *,
+    longest: int,
+    together: int | None = None,
+    after: Callable[[int], None] | None = None,
+) -> ArcBlocks:
+    """Sort the arcs of rows into the blocks that begin at ``firsts``; rows with more than ``longest`` are left out.
+
+    So many blocks ``together``, and ``after(row)`` is called when all rows before it are sorted: their arcs are not
+    looked at again, and may be given back.
+    """
+    from dromos.engines.cpu import arc_block_kernels as kernels
+
+    tiles, blocks = tiles_of_sources(num_sources), len(firsts) - 1
+    counts, cursor = [np.zeros(blocks * tiles + 1, np.int64) for _ in range(3)], np.zeros(1, np.int64)
+    arcs, shape = (read_only(offsets), read_only(sources), longest), (tiles, np.uint32(_SPAN), _LONG)
+    run_team(kernels.count_arcs, *arcs, firsts, *shape, *counts, cursor, threads=threads)
     starts = [np.cumsum(column) for column in counts]
     in_words, in_segments, segments = (int(column[-1]) for column in starts)
     words, long_sources = huge_zeros(in_words, np.uint32), huge_zeros(in_segments, np.uint16)
     rows, ends = huge_zeros(segments, np.uint32), huge_zeros(segments, np.uint32)
-    cursor[0] = 0
     places = [column.copy() for column in starts]
-    run_team(kernels.fill_arcs, *given, *places, words, long_sources, rows, ends, cursor, threads=threads)
+    for first in range(0, blocks, together or blocks):
+        last = min(first + (together or blocks), blocks)
+        own = (column[first * tiles :] for column in places)
+        cursor[0] = 0
+        run_team(
+            kernels.fill_arcs, *arcs, firsts[first : last + 1], *shape, *own, words, long_sources, rows, ends, cursor,
+            threads=threads,
+        )  # fmt: skip
+        if after is not None:
+            after(int(firsts[last]))
     columns = map(read_only, (*starts, words, long_sources, rows, ends))
     return ArcBlocks(threads, longest, hubs, firsts, tiles, *columns)
 
@@ -165,7 +221,7 @@ def _first_rows(offsets: Array, threads: int) -> Array:
         first = found[-1]
         end = int(np.searchsorted(offsets, offsets.dtype.type(min(int(offsets[first]) + most, arcs)), side="right")) - 1
         end = max(end // _FOLD * _FOLD, first + _FOLD)
-        found.append(min(end if end < n - _FOLD else n, first + _ROWS, n))
+        found.append(min(end if end < n - _FOLD else n, first + MOST_ROWS, n))
     return read_only(np.array(found, np.int64))
 
 

@@ -26,7 +26,8 @@ _SHARING = {"asynchronous": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD}
 _USES = {
     "claiming": ("claiming_rows",),
     "offering": ("offers",),
-    "offering_blocks": ("offers", "offering"),
+    "offering_blocks": ("offers", "block_tiles", "offering"),
+    "slice_blocks": ("offers", "block_tiles"),
     "slices": ("supersteps", "offers"),
 }
 """Skeletons that a skeleton takes functions from."""

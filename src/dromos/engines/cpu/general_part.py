@@ -11,6 +11,7 @@ from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.board import Board, posted_range
 from dromos.engines.cpu.compiled_part import CompiledPart
+from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.initial import start_by_arrays
 from dromos.engines.cpu.launching import (
     LINE,
@@ -23,6 +24,7 @@ from dromos.engines.cpu.launching import (
 )  # fmt: skip
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.skeletons import constants
+from dromos.engines.cpu.sorted_slice import SortedSlice
 from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.merging import Accumulators, listed
@@ -130,6 +132,9 @@ class CpuPart(CompiledPart):
         counters: Array, report: Array,
     ) -> None:  # fmt: skip
         run, offers, tiles = self._launcher, self._offers, None
+        if isinstance(piece, SortedSlice):
+            self._pull_sorted(piece, values, counters)
+            return
         self.mark_own_frontier()
         first, last = self.first, self.last
         if self._folds_blocks:  # nobody is listed
@@ -139,9 +144,8 @@ class CpuPart(CompiledPart):
                 assert self._board is not None
                 self._board.wait()
                 offers = self._posted
-            elif self._offered_at != self.superstep:
-                self._offered_at = self.superstep
-                self._make_offers(0, self.shape.num_vertices, offers)
+            else:
+                self._renew_offers()
             tiles = tiles_of(self.shape, piece, run.threads) if self.slices_stay else None
         if tiles is None:
             run.run(
@@ -157,6 +161,23 @@ class CpuPart(CompiledPart):
             offers, sums, self._touched, run.buffer(), counters, run.memory(), report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
+
+    @property
+    def pulls_sorted(self) -> bool:
+        """Whether pulls may be given a :class:`SortedSlice`: every vertex gathers from all of its sources."""
+        return self.posts_offers and self.always and self.ir.update_on == "all" and self.analysis.wants is None
+
+    def _pull_sorted(self, piece: SortedSlice, values: Any, counters: Array) -> None:
+        assert piece.blocks is not None
+        run, blocks = self._launcher, piece.blocks
+        self._renew_offers()
+        merged = tuple(as_bytes(reused_empty(run.threads * blocks.rows, dtype)) for dtype in self.typed.accumulators)
+        run.run(
+            kernel_module(self.typed, self.analysis, "slice_blocks").pull_sorted, np.int64(piece.start),
+            blocks.arrays(), np.int64(blocks.rows), self._offers, values, merged, counters,
+            counters=counters, work=piece.num_arcs,
+        )  # fmt: skip
+        self._messages += piece.num_arcs
 
     def refresh(self, copies: Copies) -> None:
         """See :class:`dromos.engines.parts.Part`; blocks are copied by kernels."""
@@ -210,6 +231,12 @@ class CpuPart(CompiledPart):
 
     def take_offers(self, board: Board, first: int, last: int) -> None:
         """See :class:`dromos.engines.board.PostingPart`: they are read where they are."""
+
+    def _renew_offers(self) -> None:
+        """Make the offers of this superstep, if they are not made yet."""
+        if self._offered_at != self.superstep:
+            self._offered_at = self.superstep
+            self._make_offers(0, self.shape.num_vertices, self._offers)
 
     def _make_offers(self, first: int, last: int, offers: tuple[Array, ...]) -> None:
         self._launcher.run(

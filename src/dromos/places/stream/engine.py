@@ -25,6 +25,7 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
 from dromos.program import Program, analyse
 from dromos.program.expr import reads
@@ -109,6 +110,9 @@ class StreamEngine:
             feed = PageFeed(pager, rows, offsets)
             if isinstance(part, ClaimingPart) and planned.shelf:
                 feed.keep_unsettled(planned.shelf, part.wanting_between)
+            if isinstance(part, CpuPart) and part.pulls_sorted:
+                value_bytes = sum(dtype.itemsize for dtype in typed.accumulators)
+                feed.sort_cached(SortedRows(stored.num_vertices, value_bytes, part.threads))
             return StreamExecution(program, stored, types, part, feed, planned)
         except BaseException:
             pager.close()

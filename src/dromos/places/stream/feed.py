@@ -14,6 +14,7 @@ from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.parallel import run_team
 from dromos.places.stream.shelf import RowShelf
+from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
 
 __all__ = ["PageFeed", "pages_of"]
@@ -34,6 +35,7 @@ class PageFeed:
         self.pager, self._rows, self._offsets = pager, rows, offsets
         self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs
         self._shelf: RowShelf | None = None
+        self._sorted: SortedRows | None = None
         for direction in rows:
             pager.prepare(rows[direction])
 
@@ -44,6 +46,10 @@ class PageFeed:
         """
         self._shelf, self._unsettled = RowShelf(capacity, self._offsets["pull"].dtype), unsettled
         self._shelf.prepare(unsettled(0, 0).dtype)
+
+    def sort_cached(self, sorted_rows: SortedRows) -> None:
+        """Sort the in-rows that stay in memory; see :class:`SortedRows` for which programs may."""
+        self._sorted = sorted_rows
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -79,7 +85,9 @@ class PageFeed:
         rows, offsets = self._rows[direction], self._offsets[direction]
         wanted = _mask(numbers, rows.num_pages)
         shelf = self._shelf if direction == "pull" else None
-        if shelf is None:
+        if self._sorted is not None and direction == "pull" and len(numbers) == rows.num_pages:
+            yield from self._fetch_sorted(self._sorted, rows, offsets)
+        elif shelf is None:
             for window in self.pager.windows(rows, wanted):
                 yield slice_of(rows, offsets, wanted, window)
         elif shelf.complete:
@@ -91,6 +99,14 @@ class PageFeed:
                 yield piece
                 shelf.take(piece, self._unsettled(piece.start, piece.stop))
             shelf.end()
+
+    def _fetch_sorted(self, kept: SortedRows, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
+        kept.begin(self.pager, rows, offsets)
+        if kept.piece is not None:
+            yield kept.piece
+        wanted = kept.others(rows, offsets)
+        for window in self.pager.windows(rows, wanted):
+            yield kept.without_sorted(slice_of(rows, offsets, wanted, window))
 
 
 def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:

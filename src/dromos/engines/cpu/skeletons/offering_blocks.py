@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile
 from dromos.engines.cpu.skeletons.common import (
     FIRST,
     FOLD,
@@ -29,7 +30,6 @@ from dromos.engines.cpu.skeletons.hooks import (
     identity,
     in_superstep,
     load_message,
-    merge,
     reduce_fold_from,
     reduce_start,
     reduce_store,
@@ -47,30 +47,10 @@ from dromos.engines.cpu.skeletons.offering import (
     settle,
     settle_hub,
 )
-from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.intrinsics import load, load_relaxed, nanoseconds, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
+from dromos.jit import LINE, barrier, lean_kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
-
-SPAN = 15  # bits of a source's number in its tile
-
-
-@inline
-def gather_tile(blocks, M, merged, own, tile, base):
-    """Merge the messages along the arcs of a tile, whose sources begin at ``base``, into those of a block's rows."""
-    firsts, tiles, word_starts, long_starts, segment_starts, words, long_sources, segment_rows, segment_ends = blocks
-    begin = load(long_starts, tile)
-    for segment in range(load(segment_starts, tile), load(segment_starts, tile + 1)):
-        end = np.int64(load(segment_ends, segment))
-        row = own + np.int64(load(segment_rows, segment))
-        store_message(merged, row, merge(load_message(merged, row), gather_offers(M, long_sources, base, begin, end)))
-        begin = end
-    for arc in range(load(word_starts, tile), load(word_starts, tile + 1)):
-        word = load(words, arc)
-        row = own + np.int64(word >> np.uint32(SPAN))
-        message = load_message(M, base + np.int64(word & np.uint32((1 << SPAN) - 1)))
-        store_message(merged, row, merge(load_message(merged, row), message))
 
 
 @lean_kernel

@@ -104,6 +104,27 @@ class Pager:
             self._settle(rows, kept, wanted, window, served)
             in_buffers -= _pages(served) * rows.page_bytes
 
+    def first_cached(self, rows: PagedRows) -> int:
+        """How many pages from the first on all stay in memory."""
+        cached = self.prepare(rows).cached
+        return len(cached) if cached.all() else int(np.argmin(cached))
+
+    @property
+    def spare(self) -> int:
+        """Bytes of the room that nothing lies in between two supersteps: buffers, and what is left of the cache."""
+        return self.room.buffers + max(0, self.room.cache - self.cached_bytes)
+
+    def evict(self, rows: PagedRows, first: int, last: int) -> None:
+        """Give the memory of the cached pages ``first..last`` back, at once."""
+        self.prepare(rows).cached[first:last] = False
+        self.cached_bytes -= (last - first) * rows.page_bytes
+        self._drop(rows, np.arange(first, last))
+        self._dropped.wait()
+
+    def occupy(self, nbytes: int) -> None:
+        """Be told that so much of the cache's room is taken by something else, for the rest of the run."""
+        self.cached_bytes += nbytes
+
     def close(self) -> None:
         """End the threads and close the file."""
         if self.ring is not None:

@@ -1,0 +1,32 @@
+"""Messages along arcs that are sorted by blocks of rows and tiles of sources (``arc_blocks``)."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.cpu.skeletons.hooks import load_message, merge, store_message
+from dromos.engines.cpu.skeletons.offers import gather_offers
+from dromos.intrinsics import load
+from dromos.jit import inline
+
+# ---- everything above is replaced by a program's own hooks
+
+SPAN = 15  # bits of a source's number in its tile
+
+
+@inline
+def gather_tile(blocks, M, merged, own, tile, base):
+    """Merge the messages along the arcs of a tile, whose sources begin at ``base``, into those of a block's rows."""
+    firsts, tiles, word_starts, long_starts, segment_starts, words, long_sources, segment_rows, segment_ends = blocks
+    begin = load(long_starts, tile)
+    for segment in range(load(segment_starts, tile), load(segment_starts, tile + 1)):
+        end = np.int64(load(segment_ends, segment))
+        row = own + np.int64(load(segment_rows, segment))
+        store_message(merged, row, merge(load_message(merged, row), gather_offers(M, long_sources, base, begin, end)))
+        begin = end
+    for arc in range(load(word_starts, tile), load(word_starts, tile + 1)):
+        word = load(words, arc)
+        row = own + np.int64(word >> np.uint32(SPAN))
+        message = load_message(M, base + np.int64(word & np.uint32((1 << SPAN) - 1)))
+        store_message(merged, row, merge(load_message(merged, row), message))

@@ -1,0 +1,39 @@
+"""The pull of ``slices`` along rows that were sorted into blocks and tiles (``arc_blocks``).
+
+For programs in which all vertices are always active, want messages and are updated, and a message depends on its
+source alone: nobody is listed, and ``settle_part`` of ``slices`` takes the messages from ``A``.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile
+from dromos.engines.cpu.skeletons.common import FIRST, STOP, take_work
+from dromos.engines.cpu.skeletons.hooks import identity, load_message, merge, store_message
+from dromos.intrinsics import load, load_relaxed
+from dromos.jit import LINE, lean_kernel
+
+# ---- everything above is replaced by a program's own hooks
+
+
+@lean_kernel
+def pull_sorted(thread, threads, start, blocks, rows, offers, A, merged, counters):
+    """Merge the messages to the rows of ``blocks``, of which the first is that of ``start``, into ``A``.
+
+    A thread takes a block, and merges tile by tile in memory of its own: ``rows`` places of ``merged``.
+    """
+    firsts, tiles = blocks[0], blocks[1]
+    own = thread * rows
+    for row in range(rows):
+        store_message(merged, own + row, identity())
+    while load_relaxed(counters, STOP * LINE) == 0:
+        block = take_work(counters, FIRST, 1)
+        if block >= firsts.size - 1:
+            break
+        for tile in range(tiles):
+            gather_tile(blocks, offers, merged, own, block * tiles + tile, tile << SPAN)
+        first, last = load(firsts, block), load(firsts, block + 1)
+        for row in range(first, last):
+            v, at = start + row, own + row - first
+            store_message(A, v, merge(load_message(A, v), load_message(merged, at)))
+            store_message(merged, at, identity())

@@ -1,0 +1,191 @@
+"""In-rows that stay in memory are sorted into blocks, in the place of their pages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos import program as pr
+from dromos.engines.cpu import arc_blocks, sorted_slice
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.errors import ResourceError
+from dromos.graph.graph import Flags
+from dromos.graph.store.paged.ways import READS
+from dromos.places.stream import StreamEngine, sorted_rows
+from dromos.plan import Path as Plan
+from tests.stream.stores import PAGE, stored
+
+ROOT = Path(__file__).parents[2]
+PULL = Plan.parse("sync-pull-td")
+
+
+class Mixing(pr.Program):
+    """Whole numbers, so that sums are exact in any order: what all in-neighbours have, and the greatest of them."""
+
+    heard = pr.field(np.int64)
+    rounds = pr.field(np.int64)
+    combine = pr.SUM, pr.MAX
+    update_on = "all"
+
+    @pr.reduction(pr.SUM)
+    def loud(self, v):
+        return v.heard % 2
+
+    def init(self, v):
+        return {"heard": v.id % 7, "rounds": 0}
+
+    def compute(self, u, edge, v):
+        return u.heard % 1_000 + u.id % 5, u.heard
+
+    def update(self, v, message):
+        total, greatest = message
+        return {"heard": v.heard + total - greatest % 3, "rounds": v.rounds + 1}
+
+    def active(self, old, new):
+        return True
+
+
+@pytest.fixture
+def graph() -> dr.Graph:
+    """Two tiles of sources; hubs, a row longer than a page, vertices without arcs in between and at the end."""
+    draw = np.random.default_rng(3)
+    src, dst = draw.integers(0, 36_000, (2, 60_000))
+    src[:9_000], dst[9_000:15_000] = 17, 33_000
+    dst[20_000:30_000] %= 900
+    src[src % 11 == 0] += 1
+    dst[dst % 11 == 0] += 1
+    return dr.Graph.from_edges(src, dst, num_vertices=36_010, directed=True)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sort graphs of any size."""
+    for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE"):
+        monkeypatch.setattr(arc_blocks, name, 0)
+    monkeypatch.setattr(sorted_slice, "LEAST_ARCS", 0)
+
+
+def least_memory(file: dr.StoredGraph) -> int:
+    try:
+        StreamEngine(CpuLeaf(2), 1, page_bytes=PAGE).prepare(Mixing(), file)
+    except ResourceError as error:
+        return error.needed or 0
+    raise AssertionError("one byte is not enough for anything")
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("cached_pages", [0, 40, 60, 1_000])
+def test_sorted_rows_give_what_pages_give(cached_pages: int, graph: dr.Graph, tmp_path: Path) -> None:
+    """With room for none of the 59 pages, for less than half of them, for more, and for all."""
+    file = stored(graph, tmp_path)
+    # a third of it is for buffers
+    engine = StreamEngine(CpuLeaf(2), least_memory(file) + cached_pages * PAGE, page_bytes=PAGE)
+    execution = engine.prepare(Mixing(), file)
+    expected = dr.run(Mixing(), graph, device="numpy", max_iter=5)
+    try:
+        read = [execution.step(PULL).read for _ in range(5)]
+        piece = execution.feed._sorted.piece
+        for name in ("heard", "rounds"):
+            np.testing.assert_array_equal(execution.state[name], expected[name], err_msg=name)
+    finally:
+        execution.close()
+    assert (piece is not None) == (cached_pages > 40)
+    assert read[0] >= 4 * graph.num_arcs
+    assert read[-1] == read[-2]
+    if cached_pages == 1_000:
+        assert piece.stop == graph.num_vertices
+        assert not any(read[1:])
+    elif piece is not None:
+        assert graph.num_arcs / 2 <= piece.num_arcs < graph.num_arcs
+        assert piece.offsets[-1] % (PAGE // 4)  # a page has rows on both sides
+        assert 0 < read[-1] < read[0] / 2
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (sorted_rows, "_LEAST_SHARE", 1.1),
+        (arc_blocks, "LEAST_VALUES", 1 << 30),
+        (sorted_slice, "LEAST_ARCS", 1 << 20),
+        (None, arc_blocks.BLOCKS_VARIABLE, "0"),
+    ],
+)
+def test_rows_are_left_in_pages_where_sorting_is_not_worth_it(
+    module: Any, name: str, value: Any, graph: dr.Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if module is None:
+        monkeypatch.setenv(name, value)
+    else:
+        monkeypatch.setattr(module, name, value)
+    execution = StreamEngine(CpuLeaf(2), 16 << 20, page_bytes=PAGE).prepare(Mixing(), stored(graph, tmp_path))
+    try:
+        for _ in range(2):
+            execution.step(PULL)
+        assert execution.feed._sorted.piece is None
+    finally:
+        execution.close()
+
+
+_MEASURED = """
+import sys
+import numpy as np
+import dromos as dr
+from dromos.algorithms.pagerank import pagerank_program
+from dromos.engines.cpu import arc_blocks
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.places.stream import StreamEngine
+
+arc_blocks.LEAST_VALUES = 0
+
+def peak():
+    lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    return int(lines["VmHWM"].split()[0]) << 10
+
+def run(graph, memory):
+    program = pagerank_program(False, False, np.dtype(np.float64))(alpha=0.85, tolerance=0.0)
+    execution = StreamEngine(CpuLeaf(2), memory).prepare(program, graph)
+    for _ in range(3):
+        execution.step(dr.plan.Path.parse("sync-pull-td"))
+    execution.close()
+    return execution.feed._sorted.piece.num_arcs
+
+run(dr.open(sys.argv[1]), int(sys.argv[3]))
+try:
+    open("/proc/self/clear_refs", "w").write("5")
+except OSError:
+    pass  # then the first run's peak counts, which is the smaller one
+before = peak()
+arcs = run(dr.open(sys.argv[2]), int(sys.argv[3]))
+print(arcs, peak() - before)
+"""
+
+
+def circulant(vertices: int, degree: int) -> dr.Graph:
+    """Every vertex and those around it: a graph that is quickly made."""
+    around = np.delete(np.arange(-degree // 2, degree // 2 + 1), degree // 2)
+    targets = (np.arange(vertices, dtype=np.int32)[:, None] + around.astype(np.int32)) % vertices
+    flags = Flags(directed=False, symmetric=True, sorted=False, parallel_edges=False, self_loops=False)
+    offsets = np.arange(vertices + 1, dtype=np.int64) * degree
+    return dr.Graph._make(offsets, targets.astype(np.int32).reshape(-1), flags=flags)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are told by Linux")
+def test_sorting_stays_within_the_budget(tmp_path: Path) -> None:
+    small, large, memory = tmp_path / "small.drm", tmp_path / "large.drm", 64 << 20
+    dr.write(circulant(20_000, 200), small)
+    dr.write(circulant(80_000, 200), large)
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, str(small), str(large), str(memory)],
+        check=True, capture_output=True, text=True, timeout=900, cwd=ROOT, env=os.environ | {READS: "compiled"},
+    )  # fmt: skip
+    arcs, grown = map(int, done.stdout.split())
+    assert 80_000 * 200 / 2 < arcs < 80_000 * 200
+    assert memory // 2 < grown < memory + (4 << 20)
