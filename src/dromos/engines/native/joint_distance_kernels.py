@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from dromos.intrinsics import atomic_add, load, store, trailing_zeros
+from dromos.intrinsics import atomic_add, load, prefetch, store, trailing_zeros
 from dromos.jit import inline, lean_kernel
 
 DIGITS = 4  # words for the distances of 64 sources from a vertex
@@ -25,6 +25,7 @@ DEEPEST = (1 << DIGITS) - 2
 _BLOCK = 512  # vertices
 _BYTES = _BLOCK // 8  # words that hold a byte of each of them
 _PARTED = 16  # words whose bytes are told apart at once
+_AHEAD = 64  # vertices whose digits are on their way: in the order of the given ids they lie at random places
 WORDS = DIGITS * _BLOCK  # scratch of a thread
 LANES = 8 * (DIGITS + 1) * _BLOCK  # bytes of it: those of each digit, and of what they come to
 _ONE = np.uint64(1)
@@ -71,7 +72,10 @@ def write_level(vertices, begin, end, rows, width, level, distance, n, old_ids):
 @inline
 def _take(word, width, first, size, digits, new_ids, words, base):
     """Copy this word of a block's digits side by side."""
+    last = new_ids.size - 1
     for k in range(size):
+        if last >= 0:
+            prefetch(digits, DIGITS * (np.int64(load(new_ids, min(first + k + _AHEAD, last))) * width + word))
         v = np.int64(load(new_ids, first + k)) if new_ids.size else first + k
         place = DIGITS * (v * width + word)
         for digit in range(DIGITS):
