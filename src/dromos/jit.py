@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dromos.call_types import remember_call_types
 from dromos.intrinsics import (
     atomic_add,
     load_acquire,
@@ -39,6 +40,8 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+remember_call_types()
 
 
 def kernel(function: F) -> F:
