@@ -101,3 +101,15 @@ def test_how_long_a_program_is_waited_for(cold: None, monkeypatch: pytest.Monkey
     assert dr.bfs(path, 0).device == "numpy"
     (tmp_path / "BFS_claiming_0123456789abcdef.py").touch()
     assert dr.bfs(path, 0).device == "cpu"
+
+
+def test_what_other_threads_do_for_a_call_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = {"thread_time": 10.0, "process_time": 20.0}
+    for name in clocks:
+        monkeypatch.setattr(first_calls.time, name, lambda name=name: clocks[name])
+    monkeypatch.setenv("DROMOS_NUM_THREADS", "2")
+    effort = first_calls.Effort()
+    clocks.update(thread_time=11.0, process_time=26.0)
+    assert effort.seconds() == 3  # two threads have shared six seconds of work
+    clocks.update(thread_time=16.0)
+    assert effort.seconds() == 6  # or this one had all of it

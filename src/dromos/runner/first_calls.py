@@ -5,7 +5,7 @@ by then. So calls on small graphs are answered without it, and programs that wer
 larger graphs too. A process that goes on is better off with compiled code: once so much time was spent on such calls,
 or where one takes long, the CPU's own engine takes over, for good. A program goes on there between two supersteps,
 from the state that it is in; a kernel begins again. What is not in the cache is waited for about as long as compiling
-it would take, so at most twice the lesser time is spent. Times are those of the thread, not of the clock: other work
+it would take, so at most twice the lesser time is spent. Times are those of processors, not of the clock: other work
 may have the cores.
 """
 
@@ -19,11 +19,13 @@ from typing import Final
 from dromos import disk_cache
 from dromos.engines import Execution, GraphLike, Tell, graph_types
 from dromos.engines.native import is_compiled
+from dromos.parallel import num_threads
 from dromos.plan import Constants, Stats
 from dromos.program import Program, analyse
 from dromos.program.forms import is_ordered
 
 __all__ = [
+    "Effort",
     "TakesLong",
     "answers_at_once",
     "begins_at_once",
@@ -46,6 +48,24 @@ _spent = 0.0
 
 class TakesLong(Exception):
     """A kernel that is better begun again with compiled code."""
+
+
+class Effort:
+    """The time that a call would have taken by now if nothing else had the cores.
+
+    Some of the work is this thread's alone, and some is dealt to all threads, which this one waits for.
+
+    >>> effort = Effort()
+    >>> sum(range(10**5)) > 0 and 0 < effort.seconds() < 60
+    True
+    """
+
+    def __init__(self) -> None:
+        self._thread, self._process = time.thread_time(), time.process_time()
+
+    def seconds(self) -> float:
+        """Since this was made."""
+        return max(time.thread_time() - self._thread, (time.process_time() - self._process) / num_threads())
 
 
 def answers_at_once(graph: GraphLike) -> bool:
@@ -85,12 +105,12 @@ def note(seconds: float) -> None:
 
 def limit(program: str) -> Callable[[Execution, Stats], bool]:
     """Tells when a run of a program of this name has lasted so long that compiled code is to go on with it."""
-    begin = time.thread_time()
+    effort = Effort()
     patience: float | None = None
 
     def has_lasted(execution: Execution, stats: Stats) -> bool:
         nonlocal patience
-        spent = time.thread_time() - begin
+        spent = effort.seconds()
         if spent > _PATIENCE and patience is None:
             patience = _PATIENCE if is_generated(program) else _COMPILING_PROGRAM - seconds_on_disk(program)
         return patience is not None and spent > patience
@@ -125,11 +145,11 @@ def tell(kernel: str) -> Tell:
 
     >>> tell("forest")(0.5)
     """
-    begin = time.thread_time()
+    effort = Effort()
     patience = _PATIENCE if is_compiled(kernel) else _COMPILING
 
     def told(done: float) -> None:
-        spent = time.thread_time() - begin
+        spent = effort.seconds()
         if (spent * (1 - done) / done if done else spent) > patience:
             raise TakesLong
 

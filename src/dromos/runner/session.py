@@ -107,7 +107,7 @@ class Session:
         self.finished = ""
         self._kernel_calls: Counter[str] = Counter()
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
-        self._begin_of_thread = time.thread_time()
+        self._effort = first_calls.Effort()
         self.check_file()
         graph.check_shared_rows()
 
@@ -190,13 +190,13 @@ class Session:
             return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
         large = self._programs_at_once and first_calls.begins_at_once(on, program)
         if watch is None and (self._at_once or large):
-            begin = time.thread_time()
+            effort = first_calls.Effort()
             ran = run_in_two_tiers(program, on, self.threads, max_iter=max_iter, progress=self.progress)
             if ran.engine.name == "cpu":
                 self._compile_from_now_on()
             elif large:
                 self._ran_on = ran.engine.name
-                first_calls.note_on_disk(program.ir().name, time.thread_time() - begin)
+                first_calls.note_on_disk(program.ir().name, effort.seconds())
             return self._outcome(program, ran.execution, ran.rows, keep_on_device)
         self._compile_from_now_on()
         return self._run(program, on, max_iter, watch, every, keep_on_device)
@@ -402,7 +402,7 @@ class Session:
         """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
         if self._at_once or self._ran_on:
-            first_calls.note(time.thread_time() - self._begin_of_thread)
+            first_calls.note(self._effort.seconds())
         if self._ranks is not None:  # a field that is computed later would need all ranks then
             fields = {name: column() if callable(column) else column for name, column in fields.items()}
         own_rows = self._own_rows
