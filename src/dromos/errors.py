@@ -4,6 +4,7 @@
     ├── InvalidArgumentError   (ValueError)   an argument has a wrong value, type or shape
     │   ├── ArcsOnDiskError                   something needs the arcs of a graph in memory that stay on disk
     │   ├── UnknownVertexError (LookupError)  a vertex id or label that the graph does not have
+    │   ├── UnknownFieldError  (KeyError)     a field that a result does not have
     │   └── UnknownArgumentError (TypeError)  a keyword that a function does not take; suggests one that it does
     ├── GraphDataError         (ValueError)   edges, weights or labels that do not make a graph
     ├── FileError              (OSError)      a file that cannot be opened, read or written
@@ -54,6 +55,7 @@ __all__ = [
     "ProgramTypeError",
     "ResourceError",
     "UnknownArgumentError",
+    "UnknownFieldError",
     "UnknownVertexError",
     "UnsupportedFormatError",
     "UntraceableError",
@@ -79,6 +81,13 @@ class ArcsOnDiskError(InvalidArgumentError):
 
 class UnknownVertexError(InvalidArgumentError, LookupError):
     """A vertex id or label that the graph does not have."""
+
+
+class UnknownFieldError(InvalidArgumentError, KeyError):
+    """A field that a result does not have; the message names those that it has."""
+
+    def __str__(self) -> str:  # a KeyError would show the message in quotes
+        return str(self.args[0])
 
 
 class UnknownArgumentError(InvalidArgumentError, TypeError):

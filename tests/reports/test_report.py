@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import dromos as dr
+from dromos.algorithms.bfs import BFS
 from dromos.cli import app
 from dromos.errors import InvalidArgumentError, UnsupportedFormatError
+from dromos.runner.explanation import Explanation
 from dromos.runner.report import page, write_report
 from dromos.runner.report.data import degree_bins, run_data
 from dromos.runner.trace import Trace, TraceRow
@@ -105,10 +108,72 @@ def test_notebooks_show_results_and_traces() -> None:
     assert result.trace._repr_html_().count("<rect") == len(result.trace)
 
 
+def test_a_page_tells_what_other_paths_cost_and_where_memory_is() -> None:
+    result = dr.bfs(dr.generators.star(6), 0, device="numpy", explain=True)
+    (run,) = _embedded(page([result]))
+    costs = run["otherPaths"]
+    assert [cost["path"] for cost in costs][:1] == ["auto"]
+    assert {"sync-push-dd", "sync-pull-td"} <= {cost["path"] for cost in costs}
+    assert all(cost["ms"] > 0 and cost["supersteps"] == result.iterations for cost in costs)
+    assert ["host", "answer", sum(values.nbytes for values in result.values())] in run["memory"]
+    assert not _bfs().other_paths
+
+
+def test_a_path_that_takes_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dromos.runner.explanation._LEAST_LIMIT", -1.0)
+    monkeypatch.setattr("dromos.runner.explanation._MOST_TIMES_AS_LONG", -1)
+    costs = dr.bfs(dr.generators.path(200), 0, device="numpy", explain=True).other_paths
+    assert costs
+    assert all(cost.stopped and cost.supersteps < 200 for cost in costs)
+
+
+def test_other_paths_take_no_time_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compare(self: Explanation, *_: object) -> None:
+        self.seconds = 1000.0
+
+    monkeypatch.setattr(Explanation, "compare_paths", compare)
+    assert dr.bfs(dr.generators.path(3), 0, device="numpy", explain=True).seconds < 0
+
+
+def test_the_generated_code_is_on_the_page() -> None:
+    sources = _embedded(page([_bfs()]))[0]["sources"]
+    assert [(source["name"], source["language"]) for source in sources] == [("BFS", "Python, compiled by Numba")]
+    assert "def " in sources[0]["text"]
+    on_gpu = next(_bfs()._explanation.sources("cuda"))
+    assert on_gpu[1] == "CUDA C++"
+    assert "struct Fields" in on_gpu[2]
+
+
+def test_a_result_of_a_local_program_can_be_pickled() -> None:
+    class Local(BFS):
+        pass
+
+    again = pickle.loads(pickle.dumps(dr.run(Local(source=0), dr.generators.path(3), device="reference")))
+    assert again.level.tolist() == [0, 1, 2]
+    assert pickle.loads(pickle.dumps(_bfs()._explanation)).programs.keys() == {"BFS"}
+
+
+def test_time_is_told_by_processor() -> None:
+    (run,) = _embedded(page([dr.bfs(dr.generators.path(9), 0, device="numpy+numpy")]))
+    assert all({"numpy", "exchange"} <= step["parts"].keys() for step in run["trace"]["steps"])
+
+
+def test_explaining_on_the_command_line_needs_a_report(tmp_path: Path) -> None:
+    graph = tmp_path / "g.el"
+    graph.write_text("0 1\n1 2\n")
+    call = ["bfs", str(graph), "--source", "0", "--device", "numpy", "--explain"]
+    with pytest.raises(InvalidArgumentError, match="--report"):
+        CliRunner().invoke(app, call, catch_exceptions=False)
+    done = CliRunner().invoke(app, [*call, "--report", str(tmp_path / "run.html")])
+    assert done.exit_code == 0, done.output
+    assert _embedded((tmp_path / "run.html").read_text())[0]["otherPaths"]
+
+
 _CLICKS = """
 const metric = document.getElementById("metric");
 metric.value = "frontier";
 metric.dispatchEvent(new Event("change"));
+document.body.setAttribute("data-metrics", [...metric.options].filter((o) => !o.hidden).map((o) => o.value).join(" "));
 document.getElementById("log").click();
 document.querySelector("#steps-chart .bar").dispatchEvent(new Event("click"));
 document.querySelectorAll("#runs button")[1].click();
@@ -120,10 +185,14 @@ document.body.setAttribute("data-title", document.getElementById("subtitle").tex
 
 
 def test_in_a_browser(tmp_path: Path) -> None:
-    first, second = _bfs(), _bfs(dr.generators.path(9))
+    first = dr.bfs(dr.generators.star(6), 0, device="numpy+numpy", explain=True)
+    second = _bfs(dr.generators.path(9))
     dom, errors = rendered(page([first, second]), tmp_path, then=_CLICKS)
     assert errors == []
     assert f'data-bars="{len(second.trace)}"' in dom
     assert second.trace[0].reason in dom
     assert 'data-title="9 vertices, 8 edges, on reference"' in dom
     assert 'id="comparison" hidden' not in dom
+    assert 'data-metrics="ms frontier edges messages bytes parts"' in dom
+    assert 'id="other-paths" hidden' in dom  # of the second run, which is shown now
+    assert "<summary>BFS (Python, compiled by Numba)</summary>" in dom

@@ -178,7 +178,8 @@ def _is_finite(values: Array) -> bool:
 def finite(value: float, name: str, low: float, high: float) -> float:
     """``value`` if it is a number in ``low..high``."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
-        raise InvalidArgumentError(f"{name}={value!r} is not a number in {low:g}..{high:g}")
+        allowed = f"from {low:g} on" if high >= np.finfo(np.float64).max else f"in {low:g}..{high:g}"
+        raise InvalidArgumentError(f"{name}={value!r} is not a number {allowed}")
     return float(value)
 
 

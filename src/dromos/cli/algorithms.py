@@ -43,7 +43,7 @@ _METAVARS: Final[Mapping[Callable[[Any, str], Any], str]] = {
 
 
 def _option(*names: str, text: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, **more)
+    return typer.Option(*names, help=text.replace("[", r"\["), **more)  # brackets would be taken as markup
 
 
 class Common:
@@ -108,6 +108,10 @@ class Common:
         "report": (
             Annotated[Path | None, _option("--report", text="Write an HTML page that explains the run.")],
             None,
+        ),
+        "explain": (
+            Annotated[bool, _option("--explain", text="Run the other paths too, and show their cost in the report.")],
+            False,
         ),
         "top": (Annotated[int | None, _option("--top", text="Show the N vertices with the greatest values.")], None),
         "format": (Annotated[str | None, _option("--format", text="Input format [default: from extension]")], None),

@@ -18,10 +18,10 @@ __all__ = ["convert"]
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.", show_default=False)],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
-    from_format: Annotated[str | None, typer.Option("--from", help="Input format [default: from extension]")] = None,
-    to_format: Annotated[str | None, typer.Option("--to", help="Output format [default: from extension]")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help=r"Input format \[default: from extension]")] = None,
+    to_format: Annotated[str | None, typer.Option("--to", help=r"Output format \[default: from extension]")] = None,
     directed: Annotated[
-        bool | None, typer.Option("--directed/--undirected", help="[default: as the file states, else directed]")
+        bool | None, typer.Option("--directed/--undirected", help=r"\[default: as the file states, else directed]")
     ] = None,
     symmetrize: Annotated[bool, typer.Option("--symmetrize", help="Make an undirected graph.")] = False,
     keep_parallel: Annotated[
@@ -62,7 +62,7 @@ def convert(
     allow_loss: Annotated[
         bool, typer.Option("--allow-loss", help="Write what OUT's format can hold, where it cannot hold all.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
+    threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
 ) -> None:
     """Read a graph in one format and write it in another. OUT is replaced only once the new file is complete."""
     from dromos.graph import formats, store

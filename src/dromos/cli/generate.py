@@ -24,7 +24,7 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same graph, wha
 Weights = Annotated[
     str | None, typer.Option(metavar="LOW..HIGH", help="Add random weights, such as 1..255 (whole) or 0.0..1.0 (real).")
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads [default: all cores]")]
+Threads = Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges lead one way.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops", help="Leave edges from a vertex to itself out.")]
 Dedupe = Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")]

@@ -25,9 +25,9 @@ memory, on CUDA by the sizes of the engine's arrays."""
 
 def info(
     graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
-    format: Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")] = None,
+    format: Annotated[str | None, typer.Option("--format", help=r"Input format \[default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
+    threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
 ) -> None:
     """Show a graph's size, kind, degrees and the memory it needs."""
     from dromos.graph.formats import read

@@ -22,7 +22,9 @@ def plan(
     algorithm: Annotated[
         str, typer.Argument(help="bfs, sssp, pagerank, connected-components or core-numbers.")
     ] = "pagerank",
-    memory: Annotated[str | None, typer.Option(help="What a run may take, such as 2G [default: what is free]")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help=r"What a run may take, such as 2G \[default: what is free]")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Predict what an algorithm takes in memory, from disk and on a GPU, without running it."""

@@ -14,7 +14,7 @@ from dromos.cli.values import as_vertex, as_vertices
 __all__ = ["reachability_index", "reachable"]
 
 _Graph = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph file of any format.", show_default=False)]
-_Format = Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")]
+_Format = Annotated[str | None, typer.Option("--format", help=r"Input format \[default: from extension]")]
 
 
 def reachability_index(
@@ -27,7 +27,7 @@ def reachability_index(
     memory: Annotated[str | None, typer.Option(help="What a group of sources may take, such as 512M.")] = None,
     grouping: Annotated[str, typer.Option(help="auto, random or by-hubs.")] = "auto",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
+    threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
     format: _Format = None,
 ) -> None:
     """Build an index of which vertices reach which within some steps."""

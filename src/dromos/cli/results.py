@@ -34,6 +34,7 @@ def deliver(
     format: str | None,
     json: bool,
     report: Path | None = None,
+    explain: bool = False,
     top: int | None = None,
     memory: str | None = None,
     share: float | None = None,
@@ -53,6 +54,8 @@ def deliver(
             check_extension(target)  # a wrong extension shows before the work, not after it
     if report is not None:
         check_report_path(report)
+    elif explain:
+        raise InvalidArgumentError("--explain adds the cost of other paths to a report; give --report run.html too")
     if top is not None and top < 1:
         raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
 
@@ -65,6 +68,8 @@ def deliver(
     on_ranks = device.partition(":")[0] == "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
     how |= {name: value for name, value in (("share", share), ("split", split)) if value is not None}
+    if explain:
+        how["explain"] = True
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     if memory is not None and "+" in device:  # the host holds the graph; GPUs take so much of it

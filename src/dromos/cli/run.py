@@ -40,7 +40,7 @@ def run(
         str, typer.Option(help="auto, cpu, cuda, mpi, numpy, reference, or several such as cpu+cuda.")
     ] = "auto",
     path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
+    threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
     memory: Annotated[
         str | None, typer.Option(help="Leave a .drm graph on disk, and work within this much memory, such as 2G.")
     ] = None,
@@ -57,8 +57,11 @@ def run(
     trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page that explains the run.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Run the other paths too, and show their cost in the report.")
+    ] = False,
     top: Annotated[int | None, typer.Option(help="Show the N vertices with the greatest values.")] = None,
-    format: Annotated[str | None, typer.Option(help="Input format [default: from extension]")] = None,
+    format: Annotated[str | None, typer.Option(help=r"Input format \[default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Run a program of your own on a graph, such as `dromos run widest.py:WidestPath G.drm -p source=0`."""
@@ -74,6 +77,7 @@ def run(
         out=out, device=device, path=path, threads=threads, memory=memory, share=share, split=split,
         checkpoint=checkpoint, checkpoint_every=checkpoint_every,
         check=False, trace=trace, save_trace=save_trace, format=format, json=json, report=report, top=top,
+        explain=explain,
     )  # fmt: skip
 
 

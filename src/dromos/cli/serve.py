@@ -17,11 +17,11 @@ __all__ = ["serve"]
 
 def serve(
     graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
-    port: Annotated[int, typer.Option(help="Port on this machine [default: a free one]", show_default=False)] = 0,
+    port: Annotated[int, typer.Option(help=r"Port on this machine \[default: a free one]", show_default=False)] = 0,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     device: Annotated[str, typer.Option(help="Where algorithms run: auto, cpu, cuda, numpy or reference.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")] = None,
+    threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
+    format: Annotated[str | None, typer.Option("--format", help=r"Input format \[default: from extension]")] = None,
 ) -> None:
     """Look at a graph in a browser: vertices, neighbours, degrees, runs and their reports.
 

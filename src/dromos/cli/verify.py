@@ -14,9 +14,9 @@ __all__ = ["verify"]
 
 def verify(
     graph: Annotated[Path, typer.Argument(help="A graph file of any format.", show_default=False)],
-    format: Annotated[str | None, typer.Option("--format", help="Input format [default: from extension]")] = None,
+    format: Annotated[str | None, typer.Option("--format", help=r"Input format \[default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads [default: all cores]")] = None,
+    threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
 ) -> None:
     """Check the checksums and invariants of a .drm store; for another format, that it reads without a fault."""
     from dromos.graph import formats, store

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
-from dromos.graph import build, interop, making, summary, transform
+from dromos.graph import build, interop, making, pictures, summary, transform
 from dromos.graph.checks import check_rows
 from dromos.graph.columns import weight_column
 from dromos.graph.from_igraph import from_igraph
 from dromos.graph.from_networkx import from_networkx
+from dromos.graph.hints import missing_attribute
 from dromos.graph.labels import Labels
 from dromos.graph.records import Edges, Flags
 from dromos.graph.slices import GraphSlice, degree_subset, slice_of, slices
@@ -57,7 +58,7 @@ class Graph:
     _shared: bool
     source_file: str | None
 
-    def __init__(self) -> None:
+    def __init__(self, *given: Any, **options: Any) -> None:
         raise TypeError("make a graph with Graph.from_edges, Graph.from_csr, dromos.read or dromos.generators")
 
     @classmethod
@@ -231,6 +232,11 @@ class Graph:
         return self._transpose
 
     @property
+    def known_transpose(self) -> Graph | None:
+        """The transpose where it has been built, and is not the graph itself."""
+        return self._transpose
+
+    @property
     def nbytes(self) -> int:
         """The memory that the arrays of the graph take, without a transpose."""
         arrays = (self._offsets, self._targets, self._weights, self._labels)
@@ -292,6 +298,8 @@ class Graph:
     relabel_by_degree = transform.relabel_by_degree
     egonet = transform.egonet
     cross_edges = transform.cross_edges
+    plot = pictures.plot
+    plot_degrees = pictures.plot_degrees
 
     def degree_histogram(self, *, direction: str = "out") -> Array:
         """How many vertices have each degree: entry ``d`` counts those of degree ``d``.
@@ -335,6 +343,11 @@ class Graph:
         )  # fmt: skip
 
     __hash__ = None  # type: ignore[assignment]
+
+    if not TYPE_CHECKING:  # a type checker knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(name, dir(type(self)))
 
     def __repr__(self) -> str:
         return summary.short(self)

@@ -129,6 +129,10 @@ def from_pandas(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
     >>> Graph.from_pandas(pd.DataFrame({"src": [0, 1], "dst": [1, 2]}))
     <Graph: 3 vertices, 2 edges, directed>
     """
+    if not hasattr(frame, "columns"):
+        raise GraphDataError(
+            f"expected a pandas data frame, not {type(frame).__name__}; edges in lists: Graph.from_edges"
+        )
     pa = _require("pyarrow", "pyarrow")
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)

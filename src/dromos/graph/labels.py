@@ -224,7 +224,7 @@ class Labels:
                 found = compute.index_in(column.view(pa.large_binary()), value_set=self._arrow_bytes())
                 if found.null_count:
                     first = found.is_null().index(True).as_py()
-                    raise UnknownVertexError(f"no vertex is labelled {wanted[first]!r}")
+                    raise self._unknown(wanted[first])
                 return np.asarray(found)
         if self._index is None:
             self._index = {text: i for i, text in enumerate(self.to_numpy().tolist())}
@@ -232,9 +232,16 @@ class Labels:
         for position, text in enumerate(wanted):
             found = self._index.get(text) if isinstance(text, str) else None
             if found is None:
-                raise UnknownVertexError(f"no vertex is labelled {text!r}")
+                raise self._unknown(text)
             ids[position] = found
         return ids
+
+    def _unknown(self, wanted: Any) -> UnknownVertexError:
+        kind = "" if isinstance(wanted, str) else f": the labels of this graph are strings, such as {self._first()!r}"
+        return UnknownVertexError(f"no vertex is labelled {wanted!r}{kind}")
+
+    def _first(self) -> str:
+        return str(self.values_of(np.zeros(1, dtype=np.int64))[0]) if len(self) else ""
 
     def _sorted_integers(self) -> tuple[Array | None, Array]:
         """The labels in ascending order, and the ids of these; None for the ids where they are 0, 1, 2, …"""

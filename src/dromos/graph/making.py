@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dromos.graph import build
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.graph.hints import unknown_keyword
 from dromos.graph.label_arrays import is_arrow_text
 from dromos.graph.labels import Labels, factorize
 from dromos.graph.records import Flags
@@ -27,7 +28,7 @@ def from_edges(
     cls: type[Graph],
     /,
     src: Array | Sequence[Any],
-    dst: Array | Sequence[Any],
+    dst: Array | Sequence[Any] | None = None,
     weight: Array | Sequence[float] | None = None,
     *,
     num_vertices: int | None = None,
@@ -38,11 +39,13 @@ def from_edges(
     drop_self_loops: bool = False,
     merge_weights: MergeRule = "first",
     threads: int | None = None,
+    **unknown: Any,
 ) -> Graph:
     """A graph from columns of edges.
 
     Args:
-        src, dst: ids ``0..n-1``, or labels: strings always are, integers with ``labels=True``.
+        src, dst: ids ``0..n-1``, or labels: strings always are, integers with ``labels=True``. Pairs
+            ``[(0, 1), (1, 2)]``, or an array of two columns, go alone, without ``dst``.
         weight: one number per edge; kept exactly (float32, float64 or int32).
         num_vertices: how many vertices there are; the largest id + 1 unless given (isolated vertices are kept).
         directed: ``False`` says that every edge goes both ways; each is given once, and stored in both directions.
@@ -57,7 +60,15 @@ def from_edges(
     >>> from dromos import Graph
     >>> Graph.from_edges(["ada", "ada"], ["bob", "eve"], directed=False)
     <Graph: 3 vertices, 2 edges, undirected, str labels>
+    >>> Graph.from_edges([(0, 1), (1, 2)])
+    <Graph: 3 vertices, 2 edges, directed>
     """
+    for keyword in unknown:
+        raise unknown_keyword("from_edges", keyword, _ARGUMENTS)
+    if not isinstance(directed, bool | np.bool_):
+        raise InvalidArgumentError(f"directed={directed!r} is neither True nor False")
+    if dst is None:
+        src, dst = _ends(src)
     texts = is_arrow_text(src) and is_arrow_text(dst) and len(src) > 0
     source: Any
     target: Any
@@ -102,6 +113,27 @@ def from_edges(
             "weight, and some are not; leave symmetrize out to have the reverse edges added"
         )
     return graph
+
+
+_ARGUMENTS: Final = (
+    "src", "dst", "weight", "num_vertices", "directed", "labels", "symmetrize", "dedupe", "drop_self_loops",
+    "merge_weights", "threads",
+)  # fmt: skip
+
+
+def _ends(pairs: Any) -> tuple[Any, Any]:
+    """The columns of a list of pairs, or of an array with two columns."""
+    if isinstance(pairs, np.ndarray):
+        columns = list(pairs.T) if pairs.ndim == 2 else []
+    else:
+        rows = [tuple(pair) if isinstance(pair, list | tuple | np.ndarray) else () for pair in pairs]
+        columns = list(zip(*rows, strict=True)) if rows and {len(row) for row in rows} == {2} else []
+    if len(columns) != 2:
+        raise GraphDataError(
+            "dst is missing, and src does not hold pairs; give two columns, Graph.from_edges(src, dst), or pairs such "
+            "as [(0, 1), (1, 2)]"
+        )
+    return columns[0], columns[1]
 
 
 def from_csr(

@@ -9,9 +9,10 @@ from dromos.graph import Graph
 from dromos.program import Program
 from dromos.program.types import IdType
 from dromos.runner.devices import DEVICES, engine_for
+from dromos.runner.host import array_module, on_host
 from dromos.runner.options import DeviceOptions, Options
 from dromos.runner.outcome import Outcome
-from dromos.runner.result import Result, array_module, on_host
+from dromos.runner.result import Result
 from dromos.runner.result_kinds import NumberResult, ProgramResult
 from dromos.runner.session import Session
 from dromos.runner.trace import Trace, TraceRow

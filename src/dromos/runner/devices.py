@@ -111,6 +111,8 @@ def engine_for(
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
     """
+    if not isinstance(device, str) and not hasattr(device, "prepare"):
+        raise InvalidArgumentError(f"device={device!r} is not a device; give a name such as 'cpu', 'cuda' or 'auto'")
     if isinstance(device, str) and HYBRID in device:
         return _hybrid(device, threads, slices, parts, memory, share, split)
     if share is not None or split is not None:
@@ -279,7 +281,8 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
         name = _best(graph)
     if name not in DEVICES:
         known = ", ".join(map(repr, ("auto", *DEVICES, CLUSTER)))
-        raise InvalidArgumentError(f"device={name!r} is not a device; choose one of {known}")
+        hint = "an NVIDIA GPU is 'cuda'; " if name.lower() in ("gpu", "nvidia", "cuda:0") else ""
+        raise InvalidArgumentError(f"device={name!r} is not a device; {hint}choose one of {known}")
     return name
 
 

@@ -14,7 +14,7 @@ __all__ = ["unknown_argument"]
 
 _HOW: Final = (
     "device", "path", "threads", "progress", "slices", "parts", "memory", "share", "split", "keep_on_device",
-    "gather", "checkpoint", "checkpoint_every",
+    "gather", "checkpoint", "checkpoint_every", "explain",
 )  # fmt: skip
 _ELSEWHERE: Final[Mapping[str, str]] = {  # what NetworkX, igraph, NetworKit and others call the same
     "damping": "alpha",

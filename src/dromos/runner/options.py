@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from dromos.engines import Engine
 from dromos.errors import InvalidArgumentError
@@ -27,7 +27,8 @@ class DeviceOptions(TypedDict, total=False):
     arrays of the result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``gather``: over MPI
     ranks, whether every rank gets all rows of the result (True unless given), or those of its own vertices.
     ``checkpoint``: a folder that the state of the run is saved to every ``checkpoint_every`` seconds (60 unless given);
-    after a kill the same call goes on from there.
+    after a kill the same call goes on from there. ``explain``: run the other paths as well, so that ``result.report()``
+    and ``result.other_paths`` tell what they would have cost.
     """
 
     device: str | Engine
@@ -42,6 +43,7 @@ class DeviceOptions(TypedDict, total=False):
     split: str | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
+    explain: bool
 
 
 class Options(DeviceOptions, total=False):
@@ -53,7 +55,29 @@ class Options(DeviceOptions, total=False):
 
 
 def check_graph(graph: Any) -> None:
-    """Refuse what is not a graph of ours, with the way to make one."""
-    if not isinstance(graph, Graph):
-        kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
-        raise InvalidArgumentError(f"graph is a {kind}; make a dromos.Graph of it with a Graph.from_… method")
+    """Refuse what is not a graph of ours, with the way to make one.
+
+    >>> check_graph("friends.txt")
+    Traceback (most recent call last):
+    dromos.errors.InvalidArgumentError: graph is a str; make a graph of it with dromos.read(path)
+    """
+    if isinstance(graph, Graph):
+        return
+    package = type(graph).__module__.partition(".")[0]
+    kind = f"{package}.{type(graph).__name__}" if package != "builtins" else type(graph).__name__
+    how = "dromos.read(path)" if isinstance(graph, str | os.PathLike) else _MADE_BY.get(package)
+    if hasattr(graph, "__networkx_cache__"):  # also graphs of classes that somebody derived from NetworkX's
+        how = _MADE_BY["networkx"]
+    raise InvalidArgumentError(f"graph is a {kind}; make a graph of it with {how or _MADE_BY['builtins']}")
+
+
+_MADE_BY: Final = {
+    "networkx": "dromos.Graph.from_networkx(graph)",
+    "igraph": "dromos.Graph.from_igraph(graph)",
+    "scipy": "dromos.Graph.from_scipy(matrix)",
+    "numpy": "dromos.Graph.from_edges(src, dst)",
+    "pandas": "dromos.Graph.from_pandas(frame)",
+    "polars": "dromos.Graph.from_polars(frame)",
+    "pyarrow": "dromos.Graph.from_arrow(table)",
+    "builtins": "dromos.Graph.from_edges(src, dst), or read a file with dromos.read(path)",
+}

@@ -1,15 +1,20 @@
-"""The picture of a trace: seconds and frontier per step, by path, and by processor where several ran."""
+"""Pictures of a run: a trace as seconds and frontier per step, a result as a distribution and a list of the top."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dromos.errors import MissingDependencyError
+from dromos.graph.pictures import new_axes
+from dromos.runner.host import on_host
 
 if TYPE_CHECKING:
+    from dromos.runner.result import Result
     from dromos.runner.trace import Trace
 
-__all__ = ["plot"]
+__all__ = ["plot", "plot_result"]
 
 
 def plot(trace: Trace, ax: Any = None) -> Any:
@@ -20,11 +25,9 @@ def plot(trace: Trace, ax: Any = None) -> Any:
     """
     try:
         from matplotlib import colormaps
-        from matplotlib import pyplot as plt
     except ImportError:
         raise MissingDependencyError("Trace.plot() needs matplotlib: pip install 'dromos[plot]'") from None
-    if ax is None:
-        _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
+    ax = new_axes("Trace.plot()", ax, figsize=(9, 4))
     colours = colormaps["tab10"].colors
     steps, shared = range(len(trace)), [row.busy for row in trace]
     names = list(dict.fromkeys(name for busy in shared for name in busy))
@@ -48,3 +51,28 @@ def plot(trace: Trace, ax: Any = None) -> Any:
     handles = [*ax.get_legend_handles_labels()[0], *frontier.get_legend_handles_labels()[0]]
     ax.legend(handles=handles, loc="best")
     return ax
+
+
+_BINS = 40
+_TOP = 10
+
+
+def plot_result(result: Result, by: str | None = None, axes: Any = None) -> Any:
+    """A histogram of the finite values of a field, and bars of the vertices with the greatest ones."""
+    top = result.top(_TOP, by=by)
+    name = result._main_field() if by is None else by
+    values = on_host(result[name]).astype(np.float64)
+    finite = values[np.isfinite(values)]
+    left, right = new_axes("Result.plot()", axes, ncols=2, figsize=(10, 4))
+    whole = finite.size and result[name].dtype.kind in "iub" and finite.max() - finite.min() < _BINS
+    left.hist(finite, bins=np.arange(finite.min(), finite.max() + 2) - 0.5 if whole else _BINS, color="C0")
+    left.set_yscale("log")
+    left.set_xlabel(name)
+    left.set_ylabel("vertices" if result._index is None else "rows")
+    places = range(len(top))
+    right.barh(places, [value for _, value in top], color="C0")
+    right.set_yticks(places, [str(vertex) for vertex, _ in top])
+    right.invert_yaxis()
+    right.set_xlabel(name)
+    right.set_title(f"the top {len(top)} of {len(values):,}", fontsize="medium")
+    return left, right

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -10,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import InvalidArgumentError, MissingDependencyError
+from dromos.errors import InvalidArgumentError, MissingDependencyError, UnknownFieldError
 from dromos.graph import Graph
+from dromos.runner import exports
+from dromos.runner.explanation import Explanation, PathCost
+from dromos.runner.host import on_host
 from dromos.runner.own_rows import OwnRows
-from dromos.runner.tables import arrow, arrow_column, named, named_arrow, pandas, polars
+from dromos.runner.tables import named
 from dromos.runner.trace import Trace
 
 __all__ = ["Result"]
@@ -56,6 +58,7 @@ class Result(Mapping[str, Array]):
         index: str | None = None,
         verifier: Callable[[Any], None] | None = None,
         own_rows: OwnRows | None = None,
+        explanation: Explanation | None = None,
     ) -> None:
         """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices; ``own_rows``: there are
         no others in the fields."""
@@ -63,6 +66,7 @@ class Result(Mapping[str, Array]):
         self._values = dict(values or {})
         self._vertex_fields, self._edge_fields, self._index = vertex_fields, edge_fields, index
         self._verifier, self._own_rows = verifier, own_rows
+        self._explanation = Explanation() if explanation is None else explanation
         self.trace = Trace() if trace is None else trace
         self.seconds, self.device, self.finished = seconds, device, finished
         self.compile_seconds = compile_seconds
@@ -72,7 +76,7 @@ class Result(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._columns:
-            raise KeyError(f"{self._name} has no field {name!r}; it has {', '.join(self._columns)}")
+            raise UnknownFieldError(f"{self._name} has no field {name!r}; it has {', '.join(self._columns)}")
         column = self._columns[name]
         if callable(column):
             column = self._columns[name] = column()
@@ -100,7 +104,7 @@ class Result(Mapping[str, Array]):
             trace=self.trace, seconds=self.seconds, compile_seconds=self.compile_seconds, device=self.device,
             finished=self.finished, values=self._values,
             vertex_fields=self._vertex_fields, edge_fields=self._edge_fields, index=self._index,
-            verifier=self._verifier, own_rows=own_rows,
+            verifier=self._verifier, own_rows=own_rows, explanation=self._explanation,
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[str]:
@@ -124,6 +128,17 @@ class Result(Mapping[str, Array]):
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._columns, *self._values})
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are answers of one algorithm with the same fields and numbers, however they were found."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return (
+            self._name == other._name
+            and list(self) == list(other)
+            and self._values == other._values
+            and all(_same(on_host(self[name]), on_host(other[name])) for name in self)
+        )
+
     __hash__ = None  # type: ignore[assignment]
 
     @property
@@ -145,6 +160,17 @@ class Result(Mapping[str, Array]):
     def iterations(self) -> int:
         """How many supersteps ran, over all programs of the algorithm."""
         return self.trace.supersteps
+
+    @property
+    def other_paths(self) -> list[PathCost]:
+        """What each fixed path would have cost, where the call was made with ``explain=True``; ``auto`` is the plan's.
+
+        >>> import dromos as dr
+        >>> result = dr.bfs(dr.generators.path(4), 0, device="reference", explain=True)
+        >>> "sync-push-dd" in [cost.path for cost in result.other_paths]
+        True
+        """
+        return list(self._explanation.other_paths)
 
     @property
     def vertices(self) -> Array:
@@ -260,84 +286,16 @@ class Result(Mapping[str, Array]):
                 "verify() compares with what SciPy computes: pip install 'dromos[scipy]'"
             ) from None
 
-    # ---- going on to other libraries ---------------------------------------------------------------------------
+    # ---- going on to other libraries, files and pictures -------------------------------------------------------
 
-    def to_arrow(self) -> Any:
-        """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields; of the rank's own rows, if not
-        gathered."""
-        pa, labels, own = arrow(), self._graph.labels, self._own_rows
-        first: dict[str, Any] = {}
-        if self._index is None and labels is None:
-            first = {"vertex": pa.array(self.vertices)}
-        elif self._index is None and labels is not None:
-            first = {"vertex": labels.to_arrow() if own is None else labels.to_arrow()[own.first : own.last]}
-        return pa.table({**first, **{name: self._arrow_column(name) for name in self._table()}})
-
-    def _arrow_column(self, name: str) -> Any:
-        values, labels = on_host(self[name]), self._graph.labels
-        if name in self._vertex_fields and labels is not None and values.ndim == 1:
-            return named_arrow(values, labels)  # of the same type on every rank, also where there is no vertex to name
-        return arrow_column(self._shown(name, values))
-
-    def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame``: a column of vertices (labels or ids), then the fields."""
-        first = {"vertex": self.vertices} if self._index is None else {}
-        fields = {name: self._shown(name, on_host(self[name])) for name in self._table()}
-        return pandas().DataFrame(
-            {**first, **{name: list(column) if column.ndim == 2 else column for name, column in fields.items()}}
-        )
-
-    def to_polars(self) -> Any:
-        """A ``polars.DataFrame``: a column of vertices (labels or ids), then the fields.
-
-        >>> import dromos as dr
-        >>> dr.bfs(dr.generators.path(3), 0, device="reference").to_polars().columns
-        ['vertex', 'level', 'parent']
-        """
-        return polars().from_arrow(self.to_arrow())
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table through Arrow's C interface: ``pyarrow.table(result)``, DuckDB and others take a result as it is.
-
-        >>> import pyarrow, dromos as dr
-        >>> pyarrow.table(dr.bfs(dr.generators.path(3), 0, device="reference")).column_names
-        ['vertex', 'level', 'parent']
-        """
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file, or to a folder of Parquet files.
-
-        A path without an extension is a folder: a data set with one file per rank. In JSON a number that is not finite
-        is null; in CSV a vector field is one column per component. Where a result stayed with the ranks
-        (``gather=False``), all of them call this.
-        """
-        from dromos.runner.data_set import is_data_set, write_rows
-        from dromos.runner.writing import write_columns
-
-        if is_data_set(path) or self._own_rows is not None:
-            write_rows(path, self, None if self._own_rows is None else self._own_rows.comm)
-            return
-        first = {"vertex": self.vertices} if self._index is None else {}
-        write_columns(path, {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}})
-
-    def report(self, path: str | os.PathLike[str], *others: Result) -> None:
-        """Write one HTML page that explains the run; with ``others``, the runs are compared in it.
-
-        The page needs no network: graph, supersteps, paths and their reasons, predictions, the answer's distribution.
-
-        >>> import tempfile, pathlib
-        >>> import dromos as dr
-        >>> g = dr.generators.path(4)
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.html"
-        >>> dr.bfs(g, 0, device="reference").report(file, dr.bfs(g, 1, device="reference"))
-        >>> "Supersteps" in file.read_text()
-        True
-        """
-        from dromos.runner.report import write_report
-
-        self._require_all_rows("report(…)")
-        write_report([self, *others], path)
+    to_arrow = exports.to_arrow
+    to_pandas = exports.to_pandas
+    to_polars = exports.to_polars
+    __arrow_c_stream__ = exports.arrow_stream
+    write = exports.write
+    report = exports.report
+    plot = exports.plot
+    __array__ = exports.rows
 
     def _repr_html_(self) -> str:
         from dromos.runner.report.notebook import result_html
@@ -363,23 +321,8 @@ class Result(Mapping[str, Array]):
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
 
-def array_module(values: Any) -> Any:
-    """CuPy for an array that lies on a GPU, NumPy for any other."""
-    if hasattr(values, "__cuda_array_interface__"):
-        import cupy
-
-        return cupy
-    return np
-
-
-def on_host(values: Any) -> Array:
-    """An array of the host: a GPU's is copied, any other is as it is."""
-    if not hasattr(values, "__cuda_array_interface__"):
-        array: Array = values
-        return array
-    from dromos.engines.cuda.transfers import to_host
-
-    return to_host(values)
+def _same(one: Array, other: Array) -> bool:
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f"))
 
 
 def _duration(seconds: float) -> str:

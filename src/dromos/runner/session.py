@@ -13,7 +13,7 @@ import numpy as np
 
 from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
-from dromos.engines import Engine, Execution, NativeKernel
+from dromos.engines import Engine, Execution, NativeKernel, graph_types
 from dromos.engines.native import DIRECT_KERNELS, cpu_kernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
@@ -21,13 +21,15 @@ from dromos.plan import Path, Row
 from dromos.program import Program
 from dromos.runner import first_calls
 from dromos.runner.devices import DEVICE_VARIABLE, engine_for
+from dromos.runner.explanation import Explanation
+from dromos.runner.host import on_host
 from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.options import check_graph
 from dromos.runner.outcome import Outcome
 from dromos.runner.own_rows import OwnRows, cut_columns
 from dromos.runner.promises import check_weights
-from dromos.runner.result import Column, Result, on_host
+from dromos.runner.result import Column, Result
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 from dromos.runner.two_tiers import run_in_two_tiers
 
@@ -69,6 +71,7 @@ class Session:
         gather: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
+        explain: bool = False,
         **unknown: Any,
     ) -> None:
         for keyword in unknown:
@@ -83,7 +86,8 @@ class Session:
             device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split
         )
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
-        cold = chosen and self.engine.name == "cpu"
+        cold = chosen and self.engine.name == "cpu" and not explain  # paths are compared on one engine
+        self._explains, self._explanation = explain, Explanation()
         self._at_once = cold and first_calls.answers_at_once(graph)
         self._programs_at_once, self._ran_on = cold and not self._at_once, ""
         if self._at_once:
@@ -197,9 +201,14 @@ class Session:
             elif large:
                 self._ran_on = ran.engine.name
                 first_calls.note_on_disk(program.ir().name, effort.seconds())
-            return self._outcome(program, ran.execution, ran.rows, keep_on_device)
+            return self._outcome(program, on, ran.execution, ran.rows, keep_on_device)
         self._compile_from_now_on()
-        return self._run(program, on, max_iter, watch, every, keep_on_device)
+        steps = len(self._rows)
+        outcome = self._run(program, on, max_iter, watch, every, keep_on_device)
+        if self._explains and watch is None and self.path == "auto":
+            taken = Trace(self._rows[steps:]).seconds
+            self._explanation.compare_paths(self.engine, program, on, taken, max_iter)
+        return outcome
 
     def _compile_from_now_on(self) -> None:
         """Leave the engine that needs no compiler, if it is used."""
@@ -260,15 +269,18 @@ class Session:
             close = getattr(execution, "close", None)
             if close is not None:  # threads that read, and an open file
                 close()
-        outcome = self._outcome(program, execution, history, keep_on_device)
+        outcome = self._outcome(program, on, execution, history, keep_on_device)
         recycle = getattr(self.engine, "recycle", None)
         if recycle is not None and path is None:  # nobody asks the execution for anything any more
             recycle(execution)
         return outcome
 
-    def _outcome(self, program: Program, execution: Execution, rows: Iterable[Row], keep_on_device: bool) -> Outcome:
+    def _outcome(
+        self, program: Program, on: Graph, execution: Execution, rows: Iterable[Row], keep_on_device: bool
+    ) -> Outcome:
         """What a run came to; its steps go into the trace."""
         phase = type(program).__name__
+        self._explanation.programs[phase] = type(program), graph_types(on)
         self._rows += [FusedRow.of(phase, row) for row in rows]
         self.finished = execution.stats.finished
         fields: Mapping[str, Any]
@@ -410,8 +422,9 @@ class Session:
             fields, own_rows = cut_columns(self._ranks, self.graph, fields, edge_fields, index)
         return kind(
             self.name, self.graph, fields,
-            trace=Trace(self._rows), seconds=time.perf_counter() - self._begin,
-            compile_seconds=compile_seconds() - self._compiled, device=self._ran_on or self.engine.name,
+            trace=Trace(self._rows), seconds=time.perf_counter() - self._begin - self._explanation.seconds,
+            compile_seconds=compile_seconds() - self._compiled - self._explanation.compile_seconds,
+            device=self._ran_on or self.engine.name,
             finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
-            verifier=verifier, own_rows=own_rows,
+            verifier=verifier, own_rows=own_rows, explanation=self._explanation,
         )  # fmt: skip

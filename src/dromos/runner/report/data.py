@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +48,15 @@ def run_data(result: Result) -> dict[str, Any]:
         "paths": result.trace.paths,
         "values": {name: _plain(value) for name, value in result.values_of_graph.items()},
         "graph": {"facts": facts(graph), "degrees": degree_bins(graph.out_degree)},
+        "memory": memory_by_place(result),
+        "otherPaths": [
+            {"phase": c.phase, "path": c.path, "ms": c.seconds * 1e3, "supersteps": c.supersteps, "stopped": c.stopped}
+            for c in result.other_paths
+        ],
+        "sources": [
+            {"name": name, "language": language, "text": text}
+            for name, language, text in result._explanation.sources(result.device)
+        ],
         "trace": _trace(result.trace),
         "fields": [_field(name, host[name]) for name in host],
         "top": _top(host),
@@ -60,6 +72,42 @@ def degree_bins(degrees: Array) -> list[list[int]]:
     counts = np.bincount(np.frexp(degrees.astype(np.float64))[1]) if degrees.size else np.zeros(0, np.int64)
     bins = ((0, 0) if power == 0 else (1 << (power - 1), (1 << power) - 1) for power in range(len(counts)))
     return [[low, high, int(count)] for (low, high), count in zip(bins, counts, strict=True) if count]
+
+
+def memory_by_place(result: Result) -> list[list[Any]]:
+    """Where the graph and the answer of a run lie: the place, what is there, and how many bytes.
+
+    >>> import dromos as dr
+    >>> memory_by_place(dr.bfs(dr.generators.path(4), 0, device="reference"))
+    [['host', 'graph: rows, weights, labels', 64], ['host', 'answer', 32]]
+    """
+    graph = result.graph
+    rows: list[list[Any]] = []
+    if graph.on_disk and graph.source_file is not None:
+        rows.append(["disk", f"store {Path(graph.source_file).name}", Path(graph.source_file).stat().st_size])
+        rows.append(["host", "graph: offsets, labels", graph.offsets.nbytes])
+    else:
+        rows.append(["host", "graph: rows, weights, labels", graph.nbytes])
+    kept = graph.known_transpose
+    if kept is not None:
+        rows.append(["host", "transpose of the graph", kept.nbytes])
+    answer = {"host": 0, "GPU": 0}
+    for values in result.values():
+        answer["GPU" if hasattr(values, "__cuda_array_interface__") else "host"] += int(values.nbytes)
+    rows += [[place, "answer", count] for place, count in answer.items() if count]
+    cupy = sys.modules.get("cupy") if "cuda" in result.device else None
+    if cupy is not None:
+        pool = cupy.get_default_memory_pool()
+        rows.append(["GPU", "held by this process now: graphs, state, answers", int(pool.used_bytes())])
+    return rows
+
+
+def _busy(rows: list[TraceRow]) -> dict[str, float]:
+    """Milliseconds by processor, and of the exchange between them, where several worked."""
+    total: Counter[str] = Counter()
+    for row in rows:
+        total.update(row.busy)
+    return dict(total)
 
 
 def _trace(trace: Trace) -> dict[str, Any]:
@@ -83,6 +131,9 @@ def _step(rows: list[TraceRow]) -> dict[str, Any]:
         "messages": sum(row.messages for row in rows),
         "bytes": sum(row.bytes for row in rows),
         "ms": sum(row.seconds for row in rows) * 1e3,
+        "read": sum(row.read for row in rows),
+        "sent": sum(row.sent for row in rows),
+        "parts": _busy(rows),
         "predicted": None if first.predicted is None or len(rows) > 1 else first.predicted * 1e3,
     }
 

@@ -1,0 +1,74 @@
+"""What people of other libraries look for on a graph, and what it is called here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from typing import Final
+
+from dromos.errors import UnknownArgumentError
+
+__all__ = ["missing_attribute", "unknown_keyword"]
+
+_CHANGED: Final = "Graph.from_edges(src, dst): a graph cannot be changed, so build one from the edges you want"
+_ELSEWHERE: Final = {
+    "A": "to_scipy()",
+    "T": "transpose",
+    "add_edge": _CHANGED,
+    "add_edges_from": _CHANGED,
+    "add_node": _CHANGED,
+    "adj": "neighbors(vertex)",
+    "adjacency": "to_scipy()",
+    "degree": "out_degree, in_degree",
+    "degrees": "out_degree, in_degree",
+    "draw": "plot()",
+    "ecount": "num_edges",
+    "get_edgelist": "edges()",
+    "indices": "targets",
+    "indptr": "offsets",
+    "is_directed": "directed",
+    "is_weighted": "weights",
+    "n": "num_vertices",
+    "neighbours": "neighbors(vertex)",
+    "nodes": "num_vertices, labels",
+    "num_nodes": "num_vertices",
+    "number_of_edges": "num_edges",
+    "number_of_nodes": "num_vertices",
+    "numberOfEdges": "num_edges",
+    "numberOfNodes": "num_vertices",
+    "predecessors": "transpose.neighbors(vertex)",
+    "remove_edge": _CHANGED,
+    "remove_node": _CHANGED,
+    "save": "write(path)",
+    "successors": "neighbors(vertex)",
+    "to_directed": "edges(arcs=True)",
+    "to_undirected": "symmetrized()",
+    "vcount": "num_vertices",
+    "vertices": "num_vertices, labels",
+    "weight": "weights",
+}
+
+
+def missing_attribute(name: str, known: Collection[str]) -> AttributeError:
+    """The error for an attribute that a graph does not have, with the one that was probably meant.
+
+    >>> missing_attribute("num_nodes", ["num_vertices"])
+    AttributeError("a graph has no 'num_nodes'; use num_vertices")
+    """
+    meant = _ELSEWHERE.get(name) or _alike(name, [word for word in known if not word.startswith("_")])
+    return AttributeError(f"a graph has no {name!r}{f'; use {meant}' if meant else ''}")
+
+
+def unknown_keyword(function: str, keyword: str, known: Collection[str]) -> UnknownArgumentError:
+    """The error for a keyword that ``function`` does not take.
+
+    >>> str(unknown_keyword("from_edges", "weights", ["src", "dst", "weight"]))
+    "from_edges has no argument 'weights'; did you mean 'weight'?"
+    """
+    meant = _alike(keyword, known)
+    hint = f"did you mean {meant!r}?" if meant else f"it takes {', '.join(known)}"
+    return UnknownArgumentError(f"{function} has no argument {keyword!r}; {hint}")
+
+
+def _alike(word: str, known: Collection[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.75)), None)
