@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,12 +57,15 @@ def test_transposes_and_subgraphs_are_those_of_the_kernels(kind, given, keep):
     graph = Graph.from_edges(columns[:, 0], columns[:, 1], weight, num_vertices=n, threads=1)
     back = graph.transpose
     found = build_small.transposed(graph.offsets, graph.targets, graph.weights)
+    with patch.object(build_small, "_SMALL", -1):  # as if there were many arcs
+        by_counting = build_small.transposed(graph.offsets, graph.targets, graph.weights)
     expected = (back.offsets, back.targets, back.weights)
     chosen = np.flatnonzero([keep >> v & 1 for v in range(n)])[::-1]
     new_ids = np.full(n, -1, graph.targets.dtype)
     new_ids[chosen] = np.arange(len(chosen))
     pairs = [
         *zip(found, expected, strict=True),
+        *zip(by_counting, expected, strict=True),
         *zip(build_small.kept_arcs(graph, chosen, new_ids), transform._kept_arcs(graph, chosen, new_ids), strict=True),
     ]
     for ours, theirs in pairs:
