@@ -25,6 +25,8 @@ class Case:
     graph: dr.Graph
     weighted: dr.Graph
     sources: tuple[int, ...]
+    folder: Path | None = None
+    """Where it was read from; other forms of the graph may be kept there too."""
 
 
 def _kron(scale: int) -> dr.Graph:
@@ -69,7 +71,7 @@ def load_case(folder: Path) -> Case:
     """The case in ``folder``, in memory as if it had been made here: not mapped."""
     about = json.loads((folder / "case.json").read_text())
     graph, weighted = (dr.read(folder / file, mmap=False) for file in ("graph.drm", "weighted.drm"))
-    return Case(about["name"], graph, weighted, tuple(about["sources"]))
+    return Case(about["name"], graph, weighted, tuple(about["sources"]), folder)
 
 
 def kept_case(kind: str, scale: int, sources: int, folder: Path | None) -> Case:
