@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.common import HUB, HUB_COUNT, QUEUE, first_arc, reserve, take_piece, take_work
+from dromos.engines.cpu.skeletons.common import (
+    HUB,
+    HUB_COUNT,
+    QUEUE,
+    SWAPS_WAIT,
+    first_arc,
+    reserve,
+    take_piece,
+    take_work,
+)
 from dromos.engines.cpu.skeletons.hooks import (
     claim_store,
     compute_at,
@@ -30,6 +39,8 @@ THIN_ARCS = 2048  # unless more arcs leave it
 SHARE = 64  # vertices that a thread takes at a time, at most
 SHARES = 4  # for each thread, where the frontier is small
 AHEAD = 4  # vertices between the request for a row and the walk along it
+CLAIMS_AHEAD = 2  # likewise between the request for the lines that its claims write to and the claims
+CLAIMS = 4  # lines that are asked for so, at most
 WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
 BIT = np.uint64(1)
 
@@ -84,6 +95,17 @@ def prefetch_row(graph, private, position):
 
 
 @inline
+def prefetch_claims(S, graph, private, position):
+    """Ask for the lines that claims along the first arcs of a short row write to."""
+    offsets, targets, weights, in_offsets = graph
+    u = np.int64(load(private, position))
+    begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
+    if end - begin <= SHORT:
+        for arc in range(begin, min(begin + CLAIMS, end)):
+            prefetch_claim(S, np.int64(load(targets, arc)))
+
+
+@inline
 def push_windows(
     S, E, K, graph, private, base, tail, hubs, has_hubs, counters, cursors, memory, thread, threads, number, share,
 ):  # fmt: skip
@@ -103,6 +125,8 @@ def push_windows(
             for position in range(taken, min(taken + share, last)):
                 if position + AHEAD < last:
                     prefetch_row(graph, private, newest - position - AHEAD)
+                if SWAPS_WAIT and position + CLAIMS_AHEAD < last:
+                    prefetch_claims(S, graph, private, newest - position - CLAIMS_AHEAD)
                 u = np.int64(load(private, newest - position))
                 begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
                 pushed += end - begin

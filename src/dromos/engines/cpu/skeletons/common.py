@@ -4,6 +4,8 @@ dealing out work."""
 # mypy: ignore-errors
 from __future__ import annotations
 
+import platform
+
 import numpy as np
 
 from dromos.intrinsics import (
@@ -24,6 +26,7 @@ HUB = 16384  # a longer row is cut into pieces, so that it does not stall a thre
 PIECE = 4096
 FOLD = 64  # vertices whose reductions are folded into one place; threads take whole numbers of such blocks
 ONE = np.uint8(1)
+SWAPS_WAIT = platform.machine() in ("x86_64", "AMD64")  # a compare-and-swap waits for all stores before it
 
 # Counters of the team, a line each: four cursors that threads take work from, three sizes, and the stop flag.
 FIRST, SECOND, THIRD, HUBS, HUB_COUNT, QUEUE, TOUCHED, STOP = range(8)
