@@ -2,6 +2,10 @@
 //
 // `parent` is a forest: a root is its own parent, and a parent is never greater than its child. Two trees are joined
 // by hooking the greater root under the lesser one, so that the root of a whole component is its least id.
+//
+// A graph on the device takes three launches: `sample_trees` and `name_trees` have grid barriers between their passes, since on a
+// small graph the host would take longer to launch the passes than the device to run them. A pass is also a kernel of
+// its own where slices of a graph need it.
 #pragma once
 #include "common.cuh"
 
@@ -10,6 +14,8 @@
 #define WARP_ROW 4096       // arcs that one warp may walk
 #define PIECE 16384         // longer rows are cut into pieces of so many arcs, for a block each
 #define SAMPLES 512
+#define BLOCK_THREADS 1024  // of the kernels with barriers
+#define BLOCKS 2            // of them on a multiprocessor
 
 DEVICE vid seen(const vid* values, vid v) { return *(const volatile vid*)(values + v); }
 DEVICE int swap_if(int* p, int expected, int value) { return atomicCAS(p, expected, value); }
@@ -33,15 +39,7 @@ DEVICE void link(vid* parent, vid v, vid w) {
 }
 
 // In a symmetric graph each vertex may simply take its first neighbour for a parent if that is less: no one else writes.
-// The counters of the kernels that follow are cleared here, which saves two launches.
-extern "C" __global__ void plant(
-    const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent, vid* least, unsigned* num_pieces,
-    u64* trees
-) {
-    if (thread_in_grid() == 0) {
-        *num_pieces = 0;
-        *trees = 0;
-    }
+DEVICE void plant(const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent, vid* least) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
         const vid v = (vid)i;
         const eid begin = offsets[v];
@@ -55,9 +53,7 @@ extern "C" __global__ void plant(
     }
 }
 
-extern "C" __global__ void link_first(
-    const eid* offsets, const vid* targets, vid from, vid to, int symmetric, vid* parent
-) {
+DEVICE void link_few(const eid* offsets, const vid* targets, vid from, vid to, int symmetric, vid* parent) {
     for (i64 i = (i64)from + thread_in_grid(); i < to; i += threads_in_grid()) {
         const vid v = (vid)i;
         const eid begin = offsets[v], end = offsets[v + 1];
@@ -68,7 +64,13 @@ extern "C" __global__ void link_first(
     }
 }
 
-// As root_of, in kernels that hook no trees together. What the L1 cache still holds of a parent is an ancestor too, and
+extern "C" __global__ void link_first(
+    const eid* offsets, const vid* targets, vid from, vid to, int symmetric, vid* parent
+) {
+    link_few(offsets, targets, from, to, symmetric, parent);
+}
+
+// As root_of, in passes that hook no trees together. What the L1 cache still holds of a parent is an ancestor too, and
 // the root stays the same, so it may be read from there; most chains end at a few vertices that stay in it.
 DEVICE vid settled_root(const vid* parent, vid v) {
     for (vid up = __ldca(parent + v); up != v; up = __ldca(parent + v)) v = up;
@@ -82,9 +84,11 @@ DEVICE bool compress_path(vid* parent, vid v) {
     return root == v;
 }
 
-extern "C" __global__ void compress(vid n, vid* parent) {
+DEVICE void compress_all(vid n, vid* parent) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) compress_path(parent, (vid)i);
 }
+
+extern "C" __global__ void compress(vid n, vid* parent) { compress_all(n, parent); }
 
 // Add what each thread has counted, by one atomic for each block; all its threads call it.
 DEVICE void add_trees(u64* trees, unsigned mine) {
@@ -97,26 +101,51 @@ DEVICE void add_trees(u64* trees, unsigned mine) {
     if (threadIdx.x == 0 && of_block) atomicAdd(trees, (u64)of_block);
 }
 
-extern "C" __global__ void compress_and_count(vid n, vid* parent, u64* trees) {
+DEVICE void compress_and_count(vid n, vid* parent, u64* trees) {
     unsigned mine = 0;
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) mine += compress_path(parent, (vid)i);
     add_trees(trees, mine);
 }
 
-// The most frequent root among some vertices, by one block of SAMPLES threads.
-extern "C" __global__ void find_giant(vid n, const vid* parent, vid* giant) {
+// The most frequent root among some vertices, by one block of SAMPLES threads or more.
+DEVICE void sample_roots(vid n, const vid* parent, vid* giant) {
     __shared__ vid sample[SAMPLES];
     __shared__ unsigned most;
-    if (threadIdx.x == 0) most = 0;
+    const bool draws = threadIdx.x < SAMPLES;
     const u64 draw = (threadIdx.x * 0x9E3779B97F4A7C15ull) >> 11;
     const vid mine = parent[draw % (u64)n];
-    sample[threadIdx.x] = mine;
+    if (threadIdx.x == 0) most = 0;
+    if (draws) sample[threadIdx.x] = mine;
     __syncthreads();
-    unsigned count = 0;
-    for (unsigned i = 0; i < SAMPLES; ++i) count += sample[i] == mine;
-    atomicMax(&most, count << 16 | threadIdx.x);
+    if (draws) {
+        unsigned count = 0;
+        for (unsigned i = 0; i < SAMPLES; ++i) count += sample[i] == mine;
+        atomicMax(&most, count << 16 | threadIdx.x);
+    }
     __syncthreads();
     if ((most & 0xffffu) == threadIdx.x) *giant = mine;
+}
+
+extern "C" __global__ void find_giant(vid n, const vid* parent, vid* giant) { sample_roots(n, parent, giant); }
+
+// The passes up to the giant tree. A few vertices join most of the trees: the others then find one root on both sides,
+// and climb no chains. `arrivals` is zero.
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS) sample_trees(
+    const eid* offsets, const vid* targets, vid n, int symmetric, vid* parent, vid* least, vid* giant,
+    unsigned* arrivals
+) {
+    unsigned met = 0;
+    plant(offsets, targets, n, symmetric, parent, least);
+    grid_barrier(arrivals, met);
+    compress_all(n, parent);
+    for (int part = 0; part < 2; ++part) {
+        grid_barrier(arrivals, met);
+        link_few(offsets, targets, part ? n / 8 : 0, part ? n : n / 8, symmetric, parent);
+        grid_barrier(arrivals, met);
+        compress_all(n, parent);
+    }
+    grid_barrier(arrivals, met);
+    if (blockIdx.x == 0) sample_roots(n, parent, giant);
 }
 
 // All arcs but the first ones, of every vertex that is not in the giant tree; if the graph is symmetric, an arc into the
@@ -158,7 +187,7 @@ extern "C" __global__ void finish(
     }
 }
 
-extern "C" __global__ void finish_pieces(
+DEVICE void link_pieces(
     const eid* offsets, const vid* targets, const u64* pieces, const unsigned* num_pieces, vid* parent
 ) {
     for (unsigned i = blockIdx.x; i < *num_pieces; i += gridDim.x) {
@@ -169,14 +198,18 @@ extern "C" __global__ void finish_pieces(
     }
 }
 
+extern "C" __global__ void finish_pieces(
+    const eid* offsets, const vid* targets, const u64* pieces, const unsigned* num_pieces, vid* parent
+) {
+    link_pieces(offsets, targets, pieces, num_pieces, parent);
+}
+
 DEVICE void keep_least(int* p, int value) { atomicMin(p, value); }
 DEVICE void keep_least(i64* p, i64 value) { atomicMin(p, value); }
 
 // Every vertex finds its root, and the root the least given id of its vertices. Nearly all of those would meet at one
 // root: blocks bring one id each to the giant one, and the others look before they write.
-extern "C" __global__ void gather_names(
-    vid n, const vid* ids, const vid* giant, vid* parent, vid* least, u64* trees
-) {
+DEVICE void gather_names(vid n, const vid* ids, const vid* giant, vid* parent, vid* least, u64* trees) {
     __shared__ vid lowest;
     const vid crowded = root_of(parent, *giant);
     vid mine = n;
@@ -203,6 +236,24 @@ extern "C" __global__ void gather_names(
 }
 
 // Every vertex has its root for a parent: that becomes the name of the component, in place.
-extern "C" __global__ void spread_names(vid n, const vid* least, vid* parent) {
+DEVICE void spread_names(vid n, const vid* least, vid* parent) {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) parent[i] = least[parent[i]];
+}
+
+// The passes after `finish`. `ids` are the given ids of vertices that were renumbered, or null: then the root of a tree
+// is its least id. `arrivals` and `trees` are zero.
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS) name_trees(
+    const eid* offsets, const vid* targets, vid n, const vid* ids, const vid* giant, const u64* pieces,
+    const unsigned* num_pieces, vid* parent, vid* least, u64* trees, unsigned* arrivals
+) {
+    unsigned met = 0;
+    link_pieces(offsets, targets, pieces, num_pieces, parent);
+    grid_barrier(arrivals, met);
+    if (!ids) {
+        compress_and_count(n, parent, trees);
+        return;
+    }
+    gather_names(n, ids, giant, parent, least, trees);
+    grid_barrier(arrivals, met);
+    spread_names(n, least, parent);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,19 @@ __all__ = ["components", "link_rows", "sources"]
 _NAME: Final = "native_components"
 _THREADS: Final = 256
 _SAMPLES: Final = number_of(_NAME, "SAMPLES")
+_BLOCK_THREADS: Final = number_of(_NAME, "BLOCK_THREADS")
+_BLOCKS: Final = number_of(_NAME, "BLOCKS")
 _LAUNCH_ARCS: Final = 1 << 32
+
+
+class _State(IntEnum):
+    """Words of 8 bytes that the kernels share, zero at first."""
+
+    SAMPLE_ARRIVALS = 0
+    NAME_ARRIVALS = 1
+    NUM_PIECES = 2
+    TREES = 3
+    GIANT = 4
 
 
 def components(graph: DeviceGraph) -> Mapping[str, Any]:
@@ -37,46 +50,32 @@ def components(graph: DeviceGraph) -> Mapping[str, Any]:
     if n == 0:
         return {"label": parent, "count": 0}
     module = module_of(_NAME, graph)
-    vertices, symmetric = dtype.type(n), np.int32(graph.symmetric)
+    arcs, vertex, symmetric = graph.num_arcs, dtype.type, np.int32(graph.symmetric)
     rows = (graph.out.offsets, graph.out.targets)
-    giant, least = cupy.empty(1, dtype), None if graph.ids is None else cupy.empty(n, dtype)
-    num_pieces, trees = cupy.empty(1, cupy.uint32), cupy.empty((), cupy.uint64)
-    grid = grid_for(n, _THREADS)
-    launch(module, "plant", grid, _THREADS, *rows, vertices, symmetric, parent, least, num_pieces, trees)
-    launch(module, "compress", grid, _THREADS, vertices, parent)
-    # A few vertices join most of the trees: the others then find one root on both sides, and climb no chains.
-    few = dtype.type(n // 8)
-    for begin, end in ((dtype.type(0), few), (few, vertices)):
-        launch(module, "link_first", grid, _THREADS, *rows, begin, end, symmetric, parent)
-        launch(module, "compress", grid, _THREADS, vertices, parent)
-    launch(module, "find_giant", 1, _SAMPLES, vertices, parent, giant)
-    _finish(graph, module, parent, giant, num_pieces)
-    sparse = grid_for(n, _THREADS, each=8)
-    if graph.ids is None:  # the root of a tree is its least id
-        launch(module, "compress_and_count", sparse, _THREADS, vertices, parent, trees)
-        return {"label": parent, "count": trees}
-    launch(module, "gather_names", sparse, _THREADS, vertices, graph.ids, giant, parent, least, trees)
-    launch(module, "spread_names", grid, _THREADS, vertices, least, parent)
-    return {"label": parent, "count": trees}
-
-
-def _finish(graph: DeviceGraph, module: Any, parent: Any, giant: Any, num_pieces: Any) -> None:
-    """The arcs that the sampling left out."""
-    import cupy
-
-    n, arcs, vertex = graph.num_vertices, graph.num_arcs, parent.dtype.type
-    rows, symmetric = (graph.out.offsets, graph.out.targets), np.int32(graph.symmetric)
+    least = None if graph.ids is None else cupy.empty(n, dtype)
+    state = cupy.zeros(len(_State), cupy.uint64)
+    place = {word: np.uint64(state.data.ptr + 8 * word) for word in _State}
+    giant, num_pieces, trees = place[_State.GIANT], place[_State.NUM_PIECES], place[_State.TREES]
+    grid = module.cooperative_grid("sample_trees", _BLOCK_THREADS, most=_BLOCKS)
+    launch(
+        module, "sample_trees", grid, _BLOCK_THREADS, *rows, vertex(n), symmetric, parent, least, giant,
+        place[_State.SAMPLE_ARRIVALS], together=True,
+    )  # fmt: skip
     pieces = cupy.empty(2 * (arcs // 3200 + 1), cupy.uint64)
     parts = 1 if graph.symmetric else -(-max(arcs, 1) // _LAUNCH_ARCS)
-    for begin, end in slices(n, -(-n // parts)):
+    for begin, end in slices(n, -(-n // parts)):  # the arcs that the sampling left out
         launch(
             module, "finish", grid_for(end - begin, _THREADS), _THREADS,
             *rows, vertex(begin), vertex(end), symmetric, giant, parent, pieces, num_pieces,
         )  # fmt: skip
         if parts > 1:
             cupy.cuda.get_current_stream().synchronize()
-    if arcs > 4096:
-        launch(module, "finish_pieces", 1024, _THREADS, *rows, pieces, num_pieces, parent)
+    grid = module.cooperative_grid("name_trees", _BLOCK_THREADS, most=_BLOCKS)
+    launch(
+        module, "name_trees", grid, _BLOCK_THREADS, *rows, vertex(n), graph.ids, giant, pieces, num_pieces, parent,
+        least, trees, place[_State.NAME_ARRIVALS], together=True,
+    )  # fmt: skip
+    return {"label": parent, "count": state[_State.TREES]}
 
 
 def link_rows(forest: Forest, shape: GraphShape, piece: GraphSlice, room: int | None = None) -> None:
