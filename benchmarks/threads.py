@@ -28,8 +28,10 @@ KEY = ("graph", "row")
 _SOURCES = 4
 _WARM_SCALE = 10
 _ROUNDS = 5
+_LEAST_ROUNDS = 2
+"""On all threads, whatever they take; GAP has three trials there."""
 _LONG_S = 0.5
-"""A call that takes longer is counted at once: memory to use again is there from the calls on more threads."""
+"""On fewer threads a call that takes longer is counted at once: memory to use again is there from those before."""
 _LONGEST_S = 8.0
 """A row that is expected to take longer on few threads is not measured there."""
 _LONGEST_OF_GAP_S = 4.0
@@ -85,24 +87,23 @@ def _measured(row: Row, case: Case, counts: list[int], budget: float) -> dict[st
     for count in counts:
         if taken and min(taken.values()) * len(row.items(case)) * min(taken) / count > _LONGEST_S:
             break
-        taken[count] = _time(row, case, count, budget)
+        taken[count] = _time(row, case, count, budget, is_most=count == counts[0])
     cell: dict[str, Any] = {f"{count}_s": taken.get(count, float("nan")) for count in reversed(counts)}
     cell["speed_up"] = taken.get(1, float("nan")) / taken[counts[0]]
     return cell
 
 
-def _time(row: Row, case: Case, count: int, budget: float) -> float:
+def _time(row: Row, case: Case, count: int, budget: float, *, is_most: bool) -> float:
     with _environment(count):
         items = row.items(case)
         best = [float("inf")] * len(items)
-        # the first call finds no memory to use again and nothing kept, which matters less where it takes long
         first = _seconds(row, case, items[0])
-        if first > max(budget, _LONG_S) and len(items) == 1:
+        if first > max(budget, _LONG_S) and len(items) == 1 and not is_most:
             return first / row.per
         begin = time.perf_counter()
         for number in range(_ROUNDS):
             for place, item in enumerate(items):
-                if number and time.perf_counter() - begin > budget:
+                if number >= (_LEAST_ROUNDS if is_most else 1) and time.perf_counter() - begin > budget:
                     break
                 best[place] = min(best[place], _seconds(row, case, item))
         return statistics.median(best) / row.per
