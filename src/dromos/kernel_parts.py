@@ -20,6 +20,7 @@ from typing import Any
 
 import numba
 
+from dromos.machine_code import turn_to_compile
 from dromos.team_calls import is_supported
 
 __all__ = ["for_python", "kernel_part", "lean_passes", "team_kernel"]
@@ -68,6 +69,10 @@ def _kernel_dispatcher_class() -> Any:
 
         def __call__(self, *args: Any, **named: Any) -> Any:
             return self.wrapped()(*args, **named)
+
+        def compile(self, sig: Any) -> Any:
+            with turn_to_compile(self, sig):
+                return super().compile(sig)
 
         def add_overload(self, result: Any) -> None:
             """Note a compiled form; calls from Python go to the other dispatcher."""

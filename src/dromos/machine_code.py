@@ -13,13 +13,15 @@ import pickle
 import platform
 import sys
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
 from dromos import disk_cache
+from dromos.compile_turns import compile_turn
 from dromos.errors import DromosWarning
 
-__all__ = ["is_kept", "keep_machine_code"]
+__all__ = ["is_kept", "keep_machine_code", "turn_to_compile"]
 
 
 def keep_machine_code(dispatcher: Any, stamp: bytes) -> None:
@@ -38,6 +40,14 @@ def is_kept(dispatcher: Any, args: tuple[Any, ...]) -> bool:
     if not isinstance(kept, _KernelCache):
         return False
     return kept.holds(tuple(dispatcher.typeof_pyval(value) for value in args), dispatcher.targetctx)
+
+
+def turn_to_compile(dispatcher: Any, sig: tuple[Any, ...]) -> AbstractContextManager[None]:
+    """What a kernel is compiled within: for code that is kept on disk, one process at a time."""
+    kept = getattr(dispatcher, "_cache", None)
+    if not isinstance(kept, _KernelCache) or sig in dispatcher.overloads:
+        return nullcontext()
+    return kept.turn(sig, dispatcher.targetctx)
 
 
 @cache
@@ -85,9 +95,16 @@ class _KernelCache:
 
     def holds(self, sig: Any, target_context: Any) -> bool:
         """Whether there is a file for a signature."""
+        return _is_on_disk(self._name(self._key(sig, target_context.codegen())))
+
+    def turn(self, sig: Any, target_context: Any) -> AbstractContextManager[None]:
+        """Wait for other processes that compile for this signature; see :func:`compile_turn`."""
+        from numba.core.compiler_lock import global_compiler_lock
+
+        if not self._enabled or global_compiler_lock.is_locked():
+            return nullcontext()  # what is compiled on the way to a kernel is compiled in that kernel's turn
         name = self._name(self._key(sig, target_context.codegen()))
-        shared, private = disk_cache.places()
-        return any((folder / name).is_file() for folder in (shared, private) if folder is not None)
+        return nullcontext() if _is_on_disk(name) else compile_turn(name, lambda: _is_on_disk(name))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for a signature; None if there is none yet."""
@@ -131,6 +148,11 @@ class _KernelCache:
     def _name(self, key: tuple[Any, ...]) -> str:
         name = f"{self._function.__module__.rpartition('.')[2]}.{self._function.__name__}"
         return f"kernels/{name[:80]}-{_digest(repr(key).encode())[:32]}.code"
+
+
+def _is_on_disk(name: str) -> bool:
+    shared, private = disk_cache.places()
+    return any((folder / name).is_file() for folder in (shared, private) if folder is not None)
 
 
 def _digest(data: bytes) -> str:
