@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dromos.engines import GraphLike, NativeKernel
-from dromos.engines.cpu.execution import CpuExecution
 from dromos.engines.direction import along
 from dromos.engines.native import cpu_kernel
 from dromos.parallel import num_threads
 from dromos.program import Program
+
+if TYPE_CHECKING:
+    from dromos.engines.cpu.execution import CpuExecution
 
 __all__ = ["CpuEngine"]
 
@@ -39,6 +43,8 @@ class CpuEngine:
 
     def prepare(self, program: Program, graph: GraphLike) -> CpuExecution:
         """The program in its initial state; kernels are compiled, or found in the cache, when they are first needed."""
+        from dromos.engines.cpu.execution import CpuExecution  # a first call that NumPy answers does without
+
         return CpuExecution(*along(program, graph), self.threads)
 
     def native(self, name: str) -> NativeKernel | None:
