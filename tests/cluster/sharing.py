@@ -45,6 +45,7 @@ def programs() -> None:
         found = dr.sssp(graph, source, device="mpi")
         assert np.array_equal(found.distance, dr.sssp(graph, source, device="numpy").distance)
         assert set(found.trace.paths) == {"async-push-dd"}
+        assert all(row.parts.startswith("compute ") and ", exchange " in row.parts for row in found.trace)
 
 
 def main() -> None:

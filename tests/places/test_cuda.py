@@ -16,6 +16,7 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DeviceError, FieldOverflowError, ResourceError
 from dromos.graph import generators
 from dromos.places import PlacedEngine
+from dromos.places.grid import Grid
 from dromos.places.hybrid import SPLITS, HybridEngine
 from dromos.plan import Path
 from dromos.program import Program
@@ -28,6 +29,7 @@ from tests.program.random_programs import random_program
 from tests.program.running import run
 
 pytestmark = pytest.mark.gpu
+IN_GRIDS = [kind for kind in KINDS if not (kind.ir().edge_fields or kind.ir().edge_params)]
 _ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
 
 
@@ -38,6 +40,15 @@ def test_programs_over_slices_and_parts(kind: type[Program]) -> None:
     check(kind, weighted(generators.uniform(90, 300, seed=3, directed=False)), CudaLeaf(), slices=2, parts=3)
     check(kind, weighted(generators.rmat(7, 6, seed=4)), CudaLeaf(), slices=1, parts=5)
     check(kind, weighted(generators.path(3)), CudaLeaf(), slices=4, parts=4)
+
+
+@pytest.mark.parametrize("kind", IN_GRIDS, ids=lambda kind: kind.__name__)
+def test_programs_in_a_grid(kind: type[Program]) -> None:
+    for rows, columns in ((2, 2), (1, 3), (3, 1)):
+        engine = PlacedEngine(CudaLeaf(), grid=Grid(rows, columns))
+        check_on(kind, weighted(generators.uniform(120, 400, seed=2)), engine)
+        check_on(kind, weighted(generators.uniform(90, 300, seed=3, directed=False)), engine)
+    check_on(kind, weighted(generators.path(3)), PlacedEngine(CudaLeaf(), grid=Grid(2, 3)))
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -142,21 +153,25 @@ def test_a_processor_may_have_nothing_to_do(share: float) -> None:
 
 @pytest.mark.parametrize("seed", range(max(12, _ASKED // 5)))
 def test_random_programs(seed: int) -> None:
-    engines = (
+    kind = random_program(seed)
+    engines = [
         PlacedEngine(CudaLeaf(), slices=3),
         PlacedEngine(CudaLeaf(), slices=2, parts=3),
         AtMost([VectorisedLeaf(), CudaLeaf(), CudaLeaf()], share=0.4, split=SPLITS[seed % 3]),
-    )
-    assert list(disagreements(random_program(seed), seed, *engines, graphs=3, only="sync")) == []
+    ]
+    if not (kind.ir().edge_fields or kind.ir().edge_params):
+        engines.append(PlacedEngine(CudaLeaf(), grid=Grid(2, 2)))
+    assert list(disagreements(kind, seed, *engines, graphs=3, only="sync")) == []
 
 
 @pytest.mark.parametrize("path", ["sync-push-dd", "sync-pull-td"])
 @pytest.mark.parametrize("parts", [1, 2])
 def test_hubs_are_walked_by_blocks_and_by_the_grid(path: str, parts: int) -> None:
     star = weighted(generators.star(150_000))
-    found, _ = run(programs.BFS(source=1), star, path, engine=PlacedEngine(CudaLeaf(), slices=2, parts=parts))
-    assert found["level"][:3].tolist() == [1, 0, 2]
-    assert (found["level"][3:] == 2).all()
+    for engine in (PlacedEngine(CudaLeaf(), slices=2, parts=parts), PlacedEngine(CudaLeaf(), grid=Grid(2, parts))):
+        found, _ = run(programs.BFS(source=1), star, path, engine=engine)
+        assert found["level"][:3].tolist() == [1, 0, 2]
+        assert (found["level"][3:] == 2).all()
 
 
 @pytest.mark.parametrize("kind", [Narrow, WideStart])

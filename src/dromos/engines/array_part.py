@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -94,6 +94,10 @@ class ArrayPart(ABC):
         """Whether the part has arcs between others' vertices, and not all of its own; see :mod:`dromos.places.grid`."""
         self._heard: list[Array] = []  # in a grid: active vertices of others in this superstep
 
+    def enter_grid(self, block: Hashable, num_rows: int) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        self.in_grid = True
+
     @property
     def planning(self) -> Mapping[str, Any]:
         """See :class:`dromos.engines.parts.Part`."""
@@ -166,6 +170,9 @@ class ArrayPart(ABC):
         return ""
 
     asynchronous = False
+
+    def wait(self) -> None:  # noqa: B027  # there is nothing to write for a leaf
+        """See :class:`dromos.engines.parts.Part`: nothing, :meth:`send` waits."""
 
     def begin_settle(self) -> None:  # noqa: B027  # a leaf need not write it
         """See :class:`dromos.engines.parts.Part`: nothing, kernels of the host are waited for."""

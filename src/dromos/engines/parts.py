@@ -15,7 +15,7 @@ by global id wherever a slice comes from, and memory grows with the vertices alo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -191,6 +191,9 @@ class Part(Protocol):
     def wanting(self) -> Array | None:
         """The part's vertices that can still use a message, ascending; None: all of them."""
 
+    def enter_grid(self, block: Hashable, num_rows: int) -> None:
+        """Have a block of a grid of parts from now on, with so many out-rows; ``block`` tells it from others."""
+
     def copies(self, phase: Phase) -> Copies | None:
         """What other parts have to know of this one; None if nothing, and then all parts say so."""
 
@@ -202,6 +205,9 @@ class Part(Protocol):
 
         Pushing, a slice holds out-rows of the part's vertices; pulling, in-rows. It may hold a piece of a row only.
         """
+
+    def wait(self) -> None:
+        """Return when the kernels that :meth:`send` started are done."""
 
     def outbox(self, first: int, last: int) -> Messages:
         """The merged messages to the vertices of another part, which are then forgotten here."""

@@ -14,7 +14,7 @@ from dromos.graph.slices import equal_edge_bounds
 from dromos.places.driver import PlacedExecution
 from dromos.places.exchange import CopyExchange
 from dromos.places.feed import MemoryFeed
-from dromos.places.grid import Grid, GridCopyExchange, grid_feeds, require_grid, set_in_grid
+from dromos.places.grid import Grid, GridCopyExchange, grid_feeds, require_grid
 from dromos.places.operators import OPERATORS, Blocks
 from dromos.program import Program
 
@@ -71,9 +71,9 @@ class PlacedEngine:
         ranges = list(pairwise(bounds))
         parts = [self.leaf.part(program, graph, types, first, last) for first, last in ranges]
         if self.grid is not None:
-            require_grid(program, self.leaf.name)
-            for part in parts:
-                set_in_grid(part)
+            require_grid(program)
+            for number, part in enumerate(parts):
+                self.grid.enter(part, number, bounds)
             blocks = grid_feeds(self.grid, graph, bounds)
             return PlacedExecution(program, graph, types, parts, blocks, GridCopyExchange(self.grid))
         feeds = [MemoryFeed(graph, first, last, self.slices) for first, last in ranges]

@@ -27,6 +27,11 @@ class Exchange(Protocol):
     def sent_bytes(self) -> int:
         """Bytes that this process has sent to others so far."""
 
+    @property
+    def split(self) -> tuple[float, float]:
+        """Of the last superstep: the seconds that the slowest process computed, and those that the exchange took on the
+        one that waited least there; zeros where nobody measures."""
+
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """Every part gets the copies that it reads in ``phase``."""
 
@@ -48,6 +53,7 @@ class CopyExchange:
 
     sent_bytes = 0
     in_grid = False
+    split = (0.0, 0.0)
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         """See :class:`Exchange`."""

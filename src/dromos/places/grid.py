@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.array_part import ArrayPart
 from dromos.engines.parts import Part, Phase
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
@@ -28,7 +27,7 @@ from dromos.places.exchange import CopyExchange
 from dromos.plan.path import Direction
 from dromos.program import Program
 
-__all__ = ["Grid", "GridCopyExchange", "GridFeed", "arcs_by_row", "grid_feeds", "require_grid", "set_in_grid"]
+__all__ = ["Grid", "GridCopyExchange", "GridFeed", "arcs_by_row", "grid_feeds", "require_grid"]
 
 
 @dataclass(frozen=True)
@@ -85,30 +84,30 @@ class Grid:
         """The parts of a column, ascending."""
         return list(range(column, self.rows * self.columns, self.columns))
 
+    def source_range(self, part: int, bounds: Sequence[int]) -> tuple[int, int]:
+        """From the first to behind the last vertex of a part's column, whose out-rows its block has."""
+        column = self.members_of_column(self.column_of(part))
+        return bounds[column[0]], bounds[column[-1] + 1]
+
+    def enter(self, part: Part, number: int, bounds: Sequence[int]) -> None:
+        """Tell a part that it has the block with this number."""
+        first, last = self.source_range(number, bounds)
+        part.enter_grid((self, number), last - first)
+
     def target_bounds(self, bounds: Sequence[int]) -> list[int]:
         """The vertices of each row, as bounds: parts of a row own vertices that follow each other."""
         return [bounds[row * self.columns] for row in range(self.rows + 1)]
 
 
-def require_grid(program: Program, leaf: str) -> None:
+def require_grid(program: Program) -> None:
     """Refuse a program whose arcs have values of their own: in a grid an arc does not lie where its source does."""
     ir = program.ir()
-    if leaf == "cuda":
-        raise InvalidArgumentError(
-            "a grid of ranks is for ranks on CPUs: a GPU has the rows of its own vertices only; use device='mpi:cuda'"
-        )
     specs = (*ir.edge_fields, *ir.edge_params)
     if specs:
         raise InvalidArgumentError(
             f"{ir.name}: {specs[0].name} has a value for each arc, and in a grid of ranks an arc does not lie with "
             "its source; use device='mpi' without a grid"
         )
-
-
-def set_in_grid(part: Part) -> None:
-    """Tell a part that it has a block of a grid."""
-    assert isinstance(part, ArrayPart)
-    part.in_grid = True
 
 
 def arcs_by_row(pieces: Sequence[GraphSlice], targets: Sequence[int]) -> list[tuple[Array, ...]]:
@@ -138,10 +137,9 @@ class GridFeed:
     def __init__(self, grid: Grid, part: int, bounds: Sequence[int], arcs: Sequence[Array]) -> None:
         """``arcs``: sources, targets and, if there are any, weights."""
         block = Graph.from_edges(*arcs, num_vertices=bounds[-1])
-        column, row = grid.members_of_column(grid.column_of(part)), grid.row_of(part)
-        targets = grid.target_bounds(bounds)
+        row, targets = grid.row_of(part), grid.target_bounds(bounds)
         self._pieces: dict[Direction, GraphSlice] = {
-            "push": _rows(block, bounds[column[0]], bounds[column[-1] + 1]),
+            "push": _rows(block, *grid.source_range(part, bounds)),
             "pull": _rows(block.transpose, targets[row], targets[row + 1]),
         }
 

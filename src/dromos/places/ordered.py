@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol, TypeGuard
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.parts import Part, Partial
@@ -88,6 +89,9 @@ class OrderedRun(Protocol):
     def step(self, typed: TypedProgram) -> Partial:
         """One superstep; there is no frontier left where it reports none, and its size may be an estimate."""
 
+    def split(self) -> tuple[float, float]:
+        """The seconds that parts computed and exchanged since the last call, as :class:`Exchange` tells them."""
+
     def store(self) -> None:
         """Leave the parts as after any superstep, since somebody may look at them."""
 
@@ -105,21 +109,29 @@ class Ordered:
         widths = [part.step_width(piece) for part, piece in zip(parts, self._pieces, strict=True)]
         self._limit = RisingLimit(exchange.largest(widths), parts[0].shape.num_arcs)
         self._least = -math.inf
+        self._computed = self._exchanged = 0.0
 
     def step(self, typed: TypedProgram) -> Partial:
         """Pass on what lies below the limit, exchange what others are to know, and look where the next limit lies."""
-        limit, before = self._limit.over(self._least), self._exchange.sent_bytes
+        clock, limit, before = Stopwatch(), self._limit.over(self._least), self._exchange.sent_bytes
         for part, piece in zip(self._parts, self._pieces, strict=True):
             part.relax(piece, limit)
         self._exchange.deliver(self._parts)
         settled = [part.settle() for part in self._parts]
-        settled[0] = replace(settled[0], sent=self._exchange.sent_bytes - before)
+        settled[0] = replace(settled[0], seconds=clock.seconds(), sent=self._exchange.sent_bytes - before)
         total = self._exchange.reduce(settled, typed)
+        computed, exchanged = self._exchange.split
+        self._computed, self._exchanged = self._computed + computed, self._exchanged + exchanged
         self._limit.looked_at(total.messages)
         self._least = -self._exchange.largest([-part.least for part in self._parts])
         for part in self._parts:
             part.finish(total.reductions)
         return total
+
+    def split(self) -> tuple[float, float]:
+        """See :class:`OrderedRun`."""
+        found, self._computed, self._exchanged = (self._computed, self._exchanged), 0.0, 0.0
+        return found
 
     def store(self) -> None:
         """See :class:`OrderedRun`: they are always so."""

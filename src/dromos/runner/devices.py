@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from dromos.engines import Engine, GraphLike
 from dromos.engines.parts import Leaf
@@ -253,7 +253,16 @@ def _cluster(device: str, threads: int | None, graph: GraphLike | None) -> Engin
     count = num_threads(threads) if given else threads_of_rank(comm, num_threads())
     if comm.Get_size() == 1 and not more and graph is not None and not getattr(graph, "on_disk", False):
         return DEVICES[wanted](count)  # a single rank exchanges nothing
-    return ClusterEngine(_LEAVES[wanted](count), comm, grid=more[0] if more else None)
+    leaf = _leaf_of_rank(comm) if wanted == "cuda" else _LEAVES[wanted](count)
+    return ClusterEngine(leaf, comm, grid=more[0] if more else None)
+
+
+def _leaf_of_rank(comm: Any) -> Leaf:
+    """The GPUs of a machine go round among its ranks."""
+    from dromos.engines.cuda.availability import num_devices
+    from dromos.places.cluster.world import seat_on_machine
+
+    return _cuda_leaf(None, seat_on_machine(comm)[0] % num_devices())
 
 
 def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int) -> Engine:

@@ -13,7 +13,7 @@ from dromos.errors import DeviceError, MissingDependencyError, ResourceError
 from dromos.graph.summary import human_bytes
 from dromos.sizes import available_memory
 
-__all__ = ["fits", "fits_part", "is_available", "require_device", "room_for_arcs", "why_unavailable"]
+__all__ = ["fits", "fits_part", "is_available", "num_devices", "require_device", "room_for_arcs", "why_unavailable"]
 
 _BYTES_A_VERTEX: Final = 100  # offsets both ways, queues, and the fields of a common program with copies
 _LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbours
@@ -57,6 +57,15 @@ def _has_driver() -> bool:
 def is_available() -> bool:
     """Whether programs can run on a GPU here."""
     return not why_unavailable()
+
+
+def num_devices() -> int:
+    """How many GPUs this process sees, 1 at least: whoever asks for one that is not there is told so."""
+    if why_unavailable():
+        return 1
+    import cupy
+
+    return int(cupy.cuda.runtime.getDeviceCount())
 
 
 def fits(graph: GraphLike) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -94,19 +95,23 @@ def _is_symmetric(shape: GraphShape) -> bool:
     return bool(getattr(getattr(shape, "known_flags", None), "symmetric", False))
 
 
-def device_slice(shape: GraphShape, piece: GraphSlice, direction: Direction, room: int | None = None) -> DeviceSlice:
+def device_slice(
+    shape: GraphShape, piece: GraphSlice, direction: Direction, room: int | None = None, block: Hashable = None
+) -> DeviceSlice:
     """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room.
 
     ``room``: the most bytes that the arcs of a part may take of the device, both ways; the last ones lie in the host's
-    memory, where kernels read them in place.
+    memory, where kernels read them in place. ``block``: what block of a grid the piece is.
     """
     import cupy
 
     known = _kept.of(shape)
-    if _is_symmetric(shape):
+    shared = block is None and _is_symmetric(shape)
+    if shared:
         direction = "push"  # in-rows are out-rows, and are there once
-    key = (int(cupy.cuda.Device().id), direction, piece.start, int(piece.offsets[0]), piece.num_arcs)
-    if room is not None and not _is_symmetric(shape):
+    arcs = (piece.start, int(piece.offsets[0]), piece.num_arcs, piece.weights is not None)
+    key = (int(cupy.cuda.Device().id), direction, block, *arcs)
+    if room is not None and not shared:
         room //= 2
     found: DeviceSlice | None = known.get(key)
     if found is None or found.room != room:

@@ -183,6 +183,13 @@ class CudaPart(TellingPart):
             self.kernels.push_away()
 
     @on_device
+    def wait(self) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        import cupy
+
+        cupy.cuda.get_current_stream().synchronize()
+
+    @on_device
     def begin_settle(self) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         import cupy

@@ -6,7 +6,7 @@ kernels, and kept for the next superstep.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property, wraps
 from typing import Any, TypeVar, cast
 
@@ -20,6 +20,7 @@ from dromos.engines.board import Board, posted_range
 from dromos.engines.cuda.memory import State, address
 from dromos.engines.cuda.part_kernels import PartKernels
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_host
+from dromos.engines.device_part import CopiesThere
 from dromos.engines.leading import Led
 from dromos.engines.parts import Copies, Messages, Phase
 from dromos.engines.shipping import RowStage
@@ -79,6 +80,15 @@ class TellingPart:
         self._no_values = tuple(np.empty(0, dtype) for dtype in self.typed.accumulators)
         self.copies_blocks = False
         """Whether copies may hold all rows where many vertices are active; for parts in one process."""
+        self.in_grid = False
+
+    @on_device
+    def enter_grid(self, block: Hashable, num_rows: int) -> None:
+        """See :class:`dromos.engines.parts.Part`."""
+        self.in_grid = True
+        self.kernels.enter_grid(block, num_rows)
+        if self._told("targets"):
+            self.kernels.note_changes()
 
     def _told(self, phase: Phase) -> tuple[str, ...]:
         if phase not in self._told_in:
@@ -120,25 +130,46 @@ class TellingPart:
         """See :class:`dromos.engines.parts.Part`."""
         import cupy
 
-        names, own = self._told(phase), slice(self.first, self.last)
-        if not names and (phase != "pull" or self.always):
+        names, rows_here = self._told(phase), slice(self.first, self.last)
+        of_sources = phase in ("pull", "sources")
+        if not names and (not of_sources or self.always):
             return None
-        marks = ids = None
-        if phase == "pull":
-            everyone = self.always or self._size == self.last - self.first
-            # bits are shorter than a list, and all rows are copied sooner than some are gathered and listed
-            least = 32 if not names else 8 if self.copies_blocks else 0
-            if self.copies_blocks and not names:
-                least = self.last  # and nobody has to make bits of a list
-            if not everyone and least * self._size > self.last - self.first:
+        ids = None
+        if of_sources:
+            own = self.last - self.first
+            everyone = self.always or self._size == own
+            if phase == "pull" and not names and not self.copies_blocks:
+                return self._block(names)  # however few are active: ranks have to tell theirs alike
+            # nobody has to make bits of a list, and all rows are copied sooner than some are gathered and listed
+            least = 0 if not self.copies_blocks or phase == "sources" else 8 if names else self.last
+            if not everyone and least * self._size > own:
                 return self._block(names)
             ids = None if everyone else self._members()
         elif phase != "lookup":
-            ids = cupy.flatnonzero(self.kernels.changed[own]) + self.first
-            self.kernels.changed[own] = 0
-        rows = {name: self._on_host(self.memory.fields[name][own if ids is None else ids]) for name in names}
+            ids = cupy.flatnonzero(self.kernels.changed[rows_here]) + self.first
+            self.kernels.changed[rows_here] = 0
+        rows = {name: self._on_host(self.memory.fields[name][rows_here if ids is None else ids]) for name in names}
         listed = None if ids is None else to_host(ids)
-        return Copies(self.first, self.last, listed, rows, active=phase == "pull", marks=marks)
+        return Copies(self.first, self.last, listed, rows, active=of_sources)
+
+    @on_device
+    def copies_there(self, phase: Phase) -> CopiesThere | None:
+        """See :class:`dromos.engines.device_part.DevicePart`."""
+        names = self._told(phase)
+        if self.always and phase in ("pull", "sources") and names:
+            return CopiesThere([self.memory.fields[name] for name in names])
+        if phase == "pull" and not names and not self.always:
+            return CopiesThere([], self.kernels.member_words(self.first, self.last))
+        return None
+
+    @on_device
+    def room_for_marks(self, marks: Any, start: int, words: int) -> Any:
+        """See :class:`dromos.engines.device_part.DevicePart`."""
+        import cupy
+
+        whole = cupy.empty(words, cupy.uint64)
+        whole[start : start + len(marks)] = marks
+        return whole
 
     def _block(self, names: tuple[str, ...]) -> Copies:
         """The own frontier in bits, and the rows of all own vertices."""
@@ -162,6 +193,8 @@ class TellingPart:
             elif len(values):
                 self.kernels.place_rows(ids, self._sent(values), self.memory.fields[name])
         if copies.active and not self.always:
+            if self.in_grid and marks is None:
+                self.kernels.queue_others(copies.first, copies.last, ids)
             words = None if marks is None else self._sent(marks)
             everyone, count = ids is None and words is None, 0 if ids is None else len(ids)
             self.kernels.point_at_range(copies.first, copies.last)
@@ -229,6 +262,8 @@ class TellingPart:
         """An array on the device, by way of pinned memory; both are used again after :meth:`_waited`."""
         import cupy
 
+        if isinstance(values, cupy.ndarray):
+            return values
         dtype = values.dtype if dtype is None else np.dtype(dtype)
         if values.size * dtype.itemsize > _LARGE:
             return cupy.asarray(values, dtype=dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -93,7 +93,7 @@ class PartKernels:
         self.memory = State(typed, n, int(shape.offsets[last]) - self._arc_base)
         self.received = cupy.zeros(n, cupy.uint8)
         self.changed = cupy.zeros(n, cupy.uint8)
-        self._queues = cupy.empty((3, max(last - first, 1)), ids)  # the frontier, the next one, and hubs
+        self._queues: Any = None  # the frontier, the next one, and hubs
         self._bits = cupy.zeros((3, (n + 63) // 64 * 2), cupy.uint32)  # members, the next ones, and locks
         self.control = cupy.zeros(control_type(typed).itemsize, cupy.uint8)
         self._record = pinned_empty(self.control.nbytes, self.control.dtype)
@@ -112,7 +112,8 @@ class PartKernels:
         self._seen = self._record.view(control_type(typed))
         self._row_starts = device_offsets(shape, "push")
         self._in_starts = device_offsets(shape, "pull") if [*reads(typed.ir.exprs(), "in_degree")] else None
-        self._flipped = False
+        self._flipped, self._num_own = False, 0
+        self._block: Hashable = None  # what block of a grid the part has
         self.clock = DeviceClock()
         self._program, self._own = program, (first, last)
         self._by_arc: dict[Direction, dict[str, int]] = {}  # where the given values of all arcs would begin
@@ -192,7 +193,7 @@ class PartKernels:
         """Start making own vertices, each given once, the frontier; other parts' bits are cleared too."""
         bits = self._bits[int(self._flipped)]
         bits.data.memset_async(0, bits.nbytes)
-        self._piece["size"] = len(ids)
+        self._piece["size"] = self._num_own = len(ids)
         self.launch("make_frontier", np.uint64(address(ids)))
 
     def reserve_packed(self, most: int) -> tuple[Any, ...]:
@@ -234,12 +235,33 @@ class PartKernels:
                 work[name] = work[name][::-1].copy()
             self._flipped = not self._flipped
         self._point_at_tables(self.memory.fields)
-        self._piece["size"] = size
+        self._piece["size"] = self._num_own = size
         self.control.data.memset_async(0, HEAD_BYTES)
 
     def queue(self) -> Any:
-        """The frontier, in no order."""
-        return self._queues[int(self._flipped)][: int(self._piece["size"][0])]
+        """The own vertices of the frontier, in no order."""
+        return self._queues[int(self._flipped)][: self._num_own]
+
+    def enter_grid(self, block: Hashable, num_rows: int) -> None:
+        """The part has a block with so many out-rows, of others' vertices too: there has to be room in the queues."""
+        self._block = block
+        self._make_queues(max(num_rows, self._own[1] - self._own[0]))
+
+    def queue_others(self, first: int, last: int, ids: Any) -> None:
+        """Have another part's active vertices pushed from too: ``ids``, or all of ``first..last`` if that is None."""
+        import cupy
+
+        size = int(self._piece["size"][0])
+        count = last - first if ids is None else len(ids)
+        self._queues[int(self._flipped)][size : size + count] = cupy.arange(first, last) if ids is None else ids
+        self._piece["size"] = size + count
+
+    def _make_queues(self, room: int) -> None:
+        import cupy
+
+        self._queues = cupy.empty((3, max(room, 1)), self.typed.types.id)
+        work, queues = self.arguments["W"][0], addresses_of(self._queues)
+        work["queue"], work["hubs"] = queues[:2], queues[2]
 
     def member_words(self, first: int, last: int) -> Any:
         """The bits of the frontier's members in words of 64 vertices, from that of ``first`` to that of ``last``."""
@@ -258,7 +280,7 @@ class PartKernels:
     def point_at(self, piece: GraphSlice, direction: Direction) -> None:
         """Give the rows of a slice to the kernels."""
         graph = self.arguments["G"][0]
-        self._slice = found = device_slice(self.shape, piece, direction, self.room)
+        self._slice = found = device_slice(self.shape, piece, direction, self.room, self._block)
         for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
             graph[name] = place
         graph["max_degree"], graph["classes"] = found.max_degree, found.classes
@@ -322,9 +344,9 @@ class PartKernels:
         for name, array in memory.edge_fields.items():  # so that an arc is found by its number in the whole graph
             a["E"][f"e_{name}"] = _whole_address(array, self._arc_base)
         a["A"] = self.box(memory.merged)
-        queues, bits = addresses_of(self._queues), addresses_of(self._bits)
-        work, context = a["W"][0], a["K"][0]
-        work["queue"], work["hubs"], work["member"], work["locks"] = queues[:2], queues[2], bits[:2], bits[2]
+        self._make_queues(last - first)
+        bits, work, context = addresses_of(self._bits), a["W"][0], a["K"][0]
+        work["member"], work["locks"] = bits[:2], bits[2]
         work["control"], work["partial"] = address(self.control), address(self._partial)
         context["num_vertices"], context["num_arcs"] = self.shape.num_vertices, self.shape.num_arcs
         context["out_offsets"], context["in_offsets"] = address(self._row_starts), address(self._in_starts)

@@ -24,9 +24,10 @@ from dromos.places.cluster.grid import GridExchange, RankGrid, rank_grid
 from dromos.places.cluster.host_memory import HostMemory, host_memory
 from dromos.places.cluster.operators import RankBlocks
 from dromos.places.cluster.stored import StoredFeed
+from dromos.places.cluster.transport import device_transport
 from dromos.places.cluster.world import world
 from dromos.places.feed import Feed, MemoryFeed
-from dromos.places.grid import require_grid, set_in_grid
+from dromos.places.grid import require_grid
 from dromos.places.operators import OPERATORS
 from dromos.places.ordered import Ordered
 from dromos.program import Program
@@ -52,7 +53,8 @@ class ClusterEngine:
         A graph is then cut up anew when it is first run on, and kept like that for the next run.
         """
         self.leaf, self.comm = leaf, world() if comm is None else comm
-        self.name = f"{leaf.name} on {self.comm.Get_size()} ranks"
+        kind = leaf.name.partition(":")[0]  # ranks of one machine may have a GPU each
+        self.name = f"{kind} on {self.comm.Get_size()} ranks"
         self._grid: RankGrid | None = None
         if grid is not None:
             self._grid = rank_grid(self.comm, grid)
@@ -72,7 +74,7 @@ class ClusterEngine:
                 "all arcs of this graph; give its values as weights, or run on a graph that every rank has whole"
             )
         if self._grid is not None:
-            require_grid(program, self.leaf.name)
+            require_grid(program)
         words = f"{type(program).__qualname__} {program.ir()}"
         self._require_same(words, _digest(program.params.items()), graph)
         rank = self.comm.Get_rank()
@@ -83,16 +85,17 @@ class ClusterEngine:
         first, last = bounds[rank], bounds[rank + 1]
         part = self.leaf.part(program, graph, types, first, last)
         feed = self._feed(program, graph, first, last)
-        host = host_memory(self.comm)
+        host, device = host_memory(self.comm), getattr(self.leaf, "device", None)
         if self._grid is not None:
-            set_in_grid(part)
+            self._grid.grid.enter(part, rank, bounds)
             typed = program.typed(types)
             weighted = bool(reads(typed.ir.exprs(), "weight")) and types.weight is not None
             block = self._grid.feed(graph, feed, bounds, types, weighted=weighted)
-            ranks = GridExchange(self._grid, bounds, typed, types.id, host)
+            ranks = GridExchange(self._grid, bounds, typed, types.id, host, device)
             return RankExecution(program, graph, types, [part], [block], ranks)
+        devices = None if device is None else device_transport(self.comm, device)
         exchange = MpiExchange(
-            self.comm, list(pairwise(bounds)), graph.num_vertices, program.typed(types), types.id, host
+            self.comm, list(pairwise(bounds)), graph.num_vertices, program.typed(types), types.id, host, devices
         )
         return RankExecution(
             program, graph, types, [part], [feed], exchange, ordered=self._ordered_run(part, feed, bounds, host)
@@ -147,7 +150,7 @@ class ClusterEngine:
         """Refuse, on every rank, to run where ranks differ in version, program, parameters or graph."""
         told = {
             "the version of Dromos": __version__,
-            "the device": self.leaf.name,
+            "the device": self.leaf.name.partition(":")[0],
             "the program": program,
             "the parameters of the program": params,
             "the number of vertices": graph.num_vertices,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -12,16 +12,17 @@ from dromos.dtypes import Array
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.board import Board, PostingPart, can_post, posted_range
 from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.device_part import CopiesThere, DevicePart
 from dromos.engines.parts import Copies, Part, Partial, Phase, fold_reductions, merge_partials
+from dromos.places.cluster.boxes import SLOT, WORD, Boxes
 from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
+from dromos.places.cluster.transport import DeviceTransport
+from dromos.places.cluster.world import in_place
 from dromos.program import TypedProgram
 
-__all__ = ["MpiExchange", "in_place"]
+__all__ = ["MpiExchange"]
 
-_SLOT: Final = 2048
-"""Bytes for each pair of ranks that go with the sizes: a small superstep costs one collective operation."""
-_WORD: Final = 8
 _TEXT: Final = 240  # bytes of an overflow's text
 
 
@@ -30,7 +31,7 @@ class MpiExchange:
 
     Every rank calls the same methods in the same order. What a rank decides from is the same everywhere: the partial
     results of all ranks, merged in the order of the ranks. ``host``: where all ranks run on one machine, the memory
-    that they share.
+    that they share. ``devices``: where parts lie on GPUs, how these tell each other without the host.
     """
 
     in_grid = False
@@ -43,12 +44,14 @@ class MpiExchange:
         typed: TypedProgram,
         ids: np.dtype[Any],
         host: HostMemory | None = None,
+        devices: DeviceTransport | None = None,
     ) -> None:
+        self._devices = devices
         self._comm, self._ranges, self._typed, self._ids, self._host = comm, list(ranges), typed, ids, host
         self._num_vertices = num_vertices
         self._board: Board | None = None
         self._kind = _record(typed)
-        self._slots = np.zeros((comm.Get_size(), _SLOT), dtype=np.uint8)
+        self._slots = np.zeros((comm.Get_size(), SLOT), dtype=np.uint8)
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
         # on a tiny graph one rank may own all vertices: nobody else has any that would need to know of them
         self._alone = self._size == 1 or any(last - first == num_vertices for first, last in self._ranges)
@@ -75,6 +78,11 @@ class MpiExchange:
         if phase == "pull" and on_board and not self._alone and can_post(parts):
             self._post(parts[0])
             return
+        if self._devices is not None and not self._alone:
+            there = cast(DevicePart, part).copies_there(phase)
+            if there is not None:
+                self._share_there(cast(DevicePart, part), there, self._devices)
+                return
         own = None if self._alone else part.copies(phase)
         if own is None:
             return
@@ -92,8 +100,10 @@ class MpiExchange:
         """See :class:`dromos.places.exchange.Exchange`."""
         if self._size == 1:
             return
-        (part,), clock = parts, Stopwatch()
-        boxes = _Boxes(self._comm, self._slots)
+        (part,) = parts
+        part.wait()  # what the kernels still take is no time of the exchange
+        clock = Stopwatch()
+        boxes = Boxes(self._comm, self._slots)
         values: tuple[Array, ...] = ()
         empty: Array | None = None
         for rank in range(self._size):
@@ -185,14 +195,35 @@ class MpiExchange:
 
     def _swap_marks(self, part: Part, marks: Array) -> None:
         """All frontiers as bits: everyone knows how many, so one operation does it."""
-        words = [-(-last // 64) - first // 64 for first, last in self._ranges]
+        words = self._words_of_marks()
         whole = np.empty(sum(words), dtype=np.uint64)
         self._comm.Allgatherv(np.ascontiguousarray(marks), [whole, words])
-        self.sent_bytes += (self._size - 1) * marks.nbytes
+        self._take_marks(part, whole, words, marks.nbytes)
+
+    def _words_of_marks(self) -> list[int]:
+        return [-(-last // 64) - first // 64 for first, last in self._ranges]
+
+    def _take_marks(self, part: Part, whole: Any, words: Sequence[int], sent: int) -> None:
+        self.sent_bytes += (self._size - 1) * sent
         ends = np.cumsum([0, *words])
         for rank, (first, last) in enumerate(self._ranges):
             if rank != self._rank and last > first:
                 part.refresh(Copies(first, last, None, {}, active=True, marks=whole[ends[rank] : ends[rank + 1]]))
+
+    def _share_there(self, part: DevicePart, there: CopiesThere, devices: DeviceTransport) -> None:
+        """As :meth:`_swap_rows` and :meth:`_swap_marks`, from device to device."""
+        for array in there.fields:
+            width = array.strides[0]
+            sizes = [(last - first) * width for first, last in self._ranges]
+            devices.share(array, sizes, [first * width for first, _ in self._ranges])
+            self.sent_bytes += (self._size - 1) * sizes[self._rank]
+        if there.marks is None:
+            return
+        words = self._words_of_marks()
+        starts = np.cumsum([0, *words]).tolist()
+        whole = part.room_for_marks(there.marks, starts[self._rank], starts.pop())
+        devices.share(whole, [8 * count for count in words], [8 * start for start in starts])
+        self._take_marks(part, whole, words, there.marks.nbytes)
 
     # ---- bytes -----------------------------------------------------------------------------------------------------
 
@@ -203,72 +234,24 @@ class MpiExchange:
     def _to_all(self, data: Array) -> list[Array]:
         """The bytes of every rank, in the order of the ranks; in one operation where all of them are few."""
         slot = _slot(data)
-        slots = np.empty((self._size, _SLOT), dtype=np.uint8)
+        slots = np.empty((self._size, SLOT), dtype=np.uint8)
         self._comm.Allgather(slot, slots)
-        sizes = slots[:, :_WORD].copy().view(np.int64).ravel().tolist()
+        sizes = slots[:, :WORD].copy().view(np.int64).ravel().tolist()
         self.sent_bytes += (self._size - 1) * len(data)
-        if max(sizes) <= _SLOT - _WORD:
-            return [slots[rank, _WORD : _WORD + size].copy() for rank, size in enumerate(sizes)]
+        if max(sizes) <= SLOT - WORD:
+            return [slots[rank, WORD : WORD + size].copy() for rank, size in enumerate(sizes)]
         whole = np.empty(sum(sizes), dtype=np.uint8)
         self._comm.Allgatherv(data, [whole, sizes])
         ends = np.cumsum([0, *sizes])
         return [whole[ends[rank] : ends[rank + 1]] for rank in range(self._size)]
 
 
-class _Boxes:
-    """What every rank has for every other one: sizes and small boxes in one operation, large ones directly.
-
-    A large box is on its way while the next ones are packed, and what came is merged while others are on their way; in
-    the order of the ranks, so that sums of floats come out the same.
-    """
-
-    def __init__(self, comm: Any, slots: Array) -> None:
-        """``slots`` are used again from superstep to superstep."""
-        self._comm, self._slots = comm, slots
-        self._sending: list[Any] = []
-        self.sent_bytes = 0
-
-    def send(self, rank: int, box: Array) -> None:
-        """Give ``box`` to a rank; every rank does so for every other one, in the order of the ranks."""
-        slot = self._slots[rank]
-        slot[:_WORD].view(np.int64)[0] = len(box)
-        if len(box) <= _SLOT - _WORD:
-            slot[_WORD : _WORD + len(box)] = box
-        else:
-            self._sending.append(self._comm.Isend(box, dest=rank))
-        self.sent_bytes += len(box)
-
-    def received(self) -> Iterator[Array]:
-        """The boxes of all others, in the order of the ranks."""
-        incoming = np.empty_like(self._slots)
-        self._comm.Alltoall(self._slots, incoming)
-        sizes = incoming[:, :_WORD].copy().view(np.int64).ravel().tolist()
-        own = self._comm.Get_rank()
-        large = {rank: np.empty(size, np.uint8) for rank, size in enumerate(sizes) if size > _SLOT - _WORD}
-        arriving = {rank: self._comm.Irecv(room, source=rank) for rank, room in large.items()}
-        for rank, size in enumerate(sizes):
-            if rank in large:
-                arriving[rank].Wait()
-                yield large[rank]
-            elif rank != own:
-                yield incoming[rank, _WORD : _WORD + size]
-        for request in self._sending:
-            request.Wait()
-
-
-def in_place() -> Any:
-    """Tells a collective operation that what a rank gives lies where the result goes."""
-    from mpi4py import MPI
-
-    return MPI.IN_PLACE
-
-
 def _slot(data: Array) -> Array:
     """The size of ``data`` and, where it fits behind that, ``data`` itself."""
-    slot = np.zeros(_SLOT, dtype=np.uint8)
-    slot[:_WORD].view(np.int64)[0] = len(data)
-    if len(data) <= _SLOT - _WORD:
-        slot[_WORD : _WORD + len(data)] = data
+    slot = np.zeros(SLOT, dtype=np.uint8)
+    slot[:WORD].view(np.int64)[0] = len(data)
+    if len(data) <= SLOT - WORD:
+        slot[WORD : WORD + len(data)] = data
     return slot
 
 

@@ -11,7 +11,6 @@ from dromos.dtypes import Array
 from dromos.places.cluster.exchange import MpiExchange
 from dromos.places.cluster.grid import GridExchange
 from dromos.places.driver import PlacedExecution
-from dromos.places.ordered import ORDERED
 from dromos.plan import Path, Stats
 
 __all__ = ["RankExecution"]
@@ -23,11 +22,11 @@ class RankExecution(PlacedExecution):
     exchange: MpiExchange | GridExchange
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """As its base; it also tells how long the ranks computed and exchanged, where kernels end before that."""
+        """As its base; it also tells how long the ranks computed and exchanged."""
         stats = super().step(path, horizon)
-        if path == ORDERED or self.parts[0].asynchronous or not any(self.exchange.split):
-            return stats
-        self.stats = replace(stats, parts=tuple(zip(("compute", "exchange"), self.exchange.split, strict=True)))
+        split = self.exchange.split if self._ordered is None else self._ordered.split()
+        if any(split):
+            self.stats = replace(stats, parts=tuple(zip(("compute", "exchange"), split, strict=True)))
         return self.stats
 
     @property

@@ -16,6 +16,7 @@ from dromos.identity_cache import IdentityCache
 from dromos.places.cluster.exchange import MpiExchange
 from dromos.places.cluster.graph import swapped
 from dromos.places.cluster.host_memory import HostMemory
+from dromos.places.cluster.transport import device_transport
 from dromos.places.feed import Feed
 from dromos.places.grid import Grid, GridFeed, arcs_by_row
 from dromos.program import GraphTypes, TypedProgram
@@ -81,13 +82,16 @@ class GridExchange:
         typed: TypedProgram,
         ids: np.dtype[Any],
         host: HostMemory | None,
+        device: int | None = None,
     ) -> None:
+        """``device``: the number of the GPU that this rank has."""
         grid, ranges = ranks.grid, list(pairwise(bounds))
         mates = [ranges[number] for number in grid.members_of_row(grid.row_of(ranks.rank))]
         above = [ranges[number] for number in grid.members_of_column(grid.column_of(ranks.rank))]
         self._all = MpiExchange(ranks.comm, ranges, bounds[-1], typed, ids, host)
-        self._row = MpiExchange(ranks.row, mates, bounds[-1], typed, ids)
-        self._column = MpiExchange(ranks.column, above, bounds[-1], typed, ids, host)
+        row, column = (None if device is None else device_transport(some, device) for some in (ranks.row, ranks.column))
+        self._row = MpiExchange(ranks.row, mates, bounds[-1], typed, ids, devices=row)
+        self._column = MpiExchange(ranks.column, above, bounds[-1], typed, ids, host, column)
 
     @property
     def sent_bytes(self) -> int:

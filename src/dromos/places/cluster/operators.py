@@ -9,7 +9,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
-from dromos.places.cluster.exchange import in_place
+from dromos.places.cluster.world import in_place
 from dromos.places.feed import Feed
 from dromos.places.operators.blocks import Blocks, Rows
 from dromos.plan.path import Direction

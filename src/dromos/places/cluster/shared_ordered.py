@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.cpu.ordered_part import OrderedPart
 from dromos.engines.cpu.shared_order import SharedOrder
@@ -34,23 +35,35 @@ class SharedOrdered:
         self._least = -math.inf
         width = exchange.largest([part.step_width(piece)])  # also: all ranks have put their values there
         self._limit = RisingLimit(width, part.shape.num_arcs)
+        self._seconds, self._split = np.zeros(2), (0.0, 0.0)  # of this rank so far, and of all up to the last store
 
     def step(self, typed: TypedProgram) -> Partial:
         """See :class:`dromos.places.ordered.OrderedRun`."""
+        clock = Stopwatch()
         self._own[:] = self._run.advance(self._limit.over(self._least))
+        advanced = clock.seconds()
         self._comm.Allgather(self._own, self._all)
+        told = clock.seconds()
         self._run.collect()
-        near, _, looked, told = (int(total) for total in np.where(self._all < np.inf, self._all, 0).sum(axis=0))
+        self._seconds += advanced + clock.seconds() - told, told - advanced
+        near, _, looked, num_told = (int(total) for total in np.where(self._all < np.inf, self._all, 0).sum(axis=0))
         self._limit.looked_at(looked)
         far = float(self._all[:, 1].min())
         self._least = -math.inf if near else far
         self._part.finish(())
-        return Partial(near + (far < math.inf), 0, 0, looked, sent=told)
+        return Partial(near + (far < math.inf), 0, 0, looked, sent=num_told)
 
     def store(self) -> None:
         """See :class:`dromos.places.ordered.OrderedRun`."""
         self._run.store()
-        self._comm.Barrier()  # before others lower values again
+        everyone = np.empty((self._comm.Get_size(), 2))
+        self._comm.Allgather(self._seconds, everyone)  # also: nobody lowers values again before all are here
+        self._seconds[:] = 0.0
+        self._split = float(everyone[:, 0].max()), float(everyone[:, 1].min())
+
+    def split(self) -> tuple[float, float]:
+        """See :class:`dromos.places.ordered.OrderedRun`."""
+        return self._split
 
     def shared(self, name: str) -> Array | None:
         """See :class:`dromos.places.ordered.OrderedRun`."""

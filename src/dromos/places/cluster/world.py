@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dromos.errors import DromosError, MissingDependencyError
 
-__all__ = ["abort", "launched", "rank_of_job", "threads_of_rank", "world"]
+__all__ = ["abort", "in_place", "launched", "rank_of_job", "seat_on_machine", "threads_of_rank", "world"]
 
 _SIZE_VARIABLES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 _RANK_VARIABLES: Final = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
@@ -47,12 +47,24 @@ def rank_of_job() -> int:
 
 def threads_of_rank(comm: Any, cores: int) -> int:
     """A fair share of this machine's cores: as many threads as there are cores for each rank on it."""
+    return max(1, cores // seat_on_machine(comm)[1])
+
+
+def seat_on_machine(comm: Any) -> tuple[int, int]:
+    """The number of this rank among those on the same machine, and how many these are."""
     from mpi4py import MPI
 
     here = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    neighbours: int = here.Get_size()
+    found = here.Get_rank(), here.Get_size()
     here.Free()
-    return max(1, cores // neighbours)
+    return found
+
+
+def in_place() -> Any:
+    """Tells a collective operation that what a rank gives lies where the result goes."""
+    from mpi4py import MPI
+
+    return MPI.IN_PLACE
 
 
 def abort(comm: Any, error: BaseException) -> None:

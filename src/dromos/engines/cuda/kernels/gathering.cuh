@@ -106,12 +106,17 @@ DEVICE Gathered gathered_by_block(Gathered g, Gathered* parts) {
     return g;
 }
 
+// Whose rows are gathered, where all that is known of a vertex is new; else whoever gathers asks otherwise.
+DEVICE auto wanting(const Arguments& a, const Frame& f) {
+    return [&a, &f](vid v) { return WANTS_ALWAYS || wants_at(a.S, f.K, v); };
+}
+
 // Long rows: a warp each, settled by one lane. settle(take, v, gathered) is called by whole warps.
-template <class F>
-DEVICE void gather_by_warps(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
+template <class F, class W>
+DEVICE void gather_by_warps(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle, W&& wanted) {
     for (i64 v = begin + warp_in_grid(); v < end; v += warps_in_grid()) {
         Gathered g = {identity(), 0};
-        if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))
+        if (wanted((vid)v))
             g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + lane(), __ldg(a.G.in_offsets + v + 1), 32);
         settle(lane() == 0, (vid)v, gathered_by<32>(g));
     }
@@ -119,13 +124,13 @@ DEVICE void gather_by_warps(const Arguments& a, const Frame& f, i64 begin, i64 e
 
 // Short rows: a warp takes 32 of them, gathers them one after the other (several at once where few lanes do a row), and
 // then each lane settles one. What a row costs beside its arcs is so paid once for 32, and neighbours are read together.
-template <unsigned parts, class F>
-DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
+template <unsigned parts, class F, class W>
+DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle, W&& wanted) {
     const unsigned rows = 32 / parts;  // at once
     for (i64 base = begin + 32 * (i64)warp_in_grid(); base < end; base += 32 * (i64)warps_in_grid()) {
         const i64 v = base + lane();
         eid first = 0, last = 0;
-        if (v < end && (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))) {
+        if (v < end && wanted((vid)v)) {
             first = __ldg(a.G.in_offsets + v);
             last = __ldg(a.G.in_offsets + v + 1);
         }
@@ -143,12 +148,12 @@ DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end,
     }
 }
 
-template <class F>
-DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle) {
+template <class F, class W>
+DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle, W&& wanted) {
     __shared__ Gathered parts[WARPS];
     for (i64 v = begin + blockIdx.x; v < end; v += gridDim.x) {
         Gathered g = {identity(), 0};
-        if (WANTS_ALWAYS || wants_at(a.S, f.K, (vid)v))
+        if (wanted((vid)v))
             g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + threadIdx.x, __ldg(a.G.in_offsets + v + 1), BLOCK);
         g = gathered_by_block(g, parts);
         if (warp_in_block() == 0) settle(lane() == 0, (vid)v, g);
@@ -157,17 +162,17 @@ DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 begin, i64 
 }
 
 // All rows from `begin` on, by the classes of their lengths.
-template <class F>
-DEVICE void gather_all(const Arguments& a, const Frame& f, i64 begin, F&& settle) {
+template <class F, class W>
+DEVICE void gather_all(const Arguments& a, const Frame& f, i64 begin, F&& settle, W&& wanted) {
     const i64* ends = a.G.classes;
-    gather_by_blocks(a, f, begin, ends[0], settle);
-    gather_by_warps(a, f, ends[0], ends[1], settle);
-    gather_class<32>(a, f, ends[1], ends[2], settle);
-    gather_class<16>(a, f, ends[2], ends[3], settle);
-    gather_class<8>(a, f, ends[3], ends[4], settle);
-    gather_class<4>(a, f, ends[4], ends[5], settle);
-    gather_class<2>(a, f, ends[5], ends[6], settle);
-    gather_class<1>(a, f, ends[6], ends[7], settle);
+    gather_by_blocks(a, f, begin, ends[0], settle, wanted);
+    gather_by_warps(a, f, ends[0], ends[1], settle, wanted);
+    gather_class<32>(a, f, ends[1], ends[2], settle, wanted);
+    gather_class<16>(a, f, ends[2], ends[3], settle, wanted);
+    gather_class<8>(a, f, ends[3], ends[4], settle, wanted);
+    gather_class<4>(a, f, ends[4], ends[5], settle, wanted);
+    gather_class<2>(a, f, ends[5], ends[6], settle, wanted);
+    gather_class<1>(a, f, ends[6], ends[7], settle, wanted);
 }
 
 #if PACK_ARCS

@@ -87,21 +87,22 @@ DEVICE void gather_packed_rows(const Arguments& a, const Frame& f, i64 begin, i6
 // As gather_all, with what lies on the device and the shortest rows as they are.
 template <class F>
 DEVICE void gather_all_packed(const Arguments& a, const Frame& f, F&& settle) {
+    const auto wanted = wanting(a, f);
     const i64 *ends = a.G.classes, packed = a.G.packed_begin, plain = a.G.packed_end;
     const auto before = [&](i64 end) { return end < packed ? end : packed; };
     const auto behind = [&](i64 begin) { return begin > packed ? begin : packed; };
     const auto after = [&](i64 begin) { return begin > plain ? begin : plain; };
-    gather_by_blocks(a, f, 0, before(ends[0]), settle);
-    gather_by_warps(a, f, ends[0], before(ends[1]), settle);
-    gather_class<32>(a, f, ends[1], before(ends[2]), settle);
-    gather_class<16>(a, f, ends[2], before(ends[3]), settle);
-    gather_class<8>(a, f, ends[3], before(ends[4]), settle);
+    gather_by_blocks(a, f, 0, before(ends[0]), settle, wanted);
+    gather_by_warps(a, f, ends[0], before(ends[1]), settle, wanted);
+    gather_class<32>(a, f, ends[1], before(ends[2]), settle, wanted);
+    gather_class<16>(a, f, ends[2], before(ends[3]), settle, wanted);
+    gather_class<8>(a, f, ends[3], before(ends[4]), settle, wanted);
     gather_packed_by_blocks(a, f, packed, ends[0], settle);
     gather_packed_by_warps(a, f, behind(ends[0]), ends[1], settle);
     gather_packed_rows(a, f, behind(ends[1]), plain, settle);
-    gather_class<16>(a, f, after(ends[2]), ends[3], settle);
-    gather_class<8>(a, f, after(ends[3]), ends[4], settle);
-    gather_class<4>(a, f, after(ends[4]), ends[5], settle);
-    gather_class<2>(a, f, ends[5], ends[6], settle);
-    gather_class<1>(a, f, ends[6], ends[7], settle);
+    gather_class<16>(a, f, after(ends[2]), ends[3], settle, wanted);
+    gather_class<8>(a, f, after(ends[3]), ends[4], settle, wanted);
+    gather_class<4>(a, f, after(ends[4]), ends[5], settle, wanted);
+    gather_class<2>(a, f, ends[5], ends[6], settle, wanted);
+    gather_class<1>(a, f, ends[6], ends[7], settle, wanted);
 }

@@ -3,7 +3,9 @@
 // A slice looks like a whole graph whose other rows nobody asks for: its arrays are given by addresses that were moved
 // so that offsets[v] and targets[arc] are those of the whole graph. Fields have a row for every vertex; those of other
 // parts are copies. `received` has a byte for each vertex that got a message; its messages are merged in A. Both the
-// frontier's queue and its bits name own vertices; other parts' bits are set by mark_members before a pull.
+// frontier's queue and its bits name own vertices; other parts' bits are set by mark_members before a pull. In a grid of
+// parts a slice has rows of others' vertices too: before a push they follow the own ones in the queue, and a pull leaves
+// messages to others as a push does.
 #pragma once
 #include "gathering.cuh"
 
@@ -32,7 +34,8 @@ DEVICE Frame frame_of(const Arguments& a) {
 }
 DEVICE Slot* superstep_slot(const Arguments& a) { return a.W.control->slots + 1; }
 
-// Every own vertex of the frontier, all of them, or none: visit(take, u) is called by whole warps.
+// Every vertex of the frontier in begin..end that the queue names, all of them, or none: visit(take, u) is called by
+// whole warps.
 template <class F>
 DEVICE void each_sender(const Frame& f, const Piece& p, i64 begin, i64 end, F&& visit) {
     const i64 count = ALWAYS_ACTIVE ? end - begin : p.size;
@@ -123,13 +126,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) push_slice(const Arguments a
     const auto visit = [&](bool valid, vid u, vid v, eid arc) {
         if (valid && !(p.away && v >= p.first && v < p.last)) push_along(a, f, p, t, u, v, arc);
     };
-    const i64 own = p.last - p.first;
+    const i64 rows = p.stop - p.start;  // there is room for as many hubs
     each_sender(f, p, p.start, p.stop, [&](bool take, vid u) {
-        walk_or_defer(a.G.offsets, a.G.targets, own, a.G.max_degree, a.W.hubs, &launch->big, &launch->huge, take, u, visit);
+        walk_or_defer(a.G.offsets, a.G.targets, rows, a.G.max_degree, a.W.hubs, &launch->big, &launch->huge, take, u, visit);
     });
     if (a.G.max_degree >= BLOCK_ROW) {
         f.barrier(a);
-        walk_deferred(a.G.offsets, a.G.targets, own, a.W.hubs, launch->big, launch->huge, WARPS, visit);
+        walk_deferred(a.G.offsets, a.G.targets, rows, a.W.hubs, launch->big, launch->huge, WARPS, visit);
     }
     __syncwarp();
     flush_counters(t, superstep_slot(a));
@@ -194,12 +197,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) offer_part(const Arguments a
 extern "C" __global__ void __launch_bounds__(BLOCK) pull_slice(const Arguments a, const Piece p, const Merged box) {
     Frame f = frame_of(a);
     Tally t = {0, true};
-    gather_all(a, f, p.start, [&](bool taken, vid v, const Gathered& g) {
+    const auto store = [&](bool taken, vid v, const Gathered& g) {
         if (!taken || g.found == 0) return;
         t.messages += g.found;
         store_message(box, v, p.received[v] ? merge(load_message(box, v), g.message) : g.message);
         p.received[v] = 1;
-    });
+    };
+    gather_all(a, f, p.start, store, [&](vid v) { return is_wanted(a.S, f, p, v); });
     __syncwarp();
     flush_counters(t, superstep_slot(a));
 }
@@ -214,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) search_slice(const Arguments
         return SENDS_ALWAYS || sends_at(a.S, a.E, f.K, u, v, arc, weight_at(a.G.in_weights, arc));
     };
     each_row(p.start, p.stop, [&](bool valid, vid v) {
-        bool looking = valid && !p.received[v] && (WANTS_ALWAYS || wants_at(a.S, f.K, v)), hit = false;
+        bool looking = valid && !p.received[v] && is_wanted(a.S, f, p, v), hit = false;
         eid arc = 0, end = 0;
         vid u = 0;
         if (looking) {

@@ -90,7 +90,7 @@ DEVICE void push_messages(const Arguments& a, Frame& f, Appender& touched, Tally
 }
 
 DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
-    gather_all(a, f, 0, [&](bool take, vid v, const Gathered& g) {
+    const auto note = [&](bool take, vid v, const Gathered& g) {
         const bool got = take && g.found > 0;
         if (got) {
             store_message(a.A, v, g.message);
@@ -98,7 +98,8 @@ DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally
             set_bit(a.W.got, v);
         }
         touched.add(got && !UPDATE_ALL, v);
-    });
+    };
+    gather_all(a, f, 0, note, wanting(a, f));
     touched.flush();
 }
 
@@ -161,7 +162,7 @@ DEVICE Reduced gather_and_settle(const Arguments& a, Frame& f, Appender& next, T
 #if PACK_ARCS
     gather_all_packed(a, f, settle);
 #else
-    gather_all(a, f, 0, settle);
+    gather_all(a, f, 0, settle, wanting(a, f));
 #endif
     for (i64 base = a.G.classes[7] + 32 * (i64)warp_in_grid(); base < a.G.n; base += 32 * (i64)warps_in_grid()) {
         const i64 v = base + lane();  // nobody sends to these
