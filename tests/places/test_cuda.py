@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos.engines.cuda import permuting
 from dromos.engines.cuda.part import CudaLeaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DeviceError, FieldOverflowError, ResourceError
-from dromos.graph import generators
+from dromos.graph import generators, transform
 from dromos.places import PlacedEngine
 from dromos.places.grid import Grid
 from dromos.places.hybrid import SPLITS, HybridEngine
+from dromos.places.hybrid import split as splitting
 from dromos.plan import Path
 from dromos.program import Program
 from tests.places.test_cpu import weighted
@@ -213,3 +215,37 @@ def test_rows_in_falling_order_are_gathered_by_classes() -> None:
     sorted_graph = dr.Graph.from_edges(new_ids[rows], new_ids[graph.targets], graph.weights)
     for kind in (programs.PageRank, programs.BFS, programs.SSSP):
         check(kind, sorted_graph, CudaLeaf(), slices=1, parts=2)
+
+
+@pytest.mark.parametrize("weight", [None, np.int32, np.float64], ids=str)
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_gpu_splits_a_graph_as_the_host_does(
+    directed: bool, weight: type | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of hubs, empty ones, and parallel arcs, which stay in their order; in pieces, the last one a small one."""
+    monkeypatch.setattr(splitting, "_WORTH_A_DEVICE", 0)
+    monkeypatch.setattr(permuting, "_PIECE", 1 << 12)
+    draw = np.random.default_rng(3)
+    src, dst = draw.integers(0, 3000, (2, 40_000)) ** 2 // 3000
+    src[:9000] = 7
+    weights = None if weight is None else np.arange(len(src)).astype(weight)
+    graph = dr.Graph.from_edges(src, dst, weights, num_vertices=3000, directed=directed)
+    for kind in SPLITS:
+        again = dr.Graph._make(graph.offsets, graph.targets, graph.weights, flags=graph.known_flags)
+        made = [
+            splitting.split_graph(graph, (0.25, 0.75), kind),
+            splitting.split_graph(again, (0.25, 0.75), kind, device=0),
+        ]
+        first, second = made
+        assert first.bounds == second.bounds
+        assert first.graph.known_flags == second.graph.known_flags
+        assert transform.same_arrays(first.graph, second.graph)
+        assert first.given_ids.tolist() == second.given_ids.tolist()
+        assert first.new_ids.tolist() == second.new_ids.tolist()
+
+
+def test_a_gpu_without_room_leaves_splitting_to_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "_WORTH_A_DEVICE", 0)
+    monkeypatch.setattr(permuting, "free_bytes", lambda: 1 << 10)
+    graph = generators.path(5)
+    assert splitting.split_graph(graph, (0.5, 0.5), "high", device=0).graph.num_arcs == graph.num_arcs

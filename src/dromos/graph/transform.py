@@ -227,8 +227,12 @@ def _permuted(
     """All rows in another order."""
     if graph.num_arcs < _FEW_ARCS:
         return _induced(graph, old_ids, new_ids, names)
-    offsets, targets, weights = permute.permuted_rows(graph, old_ids, new_ids, empty)
-    return type(graph)._make(offsets, targets, weights, labels=names, flags=_flags_of_some(graph))
+    return with_rows(graph, permute.permuted_rows(graph, old_ids, new_ids, empty), names)
+
+
+def with_rows(graph: Graph, rows: CsrArrays, names: Labels | None = None) -> Graph:
+    """The graph of these rows, which are all rows of ``graph`` under other ids, sorted."""
+    return type(graph)._make(rows.offsets, rows.targets, rows.weights, labels=names, flags=_flags_of_some(graph))
 
 
 def reordered(graph: Graph, old_ids: Array, empty: permute.Empty = np.empty) -> Relabelled:

@@ -73,7 +73,9 @@ class HybridEngine:
     def _split(self, graph: Graph, *, arcs: bool = False) -> SplitGraph:
         share, split = choose(graph, self.leaves, self.share, self.split)
         others = len(self.leaves) - 1
-        return split_graph(graph, (share, *((1 - share) / others,) * others), split, arcs=arcs)
+        devices = [leaf.device for leaf in self.leaves if hasattr(leaf, "device")]
+        shares = (share, *((1 - share) / others,) * others)
+        return split_graph(graph, shares, split, arcs=arcs, device=devices[0] if devices else None)
 
     @property
     def workers(self) -> int:

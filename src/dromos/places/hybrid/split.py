@@ -13,7 +13,7 @@ from dromos.engines.cpu.memory import huge_zeros, reused_empty
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.permute import degree_order, row_starts
-from dromos.graph.transform import reordered, reordered_with_arcs
+from dromos.graph.transform import reordered, reordered_with_arcs, with_rows
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import in_blocks
 
@@ -22,6 +22,7 @@ __all__ = ["SPLITS", "Split", "SplitGraph", "order_of", "split_graph"]
 Split: TypeAlias = Literal["high", "low", "random"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 _SEED: Final = 20130312
+_WORTH_A_DEVICE: Final = 1 << 22  # arcs
 _kept = IdentityCache()
 
 
@@ -70,11 +71,14 @@ def order_of(degree: Array, split: Split) -> Array:
     return degree_order(degree, descending=split == "high")
 
 
-def split_graph(graph: Graph, shares: tuple[float, ...], split: Split, *, arcs: bool = False) -> SplitGraph:
+def split_graph(
+    graph: Graph, shares: tuple[float, ...], split: Split, *, arcs: bool = False, device: int | None = None
+) -> SplitGraph:
     """``graph`` with each part's vertices together; made once for a graph and the same options.
 
     Part ``i`` gets about ``shares[i]`` of the arcs. Within a part vertices stand by falling in-degree, so that a GPU
     finds rows of about the same length together. ``arcs``: the given numbers of arcs are kept, for edge fields.
+    ``device``: the GPU that renames and sorts the rows of a large graph; None: the CPU does.
 
     >>> import dromos as dr
     >>> made = split_graph(dr.Graph.from_edges([0, 1, 2], [3, 3, 3], directed=False), (0.5, 0.5), "high")
@@ -83,24 +87,21 @@ def split_graph(graph: Graph, shares: tuple[float, ...], split: Split, *, arcs: 
     """
     known, key = _kept.of(graph), (shares, split, arcs)
     if key not in known:
-        known[key] = _made(graph, shares, split, arcs)
+        if len(shares) > max(graph.num_vertices, 1):
+            raise InvalidArgumentError(
+                f"{len(shares)} parts for {graph.num_vertices:,} vertices: a part has one vertex or more; name fewer "
+                "devices"
+            )
+        by_device = None
+        if device is not None and not arcs and graph.num_arcs >= _WORTH_A_DEVICE:
+            by_device = _made_on(device, graph, shares, split)
+        known[key] = by_device or _made(graph, shares, split, arcs)
     found: SplitGraph = known[key]
     return found
 
 
 def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> SplitGraph:
-    n = graph.num_vertices
-    if len(shares) > max(n, 1):
-        raise InvalidArgumentError(
-            f"{len(shares)} parts for {n:,} vertices: a part has one vertex or more; name fewer devices"
-        )
-    order = order_of(graph.out_degree, split)
-    arcs_before = row_starts(graph.offsets, order)
-    wanted = np.cumsum(shares)[:-1] / sum(shares) * graph.num_arcs
-    inner = np.searchsorted(arcs_before, np.round(wanted).astype(np.int64))
-    bounds = (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)
-    if split != "high" or graph.in_degree is not graph.out_degree:
-        order = _by_in_degree(graph.in_degree, order, bounds)
+    order, bounds = _ordered(graph, shares, split)
     if arcs:
         made, given_arcs = reordered_with_arcs(graph, order)
     else:
@@ -108,6 +109,46 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
     return SplitGraph(
         made.graph, bounds, order.astype(graph.targets.dtype, copy=False), made.new_ids, given_arcs, split
     )
+
+
+def _made_on(device: int, graph: Graph, shares: tuple[float, ...], split: Split) -> SplitGraph | None:
+    """As :func:`_made`, by a GPU; None where it cannot."""
+    import cupy
+
+    from dromos.engines.cuda.permuting import can_permute, permuted
+
+    with cupy.cuda.Device(device):
+        if not can_permute(graph):
+            return None
+        order, bounds = (None, ()) if _is_by_degree(graph, split) else _ordered(graph, shares, split)
+        try:
+            old_ids, new_ids, rows = permuted(graph, order)
+        except cupy.cuda.memory.OutOfMemoryError:  # others took it meanwhile
+            return None
+    bounds = bounds or _bounds(rows.offsets, shares)
+    return SplitGraph(with_rows(graph, rows), bounds, old_ids, new_ids, None, split)
+
+
+def _is_by_degree(graph: Graph, split: Split) -> bool:
+    """Whether vertices by falling out-degree are in order, also within each part."""
+    return split == "high" and graph.in_degree is graph.out_degree
+
+
+def _ordered(graph: Graph, shares: tuple[float, ...], split: Split) -> tuple[Array, tuple[int, ...]]:
+    """The given ids in the order of the new ones, and the bounds of the parts."""
+    order = order_of(graph.out_degree, split)
+    bounds = _bounds(row_starts(graph.offsets, order), shares)
+    if not _is_by_degree(graph, split):
+        order = _by_in_degree(graph.in_degree, order, bounds)
+    return order, bounds
+
+
+def _bounds(arcs_before: Array, shares: tuple[float, ...]) -> tuple[int, ...]:
+    """Where parts begin and end that have these shares of the arcs."""
+    n, arcs = len(arcs_before) - 1, int(arcs_before[-1])
+    wanted = np.cumsum(shares)[:-1] / sum(shares) * arcs
+    inner = np.searchsorted(arcs_before, np.round(wanted).astype(np.int64))
+    return (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)
 
 
 def _by_in_degree(in_degree: Array, order: Array, bounds: tuple[int, ...]) -> Array:

@@ -34,6 +34,11 @@ extern "C" __global__ void keys_of(const eid* offsets, const vid* targets, const
     }
 }
 
+// The new targets of sorted keys.
+extern "C" __global__ void targets_of(const u64* keys, i64 arcs, vid* targets) {
+    for (i64 arc = thread_in_grid(); arc < arcs; arc += (i64)threads_in_grid()) targets[arc] = (vid)(keys[arc] & FULL);
+}
+
 // Rows as they were and as they are to be.
 struct Moved {
     const eid* offsets;

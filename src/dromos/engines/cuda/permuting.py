@@ -1,0 +1,154 @@
+"""The rows of a host's graph in another order, renamed and sorted by a device: piece by piece, there and back.
+
+A device looks up new ids and sorts rows many times faster than all cores of a host, and takes 50 GB/s and gives as many
+back meanwhile. So the host does nothing but copy: the rows of a piece one behind the other into memory that the device
+reads, and those that come back to their place. The device holds a few pieces at a time, so the graph may be larger than
+its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array, as_words, read_only
+from dromos.engines.cpu.memory import huge_zeros
+from dromos.engines.cuda.compiler import load
+from dromos.engines.cuda.residency import free_bytes
+from dromos.engines.cuda.rows import RELABELLING, narrow_offsets, types_of
+from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_device, to_host
+from dromos.graph import Graph
+from dromos.graph.build import CsrArrays, team_size
+from dromos.parallel import run_team
+
+__all__ = ["Permuted", "can_permute", "permuted"]
+
+_PIECE: Final = 1 << 21  # arcs: few enough that the last-level cache holds what is under way
+_SLOTS: Final = 3  # one is filled by the host while the device reads, sorts and returns others
+_THREADS: Final = 256
+_BYTES_PER_ARC: Final = 64  # of the device: what came, keys, their order, sorted keys, a sort's own, what goes back
+_BYTES_PER_VERTEX: Final = 64  # offsets, degrees, their order, new ids
+
+
+class Permuted(NamedTuple):
+    """A graph's rows in another order."""
+
+    old_ids: Array
+    new_ids: Array
+    rows: CsrArrays
+
+
+def can_permute(graph: Graph) -> bool:
+    """Whether the current device can, and has memory for it."""
+    longest = int(graph.out_degree.max(initial=0))
+    needed = _BYTES_PER_VERTEX * graph.num_vertices + _SLOTS * _BYTES_PER_ARC * (_PIECE + longest)
+    return graph.targets.dtype == np.int32 and needed < free_bytes() // 2
+
+
+def permuted(graph: Graph, old_ids: Array | None) -> Permuted:
+    """The rows of ``graph`` when vertex ``i`` is the old ``old_ids[i]``, sorted; parallel arcs stay in their order.
+
+    ``old_ids``: None is by falling out-degree, vertices of one degree in ascending order.
+    """
+    import cupy
+
+    offsets, ids = to_device(graph.offsets), graph.targets.dtype
+    degrees = cupy.diff(offsets)
+    order = cupy.argsort(-degrees, kind="stable").astype(ids) if old_ids is None else to_device(old_ids.astype(ids))
+    rank = cupy.empty_like(order)
+    rank[order] = cupy.arange(len(order), dtype=ids)
+    cupy.cumsum(degrees[order], out=offsets[1:])
+    arrays = (order, rank, offsets)
+    known, new_ids, starts = (to_host(values, huge_zeros(len(values), values.dtype)) for values in arrays)
+    del arrays, order, degrees
+    return Permuted(known, new_ids, _rows(graph, known, starts, rank, narrow_offsets(offsets, graph.num_arcs)))
+
+
+def _rows(graph: Graph, old_ids: Array, starts: Array, rank: Any, offsets: Any) -> CsrArrays:
+    """As :func:`permuted`; ``rank`` and ``offsets``: the new ids, and where new rows begin, on the device."""
+    from dromos.graph.gather_kernels import gather_piece
+
+    arrays = [graph.targets] if graph.weights is None else [graph.targets, graph.weights]
+    given = [read_only(as_words(values)) for values in arrays]
+    made = [huge_zeros(len(values), values.dtype) for values in given]
+    pieces = list(_pieces(starts))
+    most = max((end - begin for _, _, begin, end in pieces), default=0)
+    slots = [_Slot(most, [values.dtype for values in given], rank, offsets) for _ in range(_SLOTS)]
+    old_ids, begins, starts_of = read_only(old_ids), read_only(graph.offsets), read_only(starts)
+    team = team_size(graph.num_arcs)
+    try:
+        for number in range(len(pieces) + _SLOTS):
+            slot = slots[number % _SLOTS]
+            came, at = slot.wait()
+            first, last, begin, end = pieces[number] if number < len(pieces) else (0, 0, 0, 0)
+            for values, into, staged, found in zip(given, made, slot.staged, came, strict=True):
+                run_team(
+                    gather_piece, first, last, old_ids, begins, starts_of, values, staged, found,
+                    into[at : at + len(found)], threads=team,
+                )  # fmt: skip
+            if begin < end:
+                slot.start(first, last, begin, end)
+    finally:
+        for slot in slots:
+            slot.stream.synchronize()  # their memory is free for others after this
+    weights = None if graph.weights is None else made[1].view(graph.weights.dtype)
+    return CsrArrays(starts, made[0].view(graph.targets.dtype), weights)
+
+
+def _pieces(starts: Array) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges of rows, and of their arcs: about as many as a piece may have, in whole rows."""
+    cuts = np.searchsorted(starts, np.arange(0, int(starts[-1]), _PIECE))
+    rows = np.unique(np.append(cuts, len(starts) - 1)).tolist()
+    for first, last in zip([0, *rows], rows, strict=False):
+        if starts[first] < starts[last]:
+            yield first, last, int(starts[first]), int(starts[last])
+
+
+class _Slot:
+    """Memory on both sides for a piece that is under way, and the stream that it takes."""
+
+    def __init__(self, arcs: int, words: list[np.dtype[Any]], rank: Any, offsets: Any) -> None:
+        import cupy
+
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.staged = [pinned_empty(arcs, word) for word in words]
+        self._found = [pinned_empty(arcs, word) for word in words]
+        self._given = [cupy.empty(arcs, word) for word in words]
+        self._keys = cupy.empty(arcs, cupy.uint64)
+        self._rank, self._offsets = rank, offsets
+        self._begin = self._arcs = 0
+        self._module = load(RELABELLING, "relabel", defines=types_of(offsets, rank))
+        cupy.cuda.get_current_stream().synchronize()  # what others wrote there is written
+
+    def start(self, first: int, last: int, begin: int, end: int) -> None:
+        """Rename and sort the rows ``first..last`` that are staged, whose arcs are ``begin..end``."""
+        import cupy
+
+        self._begin, self._arcs = begin, end - begin
+        arcs, keys = self._arcs, self._keys[: self._arcs]
+        blocks = max(1, min(65535, -(-arcs // _THREADS)))
+        given = [values[:arcs] for values in self._given]
+        with self.stream:
+            for staged, values in zip(self.staged, given, strict=True):
+                send_later(staged[:arcs], values, self.stream)
+            self._module.launch(
+                "keys_of", blocks, _THREADS, self._offsets, given[0], self._rank, np.int32(first), np.int32(last),
+                np.int64(begin), np.int64(arcs), keys,
+            )  # fmt: skip
+            if len(given) == 1:
+                keys.sort()
+            else:
+                order = cupy.argsort(keys, kind="stable")
+                keys, weights = keys[order], given[1][order]
+                fetch_later(weights, self._found[1][:arcs], self.stream)
+            self._module.launch("targets_of", blocks, _THREADS, keys, np.int64(arcs), given[0])
+            fetch_later(given[0], self._found[0][:arcs], self.stream)
+
+    def wait(self) -> tuple[list[Array], int]:
+        """What came back, and where it begins among all arcs; nothing where nothing was started."""
+        self.stream.synchronize()
+        came = [found[: self._arcs] for found in self._found]
+        self._arcs = 0
+        return came, self._begin

@@ -1,0 +1,50 @@
+"""Compiled kernels that copy rows in another order, piece by piece, for a device that renames them."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+from dromos.jit import inline, lean_kernel
+
+
+@inline
+def _row_at(starts, low, high, arc):
+    """The last of the rows ``low..high`` that begins at ``arc`` or before."""
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if starts[middle] <= arc:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inline
+def _copy_part(thread, threads, values, into):
+    for at in range(values.size * thread // threads, values.size * (thread + 1) // threads):
+        into[at] = values[at]
+
+
+@lean_kernel
+def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values, staged, found, into):
+    """``found`` to ``into``, and the rows ``first..last`` to ``staged``, one behind the other.
+
+    Row ``i`` begins at ``starts[i]`` among all new rows, and is that of ``old_ids[i]``, which begins at ``offsets`` of
+    that vertex in ``values``. All threads copy equally much, also of one long row.
+    """
+    _copy_part(thread, threads, found, into)
+    if first == last:
+        return
+    base, total = starts[first], starts[last] - starts[first]
+    at, end = base + total * thread // threads, base + total * (thread + 1) // threads
+    if at == end:
+        return
+    row = _row_at(starts, first, last, at)
+    while at < end:
+        while starts[row + 1] <= at:
+            row += 1
+        stop = min(end, starts[row + 1])
+        source = offsets[old_ids[row]] + (at - starts[row])
+        place = at - base
+        for k in range(stop - at):
+            staged[place + k] = values[source + k]
+        at = stop
