@@ -3,7 +3,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
+from dromos.intrinsics import prefetch
 from dromos.jit import inline, lean_kernel
+
+_AHEAD = 12  # rows whose arcs are asked for before they are needed; where they begin is asked for as far ahead again
 
 
 @inline
@@ -42,6 +45,8 @@ def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values,
     while at < end:
         while starts[row + 1] <= at:
             row += 1
+        prefetch(offsets, old_ids[min(row + 2 * _AHEAD, last - 1)])
+        prefetch(values, offsets[old_ids[min(row + _AHEAD, last - 1)]])
         stop = min(end, starts[row + 1])
         source = offsets[old_ids[row]] + (at - starts[row])
         place = at - base
