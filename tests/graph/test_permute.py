@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import dromos as dr
+from dromos.dtypes import as_words, read_only
 from dromos.graph import permute, transform
+from dromos.graph.gather_kernels import gather_piece
+from dromos.parallel import run_team
 
 
 @pytest.mark.parametrize("weight", [None, np.int32, np.float64], ids=str)
@@ -57,3 +62,19 @@ def test_large_graphs_are_put_into_order_as_small_ones_are(monkeypatch: pytest.M
     monkeypatch.setattr(transform, "_FEW_ARCS", 0)
     assert graph.relabel_by_degree().graph == small
     assert small.known_flags == graph.relabel_by_degree().graph.known_flags
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_are_copied_in_pieces(threads: int) -> None:
+    """Into staging memory, one behind the other, and from there to their place; a hub's row by several threads."""
+    graph, draw = dr.generators.rmat(9, 6, seed=2), np.random.default_rng(1)
+    old_ids = draw.permutation(graph.num_vertices).astype(graph.targets.dtype)
+    starts, values = permute.row_starts(graph.offsets, old_ids), read_only(as_words(graph.targets))
+    rows = [read_only(array) for array in (old_ids, graph.offsets, starts)]
+    made, nothing = np.zeros(graph.num_arcs, values.dtype), values[:0].copy()
+    for first, last in pairwise([0, 1, 200, 200, graph.num_vertices]):
+        begin, end = starts[first], starts[last]
+        staged = np.zeros(end - begin, values.dtype)
+        run_team(gather_piece, first, last, *rows, values, staged, nothing, nothing, threads=threads)
+        run_team(gather_piece, 0, 0, *rows, values, nothing, staged, made[begin:end], threads=threads)
+    assert made.tolist() == [target for vertex in old_ids for target in graph.neighbors(vertex).tolist()]
