@@ -84,7 +84,7 @@ def main() -> None:
         sys.exit(EXIT_BAD_INPUT)
     except DromosError as error:
         _end_other_ranks(error)
-        err.print(f"[bold red]error:[/] {_escaped(error)}", soft_wrap=True)
+        err.print(f"[bold red]error:[/] {_escaped(error)}", soft_wrap=not err.is_terminal)
         sys.exit(_exit_code(error))
     except MemoryError:
         err.print("[bold red]error:[/] out of memory; `dromos convert --memory` works within a budget", soft_wrap=True)

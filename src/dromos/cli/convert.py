@@ -108,7 +108,7 @@ def convert(
                 source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra
             )
     else:
-        with work(f"reading {source.name}") as progress:
+        with work(f"reading {source.name}", then="building the graph") as progress:
             graph = formats.read(source, format=from_format, progress=progress, **options)
         if order == "degree":
             graph = graph.relabel_by_degree(named=True).graph

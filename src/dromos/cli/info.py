@@ -32,7 +32,7 @@ def info(
     """Show a graph's size, kind, degrees and the memory it needs."""
     from dromos.graph.formats import read
 
-    with work(f"reading {graph.name}") as progress:
+    with work(f"reading {graph.name}", then="building the graph") as progress:
         loaded = read(graph, format=format, threads=threads, progress=progress)
     stored = stored_form(loaded)
     if json:

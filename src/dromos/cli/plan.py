@@ -36,9 +36,11 @@ def plan(
     name = algorithm.replace("-", "_")
     if name not in PREDICTABLE:  # before the graph is read
         known = ", ".join(PREDICTABLE).replace("_", "-")
-        raise InvalidArgumentError(f"{algorithm}: there is a model for {known}")
+        raise InvalidArgumentError(
+            f"there is no model for {algorithm!r}; write `dromos plan GRAPH ALGORITHM` with one of {known}"
+        )
     cost = cost_of(name)
-    with work(f"reading {graph.name}") as progress:
+    with work(f"reading {graph.name}", then="building the graph") as progress:
         found = read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):
         rows = predictions(found, cost, None if memory is None else parse_size(memory))

@@ -34,7 +34,7 @@ def reachability_index(
     from dromos.algorithms.reachability import reachability_index as build
     from dromos.graph.formats import read
 
-    with work(f"reading {graph.name}") as progress:
+    with work(f"reading {graph.name}", then="building the graph") as progress:
         loaded = read(graph, format=format, threads=threads, progress=progress)
     with work("reachability-index") as progress:
         index = build(
@@ -58,7 +58,7 @@ def reachable(
     from dromos.algorithms.reachability import ReachabilityIndex
     from dromos.graph.formats import read
 
-    with work(f"reading {graph.name}") as progress:
+    with work(f"reading {graph.name}", then="building the graph") as progress:
         loaded = read(graph, format=format, progress=progress)
     opened = ReachabilityIndex.open(index, loaded)
     answer = opened.reachable(as_vertex(loaded, source), as_vertex(loaded, target))

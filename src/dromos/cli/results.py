@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from dromos.cli.console import err, out, print_json, work
 from dromos.cli.sizes import parse_size
 from dromos.errors import ArcsOnDiskError, InvalidArgumentError
@@ -60,7 +62,7 @@ def deliver(
         raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
 
     def read_whole() -> Any:
-        with work(f"reading {file.name}") as progress:
+        with work(f"reading {file.name}", then="building the graph") as progress:
             return read(file, format=format, threads=threads, progress=progress)
 
     if device == "auto" and launched():
@@ -102,7 +104,7 @@ def deliver(
     if rank_of_job() != 0:  # every rank of an MPI job has the answer, or has written it; the first one tells the rest
         return
     if trace:
-        err.print(repr(result.trace), markup=False, soft_wrap=True)
+        _show_trace(result)
     if save_trace is not None:
         result.trace.write(save_trace)
     if out is not None and not stays:
@@ -156,10 +158,9 @@ def _summary(name: str, result: Result, verified: bool) -> dict[str, Any]:
 
 
 def _show(result: Result, verified: bool, top: int | None) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
-    out.print(repr(result), markup=False, soft_wrap=True)
+    out.print(repr(result), markup=False, soft_wrap=not out.is_terminal)
     if verified:
         out.print("verified: the answer has all the properties that it must have")
     rows = result.head(_ROWS) if top is None else result.top_rows(top)
@@ -167,6 +168,29 @@ def _show(result: Result, verified: bool, top: int | None) -> None:
     for cells in zip(*rows.values(), strict=True):
         table.add_row(*(escape(_cell(cell)) for cell in cells))
     out.print(table)
+
+
+def _show_trace(result: Result) -> None:
+    """The trace to standard error: in a terminal a table that fits it, elsewhere whole lines."""
+    from rich.table import Table
+
+    trace = result.trace
+    if not err.is_terminal:
+        err.print(repr(trace), markup=False, soft_wrap=True)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("superstep", "frontier", "out-edges", "path", "ms", "why"):
+        table.add_column(name, justify="left" if name in ("path", "why") else "right", no_wrap=name != "why")
+    rows = list(trace)
+    for number, row in enumerate(rows):
+        if len(rows) > 2 * _ROWS and _ROWS <= number < len(rows) - _ROWS:
+            if number == _ROWS:
+                table.add_row("…")
+            continue
+        counts = f"{row.superstep}", f"{row.frontier:,}", f"{row.out_degree:,}"
+        why = row.reason + (f" ({row.parts} ms)" if row.parts else "")
+        table.add_row(*counts, row.path, f"{row.seconds * 1e3:.3g}", escape(why))
+    err.print(table)
 
 
 def _cell(value: Any) -> str:

@@ -30,7 +30,7 @@ def serve(
     from dromos.graph.formats import read
     from dromos.serve import GraphServer
 
-    with work(f"reading {graph.name}") as progress:
+    with work(f"reading {graph.name}", then="building the graph") as progress:
         loaded = read(graph, format=format, threads=threads, progress=progress)
     try:
         server = GraphServer(loaded, graph.name, port=port, how={"device": device, "threads": threads})
