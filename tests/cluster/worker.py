@@ -25,6 +25,8 @@ from dromos.places.cluster import ClusterEngine, RankGraph, world
 from dromos.program import analyse
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import iterate
+from tests.cluster.comparing import same
+from tests.cluster.random_graphs import check_random_graphs
 from tests.program.programs import BFS, SSSP, PageRank, examples
 from tests.program.running import run
 
@@ -66,14 +68,6 @@ class Expected:
             write(part)
             part.replace(path)
         return path
-
-
-def same(got: object, expected: object, *where: object) -> None:
-    """Fail where two arrays differ; ``where`` becomes text only then: to describe itself, a graph counts its loops."""
-    ours, theirs = np.asarray(got), np.asarray(expected)
-    exact = ours.dtype.kind != "f"
-    fine = np.array_equal(ours, theirs) if exact else np.allclose(ours, theirs, rtol=1e-5, atol=1e-8, equal_nan=True)
-    assert fine, f"{', '.join(map(str, where))}: {ours.tolist()} instead of {theirs.tolist()}"
 
 
 def programs(device: str, answers: Expected) -> int:
@@ -202,7 +196,7 @@ def in_grids(device: str, answers: Expected) -> int:
 def main() -> None:
     device, answers = sys.argv[1], Expected(Path(sys.argv[2]))
     count = programs(device, answers) + algorithms(device, answers) + stored(device, answers)
-    count += distributed() + in_grids(device, answers)
+    count += distributed() + in_grids(device, answers) + check_random_graphs(device, 5)
     if world().Get_rank() == 0:
         print(f"{count} runs agree")
 

@@ -22,7 +22,9 @@ import dromos as dr
 from dromos.engines import GraphLike, graph_types
 from dromos.engines.reference import ReferenceEngine
 from dromos.program import Program, analyse
-from tests.cluster.worker import graphs, same
+from tests.cluster.comparing import same
+from tests.cluster.random_graphs import check_random_graphs
+from tests.cluster.worker import graphs
 from tests.program.programs import examples
 from tests.program.running import run
 
@@ -129,6 +131,8 @@ def main(device: str) -> None:
     for graph in others:
         count += _checked(device, graph, _programs(graph)[:8], every_path=False)
     count += _in_grids(device, size) + _answers(device)
+    _tell("random graphs")
+    count += check_random_graphs(device, 5)
     faulthandler.cancel_dump_traceback_later()
     if world().Get_rank() == 0:
         print(f"{count} runs agree")
