@@ -116,7 +116,7 @@ class Ranks:
         bound = min(others * self.graph.num_vertices // 8, self.graph.targets.itemsize * new) if others else 0
         self.say(
             "superstep", number=before.superstep, path=str(row.decision.path), frontier=before.frontier, new=new,
-            edges=before.out_degree, seconds=after.seconds, sent=after.sent, bound=bound,
+            edges=before.out_degree, seconds=after.seconds, sent=after.sent, bound=bound, **dict(after.parts),
         )  # fmt: skip
 
     def sssp(self, searches: int) -> None:
