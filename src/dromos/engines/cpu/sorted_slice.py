@@ -49,11 +49,10 @@ def sort_rows(
         return None
     together = min(max(spare // (_ARC_BYTES * size), 1), threads)
     ids = sources.view(np.dtype(f"u{sources.itemsize}"))
-    none_left_out = arcs + 1
+    no_hubs = Hubs(offsets[:1])
     blocks = sort_arcs(
-        offsets, ids, num_sources, firsts, Hubs(offsets, none_left_out), threads,
-        longest=none_left_out, together=together, after=after,
-    )  # fmt: skip
+        offsets, ids, num_sources, firsts, no_hubs, threads, longest=arcs, together=together, after=after
+    )
     return SortedSlice(0, len(offsets) - 1, offsets, sources[:0], None, blocks=blocks)
 
 

@@ -21,6 +21,7 @@ from dromos.graph.store.paged.rows import PagedRows
 
 __all__ = ["SortedRows"]
 
+_PIECE: Final = 1 << 20  # rows whose lengths are looked at together
 _LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 
 
@@ -49,9 +50,8 @@ class SortedRows:
         if int(offsets[count]) < max(1, _LEAST_SHARE * rows.num_arcs):
             return
         own, spare = offsets[: count + 1], pager.spare
-        if int(np.diff(own).max()) * rows.arc_bytes > spare or not may_be_worth_blocks(
-            count, int(own[-1]), self._num_vertices * self._value_bytes
-        ):
+        table_bytes = self._num_vertices * self._value_bytes
+        if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
         given_back = 0
 
@@ -89,3 +89,9 @@ class SortedRows:
         """The page on which ``row`` begins; behind the last one where there are no more arcs."""
         arc = int(offsets[row])
         return arc // rows.page_arcs if arc < rows.num_arcs else rows.num_pages
+
+
+def _longest(offsets: Array) -> int:
+    """The arcs of the longest row; piece by piece, since a run's memory is given away."""
+    pieces = (offsets[first : first + _PIECE + 1] for first in range(0, len(offsets) - 1, _PIECE))
+    return max((int(np.diff(piece).max()) for piece in pieces), default=0)
