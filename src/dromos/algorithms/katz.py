@@ -100,10 +100,12 @@ def katz(
     outcome = session.run(Katz(**params), on, max_iter=limit, keep_on_device=True)
     found = outcome.fields["centrality"]
     length = (float(array_module(found).linalg.norm(found)) or 1.0) if normalized else 1.0
+    with np.errstate(invalid="ignore"):  # values that grew without end; that they did not settle is told below
+        scaled = found / length
     promised = tol if outcome.finished == "converged" else np.inf
     result = session.result(
         KatzResult,
-        {"centrality": session.for_caller(found / length)},
+        {"centrality": session.for_caller(scaled)},
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )
     trouble = f"katz: the centralities still change by {tol:g} or more in sum"

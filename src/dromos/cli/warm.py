@@ -6,6 +6,7 @@ import inspect
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["arguments_for", "warm"]
 
 _VERTICES: Final = 64
+_AROUND_A_HUB: Final = 80
 
 
 def warm(
@@ -29,7 +31,7 @@ def warm(
 ) -> None:
     """Compile the built-in algorithms for this machine and keep the machine code in the cache folder.
 
-    Each runs once on small graphs, with and without weights. Images and clusters do this when they are built, with
+    Each runs on small graphs, with and without weights. Images and clusters do this when they are built, with
     DROMOS_CACHE_DIR set; a second time takes seconds.
     """
     from dromos.cli.algorithms import COMMANDS
@@ -52,7 +54,11 @@ def warm(
 
 
 def _graphs() -> tuple[Graph, ...]:
-    """A graph with weights and without, undirected and directed (along which no edge leads back)."""
+    """Graphs of all kinds that kernels are compiled for.
+
+    Undirected and directed ones (along which no edge leads back), without weights, with whole ones and with others; and
+    one with a hub, which some algorithms go about in another way.
+    """
     import numpy as np
 
     from dromos.graph import Graph
@@ -60,12 +66,14 @@ def _graphs() -> tuple[Graph, ...]:
     draw = np.random.default_rng(1)
     ends = np.sort(draw.integers(0, _VERTICES, (2, 4 * _VERTICES)), axis=0)
     ends = ends[:, ends[0] != ends[1]]
-    weights: Array = np.asarray(draw.integers(1, 9, size=ends[0].shape), dtype=np.float32)
-    return tuple(
+    whole: Array = draw.integers(1, 9, size=ends[0].shape)
+    made = [
         Graph.from_edges(ends[0], ends[1], values, num_vertices=_VERTICES, directed=directed)
         for directed in (False, True)
-        for values in cast("tuple[Array | None, ...]", (None, weights))
-    )
+        for values in cast("tuple[Array | None, ...]", (None, whole.astype(np.float32), whole.astype(np.int32)))
+    ]
+    star = Graph.from_edges(np.zeros(_AROUND_A_HUB, np.int64), np.arange(1, _AROUND_A_HUB + 1), directed=False)
+    return (*made, star)
 
 
 def arguments_for(graph: Graph, scratch: Path) -> Mapping[str, Any]:
@@ -75,7 +83,7 @@ def arguments_for(graph: Graph, scratch: Path) -> Mapping[str, Any]:
     return {
         "source": 0,
         "sources": [0, 1],
-        "to": scratch / "pairs.npy",
+        "to": scratch / "pairs.parquet",
         "x": np.ones(graph.num_vertices),
         "community": np.zeros(graph.num_vertices, dtype=np.int64),
         "prior": np.full((graph.num_vertices, 2), 0.5),
@@ -84,14 +92,16 @@ def arguments_for(graph: Graph, scratch: Path) -> Mapping[str, Any]:
 
 
 def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
-    """Run an algorithm with arguments that fit; some take no such graph."""
+    """Run an algorithm with arguments that fit, as on a small graph and as on a large one; some take no such graph."""
+    from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
     from dromos.engines.cpu.initial import only_compiled
     from dromos.errors import DromosError
 
     given = arguments_for(graph, scratch)
     wanted = [p.name for p in inspect.signature(algorithm).parameters.values() if p.default is p.empty]
     try:
-        with only_compiled():
-            algorithm(graph, device="cpu", **{name: given[name] for name in wanted if name in given})
+        for size in (nullcontext, blocks_on_any_graph):
+            with only_compiled(), size():
+                algorithm(graph, device="cpu", **{name: given[name] for name in wanted if name in given})
     except DromosError:  # it wants weights, or an order, or both directions
         return

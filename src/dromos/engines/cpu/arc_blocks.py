@@ -15,7 +15,8 @@ number of threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ __all__ = [
     "MOST_ROWS",
     "ArcBlocks",
     "arc_blocks",
+    "blocks_on_any_graph",
     "is_worth_blocks",
     "may_be_worth_blocks",
     "sort_arcs",
@@ -59,6 +61,7 @@ LONGEST_ROW = 256
 """A row with more than one in so many of all arcs is cut into pieces: a row of a block belongs to one thread."""
 _SHARE: Final = 16  # of the machine's memory, arcs in blocks take no more than this part
 _kept = IdentityCache()
+_any_graph = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +116,24 @@ def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
     n, arcs = len(offsets) - 1, len(sources)
     if sources.dtype != np.uint32 or not may_be_worth_blocks(n, arcs, n * value_bytes):
         return False
-    return arcs >= LEAST_ARCS * -(-n // MOST_ROWS) * tiles_of_sources(n) and 4 * arcs <= _memory() // _SHARE
+    dense = _any_graph or arcs >= LEAST_ARCS * -(-n // MOST_ROWS) * tiles_of_sources(n)
+    return dense and 4 * arcs <= _memory() // _SHARE
+
+
+@contextmanager
+def blocks_on_any_graph() -> Iterator[None]:
+    """Take blocks on small graphs too inside, for who wants to have their kernels on disk.
+
+    >>> with blocks_on_any_graph():
+    ...     may_be_worth_blocks(10, 20, 80)
+    True
+    """
+    global _any_graph
+    before, _any_graph = _any_graph, True
+    try:
+        yield
+    finally:
+        _any_graph = before
 
 
 def may_be_worth_blocks(num_rows: int, num_arcs: int, table_bytes: int) -> bool:
@@ -125,7 +145,7 @@ def may_be_worth_blocks(num_rows: int, num_arcs: int, table_bytes: int) -> bool:
     allowed = os.environ.get(BLOCKS_VARIABLE) or "1"
     if allowed not in ("0", "1"):
         raise InvalidArgumentError(f"{BLOCKS_VARIABLE}={allowed!r} is neither 0 nor 1")
-    large = table_bytes >= LEAST_VALUES and num_arcs >= LEAST_DEGREE * num_rows
+    large = _any_graph or (table_bytes >= LEAST_VALUES and num_arcs >= LEAST_DEGREE * num_rows)
     return allowed == "1" and large and num_arcs < 1 << 32
 
 
