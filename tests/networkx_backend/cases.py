@@ -53,6 +53,10 @@ def some_sources(nodes: list[Any], draw: random.Random) -> Any:
     return [((some,), {}), (([*some, _pick(nodes, draw)],), {}), (([],), {})]
 
 
+def loads(nodes: list[Any], draw: random.Random) -> Any:
+    return [((), {}), ((_pick(nodes, draw),), {"normalized": False}), ((), {"cutoff": draw.choice([1, 2])})]
+
+
 def some_nodes(nodes: list[Any], draw: random.Random) -> Any:
     some = draw.sample(nodes, min(len(nodes), 3))
     return [((), {}), ((some,), {}), ((_pick(nodes, draw),), {}) if nodes else ((), {})]
@@ -222,6 +226,7 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "hits": (ALL, start),
     "in_degree_centrality": (ONE_WAY, none),
     "katz_centrality": (BOTH, weight),
+    "newman_betweenness_centrality": (ALL, loads),
     "out_degree_centrality": (ONE_WAY, none),
     "pagerank": (ALL, ranks),
     # cores and triangles
@@ -265,7 +270,8 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "is_directed_acyclic_graph": (ALL, none),
     "topological_generations": (ALL, none),
     "topological_sort": (ALL, none),
-    # two colors
+    # colors
+    "greedy_color": (ALL, none),
     "color": (ALL, none),
     "is_bipartite": (ALL, none),
     "sets": (ALL, none),
@@ -275,6 +281,7 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "diameter": (ALL, weight),
     "eccentricity": (ALL, some_nodes_by_weight),
     "global_efficiency": (NO_DIRECTION, none),
+    "local_efficiency": (NO_DIRECTION, none),
     "periphery": (ALL, weight),
     "radius": (ALL, weight),
     "wiener_index": (ALL, none),

@@ -1,5 +1,6 @@
 """Distances of the whole graph: ``networkx.algorithms.distance_measures``, ``efficiency_measures``, ``wiener``."""
 
+# mypy: allow-untyped-calls
 from __future__ import annotations
 
 from typing import Any
@@ -114,6 +115,15 @@ def barycenter(G: BackendGraph, weight: Any = None, attr: Any = None, sp: Any = 
 def global_efficiency(G: BackendGraph) -> float:
     pairs = len(G) * (len(G) - 1)
     return float(sums_from_all(G).inverse_sum.sum()) / pairs if pairs else 0
+
+
+@implements(worth=Worth.ALL_PAIRS)
+def local_efficiency(G: BackendGraph) -> float:
+    from dromos.networkx_backend.kernels.greedy import efficiency_of_neighbours
+
+    efficiency = np.zeros(len(G))
+    efficiency_of_neighbours(G.offsets, G.targets, efficiency)
+    return (float(efficiency.sum()) if len(G) else 0) / len(G)  # of no nodes NetworkX divides whole numbers
 
 
 def _by_weight(bound: Bound) -> str | None:

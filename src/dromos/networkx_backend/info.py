@@ -22,6 +22,7 @@ FUNCTIONS_BY_MODULE: dict[str, str] = {
         "harmonic_centrality in_degree_centrality out_degree_centrality"
     ),
     "cluster": "average_clustering clustering generalized_degree square_clustering transitivity triangles",
+    "coloring": "greedy_color newman_betweenness_centrality",
     "community": "modularity",
     "louvain": "leiden_communities leiden_partitions louvain_communities louvain_partitions",
     "components": (
@@ -32,7 +33,9 @@ FUNCTIONS_BY_MODULE: dict[str, str] = {
     ),
     "cores": "core_number k_core k_corona k_crust k_shell k_truss onion_layers",
     "dag": "dag_longest_path_length has_cycle is_directed_acyclic_graph topological_generations topological_sort",
-    "distance_measures": "barycenter center diameter eccentricity global_efficiency periphery radius wiener_index",
+    "distance_measures": (
+        "barycenter center diameter eccentricity global_efficiency local_efficiency periphery radius wiener_index"
+    ),
     "generic": "average_shortest_path_length has_path shortest_path shortest_path_length",
     "link_analysis": "eigenvector_centrality hits katz_centrality pagerank",
     "link_prediction": (
