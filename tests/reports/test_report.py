@@ -169,6 +169,18 @@ def test_explaining_on_the_command_line_needs_a_report(tmp_path: Path) -> None:
     assert _embedded((tmp_path / "run.html").read_text())[0]["otherPaths"]
 
 
+def test_a_notebook_shows_the_page_in_a_frame(tmp_path: Path) -> None:
+    shown = _bfs().report()
+    assert shown is not None
+    frame = f"<!doctype html><html><head></head><body>{shown._repr_html_()}</body></html>"
+    wait = """const inner = document.querySelector("iframe");
+    while (!inner.contentDocument?.querySelector("#steps-chart .bar")) await new Promise((go) => setTimeout(go, 50));
+    document.body.setAttribute("data-inner", inner.contentDocument.getElementById("title").textContent);"""
+    dom, errors = rendered(frame, tmp_path, then=wait)
+    assert errors == []
+    assert 'data-inner="bfs"' in dom
+
+
 _CLICKS = """
 const metric = document.getElementById("metric");
 metric.value = "frontier";

@@ -15,6 +15,7 @@ from dromos.runner.host import on_host
 from dromos.runner.tables import arrow, arrow_column, named_arrow, pandas, polars
 
 if TYPE_CHECKING:
+    from dromos.runner.report.notebook import NotebookPage
     from dromos.runner.result import Result
 
 __all__ = ["arrow_stream", "plot", "report", "rows", "to_arrow", "to_pandas", "to_polars", "write"]
@@ -113,10 +114,11 @@ def write(self: Result, path: str | os.PathLike[str]) -> None:
     write_columns(path, {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}})
 
 
-def report(self: Result, path: str | os.PathLike[str], *others: Result) -> None:
+def report(self: Result, path: str | os.PathLike[str] | None = None, *others: Result) -> NotebookPage | None:
     """Write one HTML page that explains the run; with ``others``, the runs are compared in it.
 
     The page needs no network: graph, supersteps, paths and their reasons, predictions, the answer's distribution.
+    Without a ``path`` nothing is written, and a notebook shows the page.
 
     >>> import tempfile, pathlib
     >>> import dromos as dr
@@ -125,11 +127,17 @@ def report(self: Result, path: str | os.PathLike[str], *others: Result) -> None:
     >>> dr.bfs(g, 0, device="reference").report(file, dr.bfs(g, 1, device="reference"))
     >>> "Supersteps" in file.read_text()
     True
+    >>> dr.bfs(g, 0, device="reference").report()
+    <the report of bfs: shown by a notebook; report("run.html") writes it>
     """
-    from dromos.runner.report import write_report
+    from dromos.runner.report import page, write_report
+    from dromos.runner.report.notebook import NotebookPage
 
     self._require_all_rows("report(…)")
+    if path is None:
+        return NotebookPage(self.name, page([self, *others]))
     write_report([self, *others], path)
+    return None
 
 
 def plot(self: Result, by: str | None = None, axes: Any = None) -> Any:

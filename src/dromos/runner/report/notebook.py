@@ -9,11 +9,28 @@ if TYPE_CHECKING:
     from dromos.runner.result import Result
     from dromos.runner.trace import Trace
 
-__all__ = ["result_html", "trace_html"]
+__all__ = ["NotebookPage", "result_html", "trace_html"]
 
 _ROWS = 8
 _MOST_BARS = 200
 _COLOURS = ("#3b82f6", "#f97316", "#10b981", "#8b5cf6", "#ec4899", "#06b6d4", "#84cc16", "#e11d48")
+
+
+class NotebookPage:
+    """A whole page, such as the report of a run, that a notebook shows in a frame of its own.
+
+    >>> NotebookPage("bfs", "<p>a & b</p>")._repr_html_()[:50]
+    '<iframe srcdoc="&lt;p&gt;a &amp; b&lt;/p&gt;" widt'
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.text)}" width="100%" height="900" style="border: 0"></iframe>'
+
+    def __repr__(self) -> str:
+        return f'<the report of {self.name}: shown by a notebook; report("run.html") writes it>'
 
 
 def result_html(result: Result) -> str:
