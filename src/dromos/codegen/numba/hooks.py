@@ -18,7 +18,7 @@ from dromos.program.expr import TRUE, Expr
 from dromos.program.forms import is_claimed, is_offered, offers_early
 from dromos.program.levels import LevelSearch
 
-__all__ = ["CLAIMING_LOAD", "hooks_text", "wanting_levels"]
+__all__ = ["CLAIMING_LOAD", "hooks_text", "skeleton_flags", "wanting_levels"]
 
 _PRELUDE: Final = """from dromos.intrinsics import *
 from dromos.jit import LINE, inline, lean_kernel, barrier, publish, published, total"""
@@ -33,20 +33,25 @@ def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> 
     """The functions and constants that skeletons import from ``hooks``; ``shared`` as in :func:`render`."""
     printer = NumbaPrinter(typed, analysis)
     parts = [
-        render(typed, prelude=_PRELUDE, shared=shared).rstrip(), _constants(typed, analysis), *_weights(printer),
+        render(typed, prelude=_PRELUDE, shared=shared).rstrip(), _constants(skeleton_flags(typed, analysis)),
+        *_weights(printer),
         *printer.hooks(), *_reducing(printer), *_old_values(printer), *_ordering(printer), _claiming(printer),
         *_before_claims(printer),
     ]  # fmt: skip
     return "\n\n".join(parts)
 
 
-def _constants(typed: TypedProgram, analysis: Analysis) -> str:
-    facts = program_facts(typed, analysis) | {
+def skeleton_flags(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
+    """Compile-time flags of the CPU's skeletons."""
+    return program_facts(typed, analysis) | {
         "OFFERS_EARLY": offers_early(typed.ir),
         "OFFERED": is_offered(typed.ir, analysis),
         "WANTS_DECLARED": typed.ir.wants is not TRUE,
     }
-    return "\n".join(f"{name} = {value!r}" for name, value in facts.items())
+
+
+def _constants(flags: dict[str, bool]) -> str:
+    return "\n".join(f"{name} = {value!r}" for name, value in flags.items())
 
 
 def _weights(printer: NumbaPrinter) -> list[str]:

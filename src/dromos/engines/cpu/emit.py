@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from functools import cache
 from types import ModuleType
 
+from dromos import disk_cache
 from dromos.codegen.cache import load
-from dromos.codegen.numba import hooks_text
-from dromos.codegen.numba.hooks import CLAIMING_LOAD, wanting_levels
+from dromos.codegen.numba import folding, hooks_text
+from dromos.codegen.numba.folding import fold_flags
+from dromos.codegen.numba.hooks import CLAIMING_LOAD, skeleton_flags, wanting_levels
 from dromos.codegen.numba.printer import ASYNCHRONOUS_LOAD
+from dromos.errors import FileError
 from dromos.program import Analysis, GraphTypes, TypedProgram
 
 __all__ = ["kernel_module", "module_text"]
@@ -47,7 +51,26 @@ def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
     parts = [hooks_text(typed, analysis, shared=_SHARING.get(skeleton, ""))]
     if skeleton == "claiming" and analysis.search is not None:
         parts.append(wanting_levels(typed, analysis.search))
-    return "\n\n".join([*parts, _skeleton_text(skeleton)])
+    flags = skeleton_flags(typed, analysis)
+    return "\n\n".join([*parts, _folded(skeleton, tuple(flags.items()))])
+
+
+@cache
+def _folded(skeleton: str, flags: tuple[tuple[str, bool], ...]) -> str:
+    """A skeleton's text with a program's flags put in; kept on disk, since it takes as long as loading a kernel."""
+    text = _skeleton_text(skeleton)
+    maker = inspect.getsource(folding)
+    digest = hashlib.sha256(f"{sys.version} {maker} {flags} {text}".encode()).hexdigest()
+    name = f"skeletons/{skeleton}-{digest[:32]}.text"
+    try:
+        kept = disk_cache.read(name)
+        if kept is not None:
+            return kept.decode()
+        folded = fold_flags(text, dict(flags))
+        disk_cache.save(name, folded.encode())
+    except FileError:  # no folder to keep it in: who only looks at the text needs none
+        return fold_flags(text, dict(flags))
+    return folded
 
 
 @cache
