@@ -35,6 +35,9 @@ MISTAKES = {
     "an unknown name": (lambda: dr.bfs(NAMED, "zoe"), "no vertex is labelled 'zoe'"),
     "a vertex of an empty graph": (lambda: dr.bfs(EMPTY, 0), "the graph is empty"),
     "one name for a list": (lambda: dr.closeness(NAMED, sources="ada"), r"write \['ada'\]"),
+    "one name for a subgraph": (lambda: NAMED.subgraph("ada"), r"write \['ada'\]"),
+    "an unknown name in a subgraph": (lambda: NAMED.subgraph(["ada", "zoe"]), "labelled 'zoe'$"),
+    "one name for seeds": (lambda: dr.sample_neighbors(NAMED, "ada", [2]), r"write \['ada'\]"),
     "no sources": (lambda: dr.betweenness(PLAIN, sources=[]), "give at least one"),
     # graphs
     "a graph of NetworkX": (lambda: dr.bfs(foreign("networkx.classes.graph", "Graph"), 0), r"from_networkx\(graph\)"),
@@ -63,6 +66,7 @@ MISTAKES = {
     "a vertex for a field": (lambda: dr.bfs(PLAIN, 0)[3], "it has level, parent"),
     "top by an unknown field": (lambda: dr.bfs(PLAIN, 0).top(3, by="rank"), "it has level, parent"),
     "top of text": (lambda: dr.bfs(PLAIN, 0).top("3"), "not a number of vertices"),
+    "a negative number of rows": (lambda: dr.bfs(PLAIN, 0).head(-1), "not a number of rows"),
     "a path to an unknown vertex": (lambda: dr.bfs(NAMED, "ada").path_to("zoe"), "no vertex is labelled"),
     "a report that is no page": (lambda: dr.bfs(PLAIN, 0).report("run.txt"), "ends in .html"),
     "a table of unknown kind": (lambda: dr.bfs(PLAIN, 0).write("x.xyz"), ".parquet, .csv"),
@@ -70,6 +74,7 @@ MISTAKES = {
     # making graphs
     "columns of two lengths": (lambda: dr.Graph.from_edges([0, 1], [1]), "one of each"),
     "no second column": (lambda: dr.Graph.from_edges([0, 1]), r"pairs such as \[\(0, 1\), \(1, 2\)\]"),
+    "a number for edges": (lambda: dr.Graph.from_edges(5), "give two columns"),
     "triples": (lambda: dr.Graph.from_edges([(0, 1, 2.0)]), "give two columns"),
     "negative ids": (lambda: dr.Graph.from_edges([0, -1], [1, 2]), "labels=True"),
     "ids with a fraction": (lambda: dr.Graph.from_edges([0.5, 1], [1, 2]), "ids must be integers"),
@@ -88,6 +93,8 @@ MISTAKES = {
     "an unknown ending": (lambda: PLAIN.write("out.nosuch"), "pass format="),
     "a negative scale": (lambda: dr.generators.rmat(-1), "give a whole number within"),
     "low above high": (lambda: dr.generators.with_random_weights(PLAIN, 5, 1), "must not exceed"),
+    "writing no graph": (lambda: dr.write(5, "x.drm"), "is not a graph"),
+    "colours that are no numbers": (lambda: NAMED.plot(values="abc"), "one number per vertex"),
     "a large drawing": (lambda: dr.generators.path(501).plot(), r"g.egonet\(vertex\).plot\(\)"),
 }  # fmt: skip
 
@@ -117,6 +124,18 @@ def test_an_attribute_like_nothing_known_gets_no_suggestion():
 def test_making_a_graph_by_its_class_tells_the_ways():
     with pytest.raises(TypeError, match="from_edges"):
         dr.Graph([(0, 1)])
+
+
+def test_generators_say_what_they_call_the_same():
+    with pytest.raises(AttributeError, match=r"use dromos\.generators\.uniform"):
+        dr.generators.erdos_renyi(10, 0.5)
+    with pytest.raises(AttributeError, match=r"no generator 'xyzzy'$"):
+        dr.generators.xyzzy(10)
+
+
+def test_modularity_takes_the_answer_of_louvain():
+    found = dr.louvain(NAMED, device="numpy")
+    assert dr.modularity(NAMED, found) == dr.modularity(NAMED, found.community) == found.modularity
 
 
 def test_pairs_are_edges():

@@ -20,7 +20,7 @@ from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.runner import NumberResult, Options, Session
+from dromos.runner import NumberResult, Options, Result, Session
 
 __all__ = ["ModularityResult", "modularity", "modularity_of", "verify"]
 
@@ -37,7 +37,7 @@ class ModularityResult(NumberResult):
 
 def modularity(
     graph: Graph,
-    community: Mapping[Any, int] | Array,
+    community: Mapping[Any, int] | Array | Result,
     resolution: float = 1.0,
     weight: str | None = "weight",
     **how: Unpack[Options],
@@ -46,7 +46,8 @@ def modularity(
 
     Args:
         graph: any, with an edge.
-        community: a whole number for each vertex: an array, or a mapping from all vertices.
+        community: a whole number for each vertex: an array, a mapping from all vertices, or the result of ``louvain``,
+            ``leiden`` and others that have communities.
         resolution: above 1 small communities count for more, below 1 large ones.
         weight: ``None`` leaves the graph's weights out.
         how: accepted as everywhere; the sums are made on the host.
@@ -60,6 +61,8 @@ def modularity(
     on = weighted(graph, weight)
     weight_range(on, negative=False)
     gamma = finite(resolution, "resolution", 0, np.inf)
+    if isinstance(community, Result):  # the answer of louvain and others as it is
+        community = community["community"]
     if isinstance(community, Mapping) and len(community) != graph.num_vertices:
         raise InvalidArgumentError(f"community names {len(community):,} of {graph.num_vertices:,} vertices; name all")
     values = vertex_values(graph, community, "community")

@@ -90,6 +90,8 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
     """
     limits = tuple(count_of(fanout, "fanouts", 1) for fanout in fanouts)
     random = count_of(seed, "seed")
+    if isinstance(sources, str | bytes):
+        raise InvalidArgumentError(f"sources={sources!r} is not a list of vertices; write [{sources!r}] for one")
     seeds = np.array([graph.vertex_id(v) for v in sources], dtype=np.int64)
     if len(np.unique(seeds)) < len(seeds):
         raise InvalidArgumentError("a vertex stands twice among the sources; give each once")

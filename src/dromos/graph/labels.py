@@ -237,7 +237,9 @@ class Labels:
         return ids
 
     def _unknown(self, wanted: Any) -> UnknownVertexError:
-        kind = "" if isinstance(wanted, str) else f": the labels of this graph are strings, such as {self._first()!r}"
+        if isinstance(wanted, str):
+            return UnknownVertexError(f"no vertex is labelled {str(wanted)!r}")
+        kind = f": the labels of this graph are strings, such as {self._first()!r}"
         return UnknownVertexError(f"no vertex is labelled {wanted!r}{kind}")
 
     def _first(self) -> str:

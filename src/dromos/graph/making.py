@@ -123,9 +123,10 @@ _ARGUMENTS: Final = (
 
 def _ends(pairs: Any) -> tuple[Any, Any]:
     """The columns of a list of pairs, or of an array with two columns."""
+    columns: list[Any] = []
     if isinstance(pairs, np.ndarray):
         columns = list(pairs.T) if pairs.ndim == 2 else []
-    else:
+    elif isinstance(pairs, Iterable):
         rows = [tuple(pair) if isinstance(pair, list | tuple | np.ndarray) else () for pair in pairs]
         columns = list(zip(*rows, strict=True)) if rows and {len(row) for row in rows} == {2} else []
     if len(columns) != 2:

@@ -73,7 +73,9 @@ def plot(self: Graph, ax: Any = None, *, values: Any = None, labels: bool | None
             f"the graph has {count:,} vertices, and a drawing shows {_MOST_VERTICES} at most; draw a part of it, "
             "such as g.egonet(vertex).plot() or g.subgraph(vertices).plot()"
         )
-    colours = np.zeros(count) if values is None else np.asarray(values, dtype=np.float64)
+    colours = np.zeros(count) if values is None else np.asarray(values)
+    if colours.dtype.kind not in "iufb":
+        raise InvalidArgumentError(f"values={values!r} are not numbers; give one number per vertex")
     if colours.shape != (count,):
         raise InvalidArgumentError(f"values has shape {colours.shape}, but the graph has {count:,} vertices")
     ax = new_axes("Graph.plot()", ax, figsize=(6, 6))

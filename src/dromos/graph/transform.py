@@ -132,6 +132,8 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     >>> Graph.from_edges([0, 1, 2], [1, 2, 0]).subgraph([1, 2]).labels
     <2 int labels: 1, 2>
     """
+    if isinstance(vertices, str | bytes):
+        raise InvalidArgumentError(f"vertices={vertices!r} is not a list of vertices; write [{vertices!r}] for one")
     chosen = np.asarray(vertices if isinstance(vertices, np.ndarray) else list(vertices))
     if chosen.dtype == bool and chosen.shape == (graph.num_vertices,):
         chosen = np.flatnonzero(chosen)

@@ -246,6 +246,8 @@ class Result(Mapping[str, Array]):
 
     def head(self, rows: int = 5) -> dict[str, list[Any]]:
         """The first rows as columns: the vertices (labels or ids), then the fields."""
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
+            raise InvalidArgumentError(f"rows={rows!r} is not a number of rows")
         whole = self._index is None and self._own_rows is None
         count = min(rows, self._graph.num_vertices if whole else len(self[next(iter(self._columns))]))
         return self._rows(slice(count))

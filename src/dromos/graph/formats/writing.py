@@ -42,6 +42,8 @@ def write(
     >>> dr.read(file)
     <Graph: 3 vertices, 2 edges, directed>
     """
+    if not hasattr(graph, "require_in_memory"):
+        raise InvalidArgumentError(f"{type(graph).__name__} is not a graph; call dromos.write(graph, path)")
     graph.require_in_memory()
     path = Path(path)
     chosen = format_of(path, format)
