@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dromos.call_types import remember_call_types
 from dromos.intrinsics import (
     atomic_add,
     load_acquire,
@@ -40,8 +39,6 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-remember_call_types()
 
 
 def kernel(function: F) -> F:
