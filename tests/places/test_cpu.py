@@ -51,41 +51,6 @@ def test_random_programs(seed: int) -> None:
     assert list(disagreements(random_program(seed), seed, *engines, only="sync")) == []
 
 
-class Mixing(Program):
-    """Sums of whole numbers, which are exact in any order, over all in-arcs."""
-
-    heard = dr.field(np.int64)
-    combine = dr.SUM
-    update_on = "all"
-
-    def init(self, v):  # type: ignore[no-untyped-def]
-        return v.id % 7
-
-    def compute(self, u, edge, v):  # type: ignore[no-untyped-def]
-        return u.heard % 1_000 + u.id % 5
-
-    def update(self, v, message):  # type: ignore[no-untyped-def]
-        return v.heard + message
-
-    def active(self, old, new):  # type: ignore[no-untyped-def]
-        return True
-
-
-@pytest.mark.parametrize(("kind", "field"), [(Mixing, "heard"), (programs.Components, "label")])
-def test_long_rows_are_pulled_in_pieces(kind: type[Program], field: str) -> None:
-    """Neighbouring rows of more arcs than one thread gathers alone, some of them cut by slices; and short ones."""
-    draw = np.random.default_rng(5)
-    src, dst = draw.integers(0, 30_000, (2, 150_000))
-    dst[:20_000], dst[20_000:36_386], dst[36_386:100_000] = 700, 701, 703  # the second has two arcs more than 16,384
-    graph = Graph.from_edges(src, dst, num_vertices=30_000, directed=True)
-    expected = dr.run(kind(), graph, device="numpy", max_iter=3)
-    for threads, slices, parts in ((2, 1, 1), (3, 4, 1), (2, 2, 2)):
-        engine = PlacedEngine(CpuLeaf(threads=threads), slices=slices, parts=parts)
-        found = dr.run(kind(), graph, device=engine, path="sync-pull-td", max_iter=3)
-        np.testing.assert_array_equal(found[field], expected[field])
-        assert found.trace[0].messages == expected.trace[0].messages
-
-
 class Claims(Program):
     """A vertex takes one message; the messages read fields of both ends, one of which changes."""
 

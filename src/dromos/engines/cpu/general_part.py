@@ -26,7 +26,7 @@ from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.sorted_slice import SortedSlice
 from dromos.engines.cpu.tiles import tiles_of
-from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES, PIECE_LENGTH
+from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.merging import Accumulators, listed
 from dromos.engines.parts import Copies, Messages, fold_reductions
 from dromos.graph.slices import GraphSlice
@@ -118,7 +118,7 @@ class CpuPart(CompiledPart):
             self._launcher.run(
                 self._kernels.push_slice, arrays, self.first, self.last, fields, edges, context, values, self._locks,
                 got, rows is None, self._touched[:0] if rows is None else rows, 0 if rows is None else len(rows),
-                is_listed, self._touched, _hubs_in(piece), self._launcher.buffer(),
+                is_listed, self._touched, np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64), self._launcher.buffer(),
                 counters, self._launcher.memory(), report,
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
@@ -150,8 +150,7 @@ class CpuPart(CompiledPart):
         if tiles is None:
             run.run(
                 self._kernels.pull_slice, arrays, first, last, fields, edges, context, values, got,
-                as_bytes(self.member), offers, self._parts_of_rows(piece), _hubs_in(piece), self._touched, run.buffer(),
-                counters, run.memory(), report,
+                as_bytes(self.member), offers, self._touched, run.buffer(), counters, report,
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
             return
@@ -162,11 +161,6 @@ class CpuPart(CompiledPart):
             offers, sums, self._touched, run.buffer(), counters, run.memory(), report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
-
-    def _parts_of_rows(self, piece: GraphSlice) -> tuple[Array, ...]:
-        """Room for the messages of pieces of long rows, where offers are gathered."""
-        count = 2 * (piece.num_arcs // PIECE_LENGTH + 1) if self.posts_offers else 0
-        return tuple(as_bytes(np.empty(count, dtype)) for dtype in self.typed.accumulators)
 
     @property
     def pulls_sorted(self) -> bool:
@@ -312,11 +306,6 @@ class CpuPart(CompiledPart):
 
     def _folded(self) -> tuple[Any, ...]:
         return fold_reductions(self.typed, self._sums) if self.ir.reductions else ()
-
-
-def _hubs_in(piece: GraphSlice) -> Array:
-    """Room for a list of the long rows of a slice."""
-    return np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64)
 
 
 def _as_words(values: Array) -> Array:

@@ -20,7 +20,6 @@ from dromos.engines.cpu.skeletons.common import (
     MESSAGES,
     ONE,
     OVERFLOWS,
-    PIECE,
     QUEUE,
     ROWS,
     SECOND,
@@ -195,35 +194,11 @@ def make_offers(thread, threads, first, last, S, E, K, member, offers):
             store_message(offers, u, identity())
 
 
-@inline
-def part_of(begin, at):
-    """Where the message of a piece of a row is kept: the row begins at the arc ``begin``, the piece at ``at``.
-
-    Rows that are cut are longer than a piece. So of all pieces that begin within the length of one at most one is the
-    first of its row, and at most one is not.
-    """
-    return at // PIECE * 2 + (1 if at == begin else 0)
-
-
-@inline
-def deliver(first, last, A, got, v, before, message, touched, counters, buffer, base, held):
-    """Merge a message into what ``v`` got from earlier slices; what the buffer of touched vertices holds now."""
-    store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
-    if not before and (not UPDATE_ALL or v < first or v >= last):
-        got[v] = ONE
-        held = append(touched, counters, TOUCHED, buffer, base, held, v)
-    return held
-
-
 @lean_kernel
-def pull_slice(
-    thread, threads, piece, first, last, S, E, K, A, got, member, offers, parts, hubs, touched, buffer, counters,
-    memory, report,
-):  # fmt: skip
+def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, offers, touched, buffer, counters, report):
     """Vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread.
 
-    Of offers long rows are gathered in pieces, which all threads take, and merged in the order of the arcs. Where all
-    vertices are updated, nobody asks who of the own ones got a message, and none of them is listed.
+    Where all vertices are updated, nobody asks who of the own ones got a message, and none of them is listed.
     """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
@@ -241,9 +216,6 @@ def pull_slice(
             if (VOTE and before) or not is_wanted(S, K, first, last, v):
                 continue
             begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
-            if OFFERED and end - begin > HUB:
-                hubs[reserve(counters, HUB_COUNT, 1)] = row
-                continue
             if OFFERED:
                 message, found = gather_offers(offers, ends, np.int64(0), begin, end), end - begin
                 if not UPDATE_ALL and message == identity():
@@ -252,28 +224,10 @@ def pull_slice(
                 message, found = gather(S, E, K, member, ONE, v, begin, end, ends, weights)
             if found:
                 messages += found
-                held = deliver(first, last, A, got, v, before, message, touched, counters, buffer, base, held)
-    if OFFERED:
-        barrier(memory, thread, threads, 1)
-        while True:
-            row, begin, end = take_piece(counters, hubs, offsets)
-            if row < 0:
-                break
-            place = part_of(first_arc(offsets, row) - shift, begin - shift)
-            store_message(parts, place, gather_offers(offers, ends, np.int64(0), begin - shift, end - shift))
-        barrier(memory, thread, threads, 2)
-        for index in range(thread, load_relaxed(counters, HUB_COUNT * LINE), threads):
-            row = np.int64(load(hubs, index))
-            begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
-            message = identity()
-            for at in range(begin, end, PIECE):
-                message = merge(message, load_message(parts, part_of(begin, at)))
-            if not UPDATE_ALL and message == identity():
-                continue
-            messages += end - begin
-            v = start + row
-            before = load(got, v) == ONE
-            held = deliver(first, last, A, got, v, before, message, touched, counters, buffer, base, held)
+                store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
+                if not before and (not UPDATE_ALL or v < first or v >= last):
+                    got[v] = ONE
+                    held = append(touched, counters, TOUCHED, buffer, base, held, v)
     flush(touched, counters, TOUCHED, buffer, base, held)
     report[thread * LINE + MESSAGES] = messages
 
@@ -337,7 +291,10 @@ def pull_tiles(thread, threads, start, offsets, tiles, first, last, S, K, A, got
         if not UPDATE_ALL and message == identity():
             continue  # it would change nothing
         messages += found
-        held = deliver(first, last, A, got, v, before, message, touched, counters, buffer, at, held)
+        store_message(A, v, merge(load_message(A, v), message) if before or UPDATE_ALL else message)
+        if not before and (not UPDATE_ALL or v < first or v >= last):
+            got[v] = ONE
+            held = append(touched, counters, TOUCHED, buffer, at, held, v)
     flush(touched, counters, TOUCHED, buffer, at, held)
     report[thread * LINE + MESSAGES] = messages
 
