@@ -63,7 +63,6 @@ class Pager:
         self.bytes_read = self.cached_bytes = 0
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
         self._dropping, self._dropped = ReadPool(1), Batch(0)
-        self._planning = ReadPool(1)
 
     def prepare(self, rows: PagedRows) -> _Kept:
         """Be told that pages of ``rows`` will be asked for: what reads them is compiled now, and not later."""
@@ -89,40 +88,21 @@ class Pager:
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
         flying: deque[tuple[Request, list[Request], Batch]] = deque()
         in_buffers, asked = 0, None
-
-        def read_ahead() -> None:
-            nonlocal in_buffers, asked
+        while todo or flying:
             while todo:
                 asked = self._requests(rows, missing, todo[0]) if asked is None else asked
                 size = _pages(asked) * rows.page_bytes
-                if in_buffers and in_buffers + size > buffers:
+                if flying and in_buffers + size > buffers:
                     break
                 in_buffers += size
                 flying.append((todo.popleft(), asked, self._start(rows, asked)))
                 asked = None
-
-        def go_on(window: Request, served: list[Request]) -> None:
-            nonlocal in_buffers
+            window, served, batch = flying.popleft()
+            batch.wait()
+            rows.serve(served)
+            yield window
             self._settle(rows, kept, wanted, window, served)
             in_buffers -= _pages(served) * rows.page_bytes
-            read_ahead()
-
-        read_ahead()
-        planned = Batch(0)
-        try:
-            while flying:
-                window, served, batch = flying.popleft()
-                batch.wait()
-                rows.serve(served)
-                yield window
-                planned.wait()
-                if flying:  # the next window is computed on while another thread plans
-                    planned = self._planning.submit([partial(go_on, window, served)])
-                else:
-                    go_on(window, served)
-            planned.wait()
-        finally:
-            planned.end()
 
     def first_cached(self, rows: PagedRows) -> int:
         """How many pages from the first on all stay in memory."""
@@ -150,7 +130,6 @@ class Pager:
         if self.ring is not None:
             self.ring.close()
         self.pool.close()
-        self._planning.close()
         self._dropping.close()
         self.source.close()
 

@@ -46,10 +46,6 @@ class Batch:
         if self._error is not None:
             raise self._error
 
-    def end(self) -> None:
-        """Return when the batch is done or has failed, whatever the error."""
-        self._ready.wait()
-
 
 class _Queue:
     """What the threads share with the pool; they do not know the pool itself, so that it can be forgotten."""
