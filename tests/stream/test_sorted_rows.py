@@ -88,9 +88,9 @@ def test_sorted_rows_give_what_pages_give(cached_pages: int, graph: dr.Graph, tm
     # a third of it is for buffers
     engine = StreamEngine(CpuLeaf(2), least_memory(file) + cached_pages * PAGE, page_bytes=PAGE)
     execution = engine.prepare(Mixing(), file)
-    expected = dr.run(Mixing(), graph, device="numpy", max_iter=5)
+    expected = dr.run(Mixing(), graph, device="numpy", max_iter=7)
     try:
-        read = [execution.step(PULL).read for _ in range(5)]
+        read = [execution.step(PULL).read for _ in range(7)]
         piece = execution.feed._sorted.piece
         for name in ("heard", "rounds"):
             np.testing.assert_array_equal(execution.state[name], expected[name], err_msg=name)
@@ -127,7 +127,7 @@ def test_rows_are_left_in_pages_where_sorting_is_not_worth_it(
         monkeypatch.setattr(module, name, value)
     execution = StreamEngine(CpuLeaf(2), 16 << 20, page_bytes=PAGE).prepare(Mixing(), stored(graph, tmp_path))
     try:
-        for _ in range(2):
+        for _ in range(5):
             execution.step(PULL)
         assert execution.feed._sorted.piece is None
     finally:
@@ -152,7 +152,7 @@ def peak():
 def run(graph, memory):
     program = pagerank_program(False, False, np.dtype(np.float64))(alpha=0.85, tolerance=0.0)
     execution = StreamEngine(CpuLeaf(2), memory).prepare(program, graph)
-    for _ in range(3):
+    for _ in range(5):
         execution.step(dr.plan.Path.parse("sync-pull-td"))
     execution.close()
     return execution.feed._sorted.piece.num_arcs

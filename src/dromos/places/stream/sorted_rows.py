@@ -1,7 +1,7 @@
 """Cached in-rows in the form that a pull gathers from quickest, in the place of their pages.
 
 A program that gathers along all arcs in every superstep leaves the same pages in the cache, from the first one on. In
-the second superstep the rows on them are sorted into blocks and tiles, as a graph in memory is
+the fourth superstep the rows on them are sorted into blocks and tiles, as a graph in memory is
 (:mod:`dromos.engines.cpu.arc_blocks`), and the pages are given back one after the other: arcs in blocks take no more
 bytes. What has no room in the cache is read in pages as before.
 """
@@ -22,6 +22,7 @@ from dromos.graph.store.paged.rows import PagedRows
 __all__ = ["SortedRows"]
 
 _PIECE: Final = 1 << 20  # rows whose lengths are looked at together
+_SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that runs of few supersteps do without
 _LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 
 
@@ -41,9 +42,9 @@ class SortedRows:
         """The rows, as soon as they are sorted."""
 
     def begin(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
-        """A pull begins; in the second one rows are sorted, where that is worth it."""
+        """A pull begins; in the fourth one rows are sorted, where that is worth it."""
         self._pulls += 1
-        if self._pulls != 2 or rows.targets.itemsize != 4:
+        if self._pulls != _SORTING_PULL or rows.targets.itemsize != 4:
             return
         cached = min(pager.first_cached(rows) * rows.page_arcs, rows.num_arcs)
         count = int(np.searchsorted(offsets, offsets.dtype.type(cached), side="right")) - 1
