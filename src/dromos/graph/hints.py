@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
-from typing import Final
+import inspect
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
 
 from dromos.errors import UnknownArgumentError
 
-__all__ = ["missing_attribute", "unknown_keyword"]
+__all__ = ["missing_attribute", "unknown_keyword", "with_known_keywords"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _CHANGED: Final = "Graph.from_edges(src, dst): a graph cannot be changed, so build one from the edges you want"
 _ELSEWHERE: Final = {
@@ -68,6 +73,20 @@ def unknown_keyword(function: str, keyword: str, known: Collection[str]) -> Unkn
     meant = _alike(keyword, known)
     hint = f"did you mean {meant!r}?" if meant else f"it takes {', '.join(known)}"
     return UnknownArgumentError(f"{function} has no argument {keyword!r}; {hint}")
+
+
+def with_known_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """``function``, with an error that names the keyword that was probably meant where one is given that it lacks."""
+    known = [name for name in inspect.signature(function).parameters if name != "cls"]
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for keyword in kwargs:
+            if keyword not in known:
+                raise unknown_keyword(function.__name__, keyword, known)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _alike(word: str, known: Collection[str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from dromos.graph import build
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
-from dromos.graph.hints import unknown_keyword
+from dromos.graph.hints import with_known_keywords
 from dromos.graph.label_arrays import is_arrow_text
 from dromos.graph.labels import Labels, factorize
 from dromos.graph.records import Flags
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["from_csr", "from_edges", "own"]
 
 
+@with_known_keywords
 def from_edges(
     cls: type[Graph],
     /,
@@ -39,7 +40,6 @@ def from_edges(
     drop_self_loops: bool = False,
     merge_weights: MergeRule = "first",
     threads: int | None = None,
-    **unknown: Any,
 ) -> Graph:
     """A graph from columns of edges.
 
@@ -63,8 +63,6 @@ def from_edges(
     >>> Graph.from_edges([(0, 1), (1, 2)])
     <Graph: 3 vertices, 2 edges, directed>
     """
-    for keyword in unknown:
-        raise unknown_keyword("from_edges", keyword, _ARGUMENTS)
     if not isinstance(directed, bool | np.bool_):
         raise InvalidArgumentError(f"directed={directed!r} is neither True nor False")
     if dst is None:
@@ -113,12 +111,6 @@ def from_edges(
             "weight, and some are not; leave symmetrize out to have the reverse edges added"
         )
     return graph
-
-
-_ARGUMENTS: Final = (
-    "src", "dst", "weight", "num_vertices", "directed", "labels", "symmetrize", "dedupe", "drop_self_loops",
-    "merge_weights", "threads",
-)  # fmt: skip
 
 
 def _ends(pairs: Any) -> tuple[Any, Any]:
