@@ -14,8 +14,9 @@ from dromos.engines.cuda.availability import require_device, room_for_arcs
 from dromos.engines.cuda.device_slices import no_room
 from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
 from dromos.engines.cuda.memory import HostCopies
-from dromos.engines.cuda.part_exchange import TellingPart, on_device
+from dromos.engines.cuda.part_exchange import on_device
 from dromos.engines.cuda.part_kernels import PartKernels
+from dromos.engines.cuda.part_posting import BoardPart
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.forest import Forest
 from dromos.engines.parts import Partial
@@ -87,7 +88,7 @@ class CudaLeaf:
                 raise no_room(f"the trees of {shape.num_vertices:,} vertices") from error
 
 
-class CudaPart(TellingPart):
+class CudaPart(BoardPart):
     """See :class:`dromos.engines.parts.Part`; between kernels the host reads nothing but the record of a superstep."""
 
     asynchronous = True
