@@ -66,7 +66,8 @@ def _new(comm: Any, device: int) -> DeviceTransport | None:
     if comm.Get_size() == 1:
         return None
     facts = RankFacts(_unique_name(device), _has_nccl(), _has_cuda_aware_mpi())
-    match transport_for(comm.allgather(facts), os.environ.get(TRANSPORT_VARIABLE, "auto")):
+    asked = comm.bcast(os.environ.get(TRANSPORT_VARIABLE, "auto"))
+    match transport_for(comm.allgather(facts), asked):
         case "nccl":
             return Nccl(comm, device)
         case "mpi":
