@@ -42,8 +42,10 @@ def run_job(*command: str, ranks: int, timeout: float = 600, **environment: str)
     )  # fmt: skip
     try:
         out, err = job.communicate(timeout=timeout)
-    except BaseException:
+    except BaseException as error:
         os.killpg(job.pid, 9)
-        job.communicate()
+        _, err = job.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            pytest.fail(f"the job did not end in {timeout} s: {err[-6000:]}")
         raise
     return subprocess.CompletedProcess(job.args, job.returncode, out, err)

@@ -1,8 +1,11 @@
 """Run on every rank: programs and algorithms on ranks that share a GPU, against the reference engine.
 
-``mpirun -n 2 python -m mpi4py -m tests.cuda.ranks``, or ``… transports`` for what goes from device to device. ``python
--m tests.cuda.ranks compile`` compiles the kernels of all of them beforehand, on all cores: a rank does one after the
-other, and each takes seconds.
+``mpirun -n 2 python -m mpi4py -m tests.cuda.ranks``: each program on one graph. ``… all``, on any number of ranks: on
+several graphs, on every path and in more grids. ``… transports``: what goes from device to device. ``python -m
+tests.cuda.ranks compile`` compiles the kernels beforehand, in several processes: a rank does one after the other, and
+each takes seconds.
+
+Where a dozen other processes work on the device, ranks wait for it 50 ms in a superstep: so the short form has few.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -30,6 +34,7 @@ from tests.program.running import run
 
 _Call = Callable[..., dr.Result]
 _SECONDS = 60  # of one rank in one run, until it tells where it is
+_PATHS = ("sync-push-dd", "sync-pull-td")
 _GRIDS = {2: ("1x2", "2x1"), 3: ("3x1",), 4: ("2x2",)}
 _IN_GRIDS = ("BFS", "SSSP", "PageRank", "Components", "DeltaPageRank", "ReachSets", "KCore")
 
@@ -72,8 +77,8 @@ def _algorithms() -> dict[str, _Call]:
 # ---- on ranks ------------------------------------------------------------------------------------------------------
 
 
-def _checked(device: str, graph: dr.Graph, programs: list[Program], *, every_path: bool) -> int:
-    """Programs against the reference engine, as planned and on all paths or the two that all have."""
+def _checked(device: str, graph: dr.Graph, programs: list[Program], paths: Sequence[str] | None) -> int:
+    """Programs against the reference engine, as planned and on ``paths``, or on all that there are."""
     from dromos.runner.devices import engine_for
 
     count, engine = 0, engine_for(device)
@@ -81,9 +86,8 @@ def _checked(device: str, graph: dr.Graph, programs: list[Program], *, every_pat
         _tell(f"{type(program).__name__} on {device}")
         facts = analyse(program.typed(graph_types(graph)))
         expected, _ = run(program, graph, "sync-push-dd")
-        legal = [str(path) for path in engine.prepare(program, graph).caps.paths]
-        paths = legal if every_path else [path for path in legal if path in ("sync-push-dd", "sync-pull-td")]
-        for path in (None, *paths):
+        legal = map(str, engine.prepare(program, graph).caps.paths) if paths is None or paths else ()
+        for path in (None, *(path for path in legal if paths is None or path in paths)):
             found, _ = run(program, graph, path, engine=engine)
             for name, values in expected.items():
                 if facts.deterministic or name == "level":
@@ -97,7 +101,7 @@ def _in_grids(device: str, size: int) -> int:
     for grid in _GRIDS.get(size, ()):
         for graph in _graphs()[:2]:
             chosen = [program for program in _programs(graph) if type(program).__name__ in _IN_GRIDS]
-            count += _checked(f"{device}:{grid}", graph, chosen, every_path=False)
+            count += _checked(f"{device}:{grid}", graph, chosen, _PATHS)
     return count
 
 
@@ -123,16 +127,31 @@ def _tell(what: str) -> None:
 
 
 def main(device: str) -> None:
+    """Every program as planned on a graph with few supersteps, some on a pull and in a grid, and every algorithm."""
+    graph = _graphs()[-1]
+    some = [program for program in _programs(graph) if type(program).__name__ in ("BFS", "SSSP", "PageRank")]
+    count = _checked(device, graph, _programs(graph), [])
+    count += _checked(device, graph, some, ["sync-pull-td"]) + _checked(f"{device}:2x1", graph, some, ["sync-pull-td"])
+    _done(count + _answers(device))
+
+
+def everything(device: str) -> None:
+    """As :func:`main`, on more graphs, paths, grids and any number of ranks."""
     from dromos.places.cluster import world
 
     size = world().Get_size()
     first, *others = _graphs()
-    count = _checked(device, first, _programs(first), every_path=size == 2)
+    count = _checked(device, first, _programs(first), None if size == 2 else _PATHS)
     for graph in others:
-        count += _checked(device, graph, _programs(graph)[:8], every_path=False)
+        count += _checked(device, graph, _programs(graph)[:8], _PATHS)
     count += _in_grids(device, size) + _answers(device)
     _tell("random graphs")
-    count += check_random_graphs(device, 5)
+    _done(count + check_random_graphs(device, 5))
+
+
+def _done(count: int) -> None:
+    from dromos.places.cluster import world
+
     faulthandler.cancel_dump_traceback_later()
     if world().Get_rank() == 0:
         print(f"{count} runs agree")
@@ -154,13 +173,11 @@ def transports() -> None:
     graph, count = _graphs()[0], 0
     chosen = [program for program in _programs(graph) if type(program).__name__ in ("BFS", "PageRank")]
     for device in ("mpi:cuda", "mpi:cuda:2x1"):
-        count += _checked(device, graph, chosen, every_path=True)
+        count += _checked(device, graph, chosen, None)
     values = cupy.arange(10.0)
     Nccl(MPI.COMM_SELF, 0).share(values, [80], [0])
     assert values.tolist() == list(range(10))
-    faulthandler.cancel_dump_traceback_later()
-    if world().Get_rank() == 0:
-        print(f"{count} runs agree")
+    _done(count)
 
 
 # ---- before --------------------------------------------------------------------------------------------------------
@@ -194,9 +211,17 @@ def _every_program() -> Iterator[tuple[Program, GraphLike]]:
 
 
 def _compile(program: Program, graph: GraphLike) -> None:
-    from dromos.engines.cuda.part import CudaLeaf
+    """As parts of small graphs do; nothing is brought to the device."""
+    from dromos.engines.cuda import compiler
+    from dromos.engines.cuda.modules import module_of, slices_kernel
+    from dromos.engines.cuda.options import CudaOptions
+    from dromos.engines.cuda.part_kernels import BLOCK
 
-    CudaLeaf().part(program, graph, graph_types(graph), 0, graph.num_vertices)
+    typed = program.typed(graph_types(graph))
+    analysis = analyse(typed)
+    with patch.object(compiler, "Module"):
+        kernel = slices_kernel(typed, analysis)
+        module_of(typed, analysis, kernel, ("VID=int", "EID=unsigned"), CudaOptions(), BLOCK)
 
 
 def compile_all(processes: int) -> int:
@@ -216,8 +241,10 @@ def compile_all(processes: int) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["compile"]:
-        sys.exit(compile_all(min(os.cpu_count() or 1, 12)))
+        sys.exit(compile_all(min(os.cpu_count() or 1, 8)))
     elif sys.argv[1:] == ["transports"]:
         transports()
+    elif sys.argv[1:] == ["all"]:
+        everything("mpi:cuda")
     else:
         main(sys.argv[1] if len(sys.argv) > 1 else "mpi:cuda")

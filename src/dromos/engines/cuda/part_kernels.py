@@ -31,9 +31,10 @@ from dromos.program.expr import reads
 from dromos.program.forms import is_claimed
 from dromos.program.monoid import ANY
 
-__all__ = ["DeviceClock", "PartKernels"]
+__all__ = ["BLOCK", "DeviceClock", "PartKernels"]
 
-_BLOCK: Final = 512
+BLOCK: Final = 512
+"""Threads in a block of the kernels of parts."""
 _MOST_BLOCKS: Final = 1 << 13
 _SHORT: Final = 1 << 14  # arcs of a row that a warp walks beside 31 others
 _MANY: Final = 1 << 14  # active vertices among which a few long rows do not matter
@@ -105,7 +106,7 @@ class PartKernels:
             f"VID={'int' if ids.itemsize == 4 else 'long long'}",
             f"EID={'unsigned' if offsets_dtype(shape.num_arcs).itemsize == 4 else 'long long'}",
         )
-        self._module = module_of(typed, analysis, self._kernel, types, CudaOptions(), _BLOCK)
+        self._module = module_of(typed, analysis, self._kernel, types, CudaOptions(), BLOCK)
         self.arguments, self._piece = np.zeros(1, arguments_type(typed)), np.zeros(1, piece_type)
         self._passed = as_bytes(self.arguments), as_bytes(self._piece)
         self._merged_type = merged_type(typed)
@@ -129,8 +130,8 @@ class PartKernels:
         """Start a kernel of the part; ``together``: its blocks wait for each other."""
         if together:
             self.control.data.memset_async(0, LAUNCH_BYTES)
-        grid = self._module.cooperative_grid(name, _BLOCK)
-        self._module.launch(name, grid, _BLOCK, *self._passed, *more, together=together)
+        grid = self._module.cooperative_grid(name, BLOCK)
+        self._module.launch(name, grid, BLOCK, *self._passed, *more, together=together)
 
     def push_away(self) -> None:
         """Start a push along the slice at hand that leaves out the part's own vertices."""
