@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["Stopwatch", "compile_seconds", "compiling"]
+__all__ = ["Stopwatch", "Timer", "compile_seconds", "compiling"]
 
 _PATIENCE = 1.0  # seconds in which nobody wonders what is going on
 _log = logging.getLogger("dromos.compiling")
@@ -62,6 +62,19 @@ class Stopwatch:
     def seconds(self) -> float:
         """The time so far."""
         return max(time.perf_counter() - compile_seconds() - self._begin, 0.0)
+
+
+class Timer:
+    """The time that is spent inside ``with timer:``, over several of these."""
+
+    def __init__(self) -> None:
+        self.seconds, self._clock = 0.0, Stopwatch()
+
+    def __enter__(self) -> None:
+        self._clock = Stopwatch()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += self._clock.seconds()
 
 
 def _tell(what: str) -> None:

@@ -16,14 +16,15 @@ from dromos.engines import GraphShape
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.engines.leading import Led
-from dromos.engines.parts import Leaf, Partial
+from dromos.engines.parts import Copies, Leaf, Partial, Phase
 from dromos.engines.reference_part import ReferenceLeaf
 from dromos.engines.shipping import RowStage
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.engines.vectorised.part import VectorisedPart
 from dromos.graph import Graph, generators
 from dromos.graph.slices import GraphSlice
-from dromos.places.hybrid import SPLITS, HybridEngine, shipping
+from dromos.places.hybrid import SPLITS, HybridEngine, lead, shipping
+from dromos.places.hybrid import pair as pair_module
 from dromos.places.hybrid.inner import inner_slice
 from dromos.plan import Levels, Path
 from dromos.program import GraphTypes, Program
@@ -43,7 +44,11 @@ class ReachingPart(VectorisedPart):
     """What a part on a GPU does, by NumPy."""
 
     asynchronous = True
-    away = adopted = alone = shipped = 0
+    away = adopted = alone = shipped = told = 0
+
+    def copies(self, phase: Phase) -> Copies | None:
+        ReachingPart.told += phase == "pull"
+        return super().copies(phase)
 
     def send_away(self, piece: GraphSlice) -> None:
         inside = (piece.targets >= self.first) & (piece.targets < self.last)
@@ -149,8 +154,25 @@ def test_rows_are_sent_where_the_host_has_hubs(kind: type[Program]) -> None:
     assert ReachingPart.shipped > before
 
 
+@pytest.mark.parametrize("kind", [programs.BFS, programs.SSSPWithParents], ids=lambda kind: kind.__name__)
+def test_a_host_with_few_vertices_is_told_who_is_active(kind: type[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a search it then pulls by itself, and the device sends it nothing; other programs go on as they do."""
+    monkeypatch.setattr(pair_module, "_MANY_ACTIVE", 1)
+    monkeypatch.setattr(pair_module, "_FEW", 4)
+    monkeypatch.setattr(lead, "_MOST_ARCS", 0)
+    before = ReachingPart.told
+    for symmetrize in (False, True):
+        graph = weighted(generators.rmat(8, 5, seed=6, symmetrize=symmetrize))
+        check_on(kind, graph, pair(CpuLeaf(threads=2), 0.2, "high"))
+        check_on(kind, graph, pair(VectorisedLeaf(), 0.8, "low", device_first=True))
+    assert (ReachingPart.told > before) is (kind is programs.BFS)
+
+
 @pytest.mark.parametrize("seed", range(max(8, _ASKED // 4)))
-def test_random_programs(seed: int) -> None:
+def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 2:  # the host is told who is active, however few they are
+        monkeypatch.setattr(pair_module, "_MANY_ACTIVE", 1)
+        monkeypatch.setattr(pair_module, "_FEW", 1)
     engines = (
         pair(VectorisedLeaf(), 0.4, SPLITS[seed % 3]),
         pair(VectorisedLeaf(), 0.2, SPLITS[(seed + 1) % 3], device_first=True),

@@ -3,7 +3,9 @@
 Arcs across the cut are with both parts, as out-arcs of the one and as in-arcs of the other. In a pull the GPU takes
 them all: it pulls along the in-rows of its own vertices, and pushes along their out-rows to the CPU's vertices. So the
 CPU is left with the arcs within its own part, and need not be told who is active on the GPU. Of these arcs it goes
-along those of active vertices, or along all, whichever are fewer.
+along those of active vertices, or along all, whichever are fewer. Where very many vertices of the GPU are active in a
+search, and the CPU has few vertices, pushing to them takes longer than telling the CPU in bits who is active: then it
+pulls along all of its in-rows, which ends soon, and the GPU sends nothing there.
 
 In a push the GPU sends along the out-rows of its vertices, and along those of the CPU's active vertices that lead to
 its own, which are copied to it (:mod:`dromos.places.hybrid.shipping`). It lists its messages to the CPU and goes on to
@@ -18,8 +20,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol, TypeGuard, TypeVar
 
-from dromos.compiling import Stopwatch
+from dromos.compiling import Stopwatch, Timer
 from dromos.dtypes import Array
+from dromos.engines.array_part import fields_told
 from dromos.engines.board import can_post
 from dromos.engines.leading import can_adopt, can_lead, is_lone
 from dromos.engines.parts import Part, Partial, Phase
@@ -44,6 +47,7 @@ PUSHED: Final = 32.0
 _PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
 _FEW: Final = 64  # a host with one of so many vertices, or fewer, finds an active neighbour of each soon
 _SOME: Final = 16  # and of so many, sends rows instead of messages
+_MANY_ACTIVE: Final = 1 << 15  # vertices of a device, whose out-rows take longer than telling the host who they are
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
 _PHASES: Final[tuple[Phase, ...]] = ("pull", "push")
 
@@ -52,19 +56,6 @@ _Value = TypeVar("_Value")
 
 def _sum(fronts: Sequence[Partial]) -> Partial:
     return Partial(sum(front.frontier for front in fronts), sum(front.out_degree for front in fronts))
-
-
-class Timer:
-    """The time that is spent inside ``with timer:``, over several of these."""
-
-    def __init__(self) -> None:
-        self.seconds, self._clock = 0.0, Stopwatch()
-
-    def __enter__(self) -> None:
-        self._clock = Stopwatch()
-
-    def __exit__(self, *error: object) -> None:
-        self.seconds += self._clock.seconds()
 
 
 class ReachingPart(Part, Protocol):
@@ -103,6 +94,7 @@ class Pair:
         self.pulls = not (by_arc or sums_floats(typed) or can_post(parts))
         """Whether those that pull may: floats are added in a fixed order, and messages that are posted are cheaper."""
         self._claims = is_claimed(typed, analysis)
+        self._tells_bits = self._claims and not fields_told(typed.ir, analysis, "pull")
         # a host with many vertices has short rows, which it reaches by lists that it has to sort
         self._ships = (
             not sums_floats(typed)
@@ -215,7 +207,11 @@ class Pair:
             with exchanging:
                 self._tell_device(fronts[self._host])
             alone = front is not None and self._has_one_in(_FEW)
-            if wanted and not alone and active_arcs[self._device]:
+            theirs = None
+            if wanted and not alone and self._is_told(fronts[self._device].frontier):
+                with exchanging:
+                    theirs = device.copies("pull")
+            elif wanted and not alone and active_arcs[self._device]:
                 for piece in self._rows(self._device, "push"):
                     device.send_away(piece)
             searches = self._search(fronts)
@@ -226,6 +222,12 @@ class Pair:
                 assert front is not None
                 with working:
                     host.learn_front(front)
+                    self._send(self._host, path)
+                wanted = False
+            elif theirs is not None:
+                with working:
+                    host.copies("pull")  # has it mark its own active vertices first
+                    host.refresh(theirs)
                     self._send(self._host, path)
                 wanted = False
             elif wanted:
@@ -252,6 +254,10 @@ class Pair:
             told = self._parts[self._host].copies(phase)
             if told is not None:
                 self._parts[self._device].refresh(told)
+
+    def _is_told(self, active: int) -> bool:
+        """Whether the host pulls by itself, told in bits which of the device's vertices are active: so many."""
+        return self._tells_bits and active >= _MANY_ACTIVE and self._has_one_in(_FEW)
 
     def _has_one_in(self, count: int) -> bool:
         """Whether the host has one of so many vertices, or fewer: those of long rows."""
