@@ -18,7 +18,7 @@ from dromos.errors import DeviceError, FieldOverflowError, ResourceError
 from dromos.graph import generators, transform
 from dromos.places import PlacedEngine
 from dromos.places.grid import Grid
-from dromos.places.hybrid import SPLITS, HybridEngine
+from dromos.places.hybrid import SPLITS, HybridEngine, lead, pair
 from dromos.places.hybrid import split as splitting
 from dromos.plan import Path
 from dromos.program import Program
@@ -86,6 +86,16 @@ def test_a_search_begins_on_the_host_and_ends_on_the_gpu(device: str, directed: 
         assert limited.level.tolist() == np.where(found.level <= 3, found.level, -1).tolist()
     if not directed:
         assert "by itself" in " ".join(row.reason for row in found.trace)
+
+
+@pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu"])
+def test_a_host_with_few_vertices_is_told_who_is_active(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pair, "_MANY_ACTIVE", 1)
+    monkeypatch.setattr(lead, "_MOST_ARCS", 0)
+    graph = generators.rmat(13, 8, seed=4, symmetrize=True)
+    share, split = (0.9, "low") if device == "cuda+cpu" else (0.1, "high")
+    for source in np.argsort(graph.out_degree)[[-1, -900, -3000]].tolist():
+        dr.bfs(graph, source, device=device, share=share, split=split).verify()
 
 
 @pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu", "cuda:0+cuda:0"])

@@ -9,6 +9,8 @@ its memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,16 +20,17 @@ from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cuda.compiler import load
 from dromos.engines.cuda.residency import free_bytes
 from dromos.engines.cuda.rows import RELABELLING, narrow_offsets, types_of
-from dromos.engines.cuda.transfers import fetch_later, pinned_empty, send_later, to_device, to_host
+from dromos.engines.cuda.transfers import fetch_later, send_later, to_device, to_host
 from dromos.graph import Graph
 from dromos.graph.build import CsrArrays, team_size
-from dromos.parallel import run_team
+from dromos.parallel import in_blocks, run_team
 
 __all__ = ["Permuted", "can_permute", "permuted"]
 
-_PIECE: Final = 1 << 21  # arcs: few enough that the last-level cache holds what is under way
+_PIECE: Final = 1 << 22  # arcs
 _SLOTS: Final = 3  # one is filled by the host while the device reads, sorts and returns others
 _THREADS: Final = 256
+_PAGE, _SMALL_PAGE = 2 << 20, 4 << 10
 _BYTES_PER_ARC: Final = 64  # of the device: what came, keys, their order, sorted keys, a sort's own, what goes back
 _BYTES_PER_VERTEX: Final = 64  # offsets, degrees, their order, new ids
 
@@ -75,24 +78,32 @@ def _rows(graph: Graph, old_ids: Array, starts: Array, rank: Any, offsets: Any) 
     made = [huge_zeros(len(values), values.dtype) for values in given]
     pieces = list(_pieces(starts))
     most = max((end - begin for _, _, begin, end in pieces), default=0)
-    slots = [_Slot(most, [values.dtype for values in given], rank, offsets) for _ in range(_SLOTS)]
-    old_ids, begins, starts_of = read_only(old_ids), read_only(graph.offsets), read_only(starts)
+    order = [read_only(array) for array in (old_ids, graph.offsets, starts)]
     team = team_size(graph.num_arcs)
-    try:
-        for number in range(len(pieces) + _SLOTS):
-            slot = slots[number % _SLOTS]
-            came, at = slot.wait()
-            first, last, begin, end = pieces[number] if number < len(pieces) else (0, 0, 0, 0)
-            for values, into, staged, found in zip(given, made, slot.staged, came, strict=True):
-                run_team(
-                    gather_piece, first, last, old_ids, begins, starts_of, values, staged, found,
-                    into[at : at + len(found)], threads=team,
-                )  # fmt: skip
-            if begin < end:
-                slot.start(first, last, begin, end)
-    finally:
-        for slot in slots:
-            slot.stream.synchronize()  # their memory is free for others after this
+    # another thread starts what the device does: the team is asleep, and slow to wake, after a pause
+    with (
+        _pinned(2 * _SLOTS * len(given), most * max(values.itemsize for values in given)) as memory,
+        ThreadPoolExecutor(1) as helper,
+    ):
+        slots = [_Slot(most, [values.dtype for values in given], memory, rank, offsets) for _ in range(_SLOTS)]
+        begun: list[Future[None] | None] = [None] * _SLOTS
+        try:
+            for number in range(len(pieces) + _SLOTS):
+                slot, before = slots[number % _SLOTS], begun[number % _SLOTS]
+                if before is not None:
+                    before.result()
+                came, at = slot.wait()
+                first, last, begin, end = pieces[number] if number < len(pieces) else (0, 0, 0, 0)
+                for values, into, staged, found in zip(given, made, slot.staged, came, strict=True):
+                    run_team(
+                        gather_piece, first, last, *order, values, staged, found, into[at : at + len(found)],
+                        threads=team,
+                    )  # fmt: skip
+                begun[number % _SLOTS] = helper.submit(slot.start, first, last, begin, end) if begin < end else None
+        finally:
+            helper.shutdown()
+            for slot in slots:
+                slot.stream.synchronize()  # their memory is free for others after this
     weights = None if graph.weights is None else made[1].view(graph.weights.dtype)
     return CsrArrays(starts, made[0].view(graph.targets.dtype), weights)
 
@@ -106,15 +117,36 @@ def _pieces(starts: Array) -> Iterator[tuple[int, int, int, int]]:
             yield first, last, int(starts[first]), int(starts[last])
 
 
+@contextmanager
+def _pinned(count: int, size: int) -> Iterator[Iterator[Array]]:
+    """So many pieces of memory that the device reads and writes directly, of ``size`` bytes each.
+
+    The system gives huge pages, and telling the driver of them is many times faster than having it make such memory.
+    """
+    import cupy
+
+    size = max(-(-size // _PAGE) * _PAGE, _PAGE)
+    whole, runtime = huge_zeros(count * size, np.uint8), cupy.cuda.runtime
+    in_blocks(lambda begin, end: whole[begin:end:_SMALL_PAGE].fill(0), len(whole), _PAGE)  # pages are there after this
+    try:
+        runtime.hostRegister(whole.ctypes.data, whole.nbytes, 0)
+    except runtime.CUDARuntimeError:  # the system does not allow so much: copies take longer
+        yield iter(whole.reshape(count, size))
+        return
+    try:
+        yield iter(whole.reshape(count, size))
+    finally:
+        runtime.hostUnregister(whole.ctypes.data)
+
+
 class _Slot:
     """Memory on both sides for a piece that is under way, and the stream that it takes."""
 
-    def __init__(self, arcs: int, words: list[np.dtype[Any]], rank: Any, offsets: Any) -> None:
+    def __init__(self, arcs: int, words: list[np.dtype[Any]], memory: Iterator[Array], rank: Any, offsets: Any) -> None:
         import cupy
 
-        self.stream = cupy.cuda.Stream(non_blocking=True)
-        self.staged = [pinned_empty(arcs, word) for word in words]
-        self._found = [pinned_empty(arcs, word) for word in words]
+        self._device, self.stream = cupy.cuda.Device(), cupy.cuda.Stream(non_blocking=True)
+        self.staged, self._found = ([next(memory).view(word)[:arcs] for word in words] for _ in range(2))
         self._given = [cupy.empty(arcs, word) for word in words]
         self._keys = cupy.empty(arcs, cupy.uint64)
         self._rank, self._offsets = rank, offsets
@@ -130,7 +162,7 @@ class _Slot:
         arcs, keys = self._arcs, self._keys[: self._arcs]
         blocks = max(1, min(65535, -(-arcs // _THREADS)))
         given = [values[:arcs] for values in self._given]
-        with self.stream:
+        with self._device, self.stream:
             for staged, values in zip(self.staged, given, strict=True):
                 send_later(staged[:arcs], values, self.stream)
             self._module.launch(
