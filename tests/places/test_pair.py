@@ -57,6 +57,10 @@ class ReachingPart(VectorisedPart):
         ReachingPart.away += 1
         self.send(GraphSlice(piece.start, piece.stop, starts, piece.targets[~inside], weights), Path())
 
+    def finish(self, reductions: tuple[Any, ...]) -> None:
+        super().finish(reductions)
+        self.member[: self.first] = self.member[self.last :] = False  # as on a device, which is told anew
+
     def begin_outbox(self, first: int, last: int) -> None:
         assert last <= self.first or self.last <= first
 
