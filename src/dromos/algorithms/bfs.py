@@ -24,7 +24,10 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
-COST: Final = Cost(passes=0.5, split=SplitCost(arcs=0, vertices=0.55, crossing=13, steps=6, inner=True))
+COST: Final = Cost(
+    passes=0.5,
+    split=SplitCost(arcs=0.001, vertices=1.2, crossing=0.01, steps=3.1, inner=True, growth=0.53, on_device=0.2),
+)
 
 
 class BFS(dr.Program):

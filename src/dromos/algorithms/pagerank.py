@@ -42,7 +42,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
-ITERATION: Final = SplitCost(arcs=0.52, vertices=0.6, crossing=7, steps=2.5)
+ITERATION: Final = SplitCost(arcs=0.61, vertices=0.87, crossing=11, steps=0.71, growth=0.72, on_device=1.3)
 """Of one iteration on a split graph."""
 COST: Final = Cost(passes=20, split=ITERATION.times(20))
 

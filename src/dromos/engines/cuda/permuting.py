@@ -27,7 +27,7 @@ from dromos.parallel import in_blocks, run_team
 
 __all__ = ["Permuted", "can_permute", "permuted"]
 
-_PIECE: Final = 1 << 22  # arcs
+_PIECE: Final = 1 << 23  # arcs
 _SLOTS: Final = 3  # one is filled by the host while the device reads, sorts and returns others
 _THREADS: Final = 256
 _PAGE, _SMALL_PAGE = 2 << 20, 4 << 10
