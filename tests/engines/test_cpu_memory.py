@@ -182,9 +182,10 @@ def test_an_array_may_be_dropped_in_the_middle_of_a_search_for_a_piece(monkeypat
     assert kept.size == 2 << 20
 
 
-def test_a_fused_run_of_levels_has_a_row_for_each() -> None:
+@pytest.mark.parametrize(("path", "threads"), [("sync-push-dd", 2), ("sync-push-dd", 7), ("auto", 3)])
+def test_a_fused_run_of_levels_has_a_row_for_each(path: str, threads: int) -> None:
     grid = generators.grid(40, 60)
-    result = dr.bfs(grid, 0, path="sync-push-dd", threads=2)
+    result = dr.bfs(grid, 0, path=path, threads=threads, device="cpu")
     rows, counts = list(result.trace), np.bincount(result.level)
     assert [row.frontier for row in rows] == counts.tolist()
     assert [row.superstep for row in rows] == list(range(99))

@@ -22,6 +22,8 @@ import numpy as np
 
 from dromos.engines.cpu.skeletons.claiming_rows import (
     ARCS,
+    EVEN,
+    EVEN_ARCS,
     HIGH,
     LOW,
     SENT,
@@ -33,6 +35,7 @@ from dromos.engines.cpu.skeletons.claiming_rows import (
     THIN_ARCS,
     list_frontier,
     pull_words,
+    push_even,
     push_hubs,
     push_window,
     push_windows,
@@ -212,8 +215,17 @@ def traverse(
                 store_relaxed(cursors, ((number & 1) * threads + thread) * LINE, low)
                 barrier(memory, thread, threads, number)
                 tail = high
+            is_even = total_size <= threads * EVEN
+            if rule == PUSH:  # nobody has counted the arcs
+                is_even &= not has_hubs and targets.size <= EVEN_ARCS * n
+            else:
+                is_even &= total_arcs <= EVEN_ARCS * total_size
             if threads == 1:
                 tail, pushed = push_window(S, E, here, graph, private, base + low, base + high, base, tail)
+            elif is_even:
+                tail, pushed = push_even(
+                    S, E, here, graph, private, base, tail, memory, thread, threads, number, total_size
+                )
             else:
                 share = min(max(total_size // (threads * SHARES), 1), SHARE)
                 tail, pushed = push_windows(

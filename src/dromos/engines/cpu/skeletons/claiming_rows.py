@@ -38,6 +38,8 @@ THIN = 24  # a frontier up to this size is one thread's work: a barrier costs mo
 THIN_ARCS = 2048  # unless more arcs leave it
 SHARE = 64  # vertices that a thread takes at a time, at most
 SHARES = 4  # for each thread, where the frontier is small
+EVEN = 256  # vertices for each thread: up to so many, a frontier of short rows is cut evenly, and not dealt
+EVEN_ARCS = 8  # of a vertex, on average, in such a frontier
 AHEAD = 4  # vertices between the request for a row and the walk along it
 CLAIMS_AHEAD = 2  # likewise between the request for the lines that its claims write to and the claims
 CLAIMS = 4  # lines that are asked for so, at most
@@ -134,6 +136,35 @@ def push_windows(
                     hubs[reserve(counters, HUB_COUNT, 1)] = u
                 else:
                     tail = push_row(S, E, K, u, begin, end, graph, private, base + tail, True) - base
+    return tail, pushed
+
+
+@inline
+def push_even(S, E, K, graph, private, base, tail, memory, thread, threads, number, size):
+    """Claim along the arcs of an even share of all windows, put in a row: ``(tail, arcs)``.
+
+    For small frontiers: to look what each other thread has left would take longer than the rows.
+    """
+    offsets = graph[0]
+    room = offsets.size - 1 + SLACK
+    begin, end = size * thread // threads, size * (thread + 1) // threads
+    passed = pushed = np.int64(0)
+    for other in range(threads):
+        low, high = published(memory, other, number, LOW), published(memory, other, number, HIGH)
+        first = other * room + low + max(begin - passed, np.int64(0))
+        last = other * room + min(low + end - passed, high)
+        for position in range(last - 1, first - 1, -1):
+            if position - AHEAD >= first:
+                prefetch_row(graph, private, position - AHEAD)
+            if SWAPS_WAIT and position - CLAIMS_AHEAD >= first:
+                prefetch_claims(S, graph, private, position - CLAIMS_AHEAD)
+            u = np.int64(load(private, position))
+            row, after = first_arc(offsets, u), first_arc(offsets, u + 1)
+            pushed += after - row
+            tail = push_row(S, E, K, u, row, after, graph, private, base + tail, True) - base
+        passed += high - low
+        if passed >= end:
+            break
     return tail, pushed
 
 
