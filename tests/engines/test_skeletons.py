@@ -29,7 +29,9 @@ def test_a_skeleton_is_a_module_on_the_cpu_and_a_file_on_cuda() -> None:
         assert (KERNELS / f"{row.skeleton}.cuh").is_file() or row.skeleton == "offering"
 
 
-@pytest.mark.parametrize("name", ["common", "offering", "claiming", "claiming_rows", "ordered", "claiming_slices"])
+@pytest.mark.parametrize(
+    "name", ["common", "offering", "claiming", "claiming_rows", "claiming_words", "ordered", "claiming_slices"]
+)
 def test_numbers_are_read_from_the_text_of_a_skeleton_as_it_has_them(name: str) -> None:
     module = import_module(f"dromos.engines.cpu.skeletons.{name}")
     known = {key: value for key, value in vars(module).items() if key.isupper() and type(value) is int}

@@ -28,7 +28,7 @@ _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _SHARING = {"asynchronous": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD}
 """Skeletons in which a thread reads fields that another may be writing, and how."""
 _USES = {
-    "claiming": ("claiming_rows",),
+    "claiming": ("claiming_rows", "claiming_words"),
     "offering": ("offers",),
     "offering_blocks": ("offers", "block_tiles", "offering"),
     "slice_blocks": ("offers", "block_tiles"),

@@ -34,16 +34,14 @@ from dromos.engines.cpu.skeletons.claiming_rows import (
     THIN,
     THIN_ARCS,
     list_frontier,
-    pull_words,
     push_even,
     push_hubs,
     push_window,
     push_windows,
     thin_arcs,
-    to_bits,
-    to_queue,
     window_arcs,
 )
+from dromos.engines.cpu.skeletons.claiming_words import pull_words, to_bits, to_queue
 from dromos.engines.cpu.skeletons.common import (
     FIRST,
     HUB_COUNT,

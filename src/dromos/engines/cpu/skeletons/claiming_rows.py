@@ -1,4 +1,4 @@
-"""Traversals in which a vertex takes one message: rows pushed, words of a bitmap pulled, one frontier from the other.
+"""Traversals in which a vertex takes one message: rows pushed from a queue.
 
 How memory is shared, and why that is right, stands in :mod:`dromos.engines.cpu.skeletons.claiming`.
 """
@@ -16,18 +16,16 @@ from dromos.engines.cpu.skeletons.common import (
     first_arc,
     reserve,
     take_piece,
-    take_work,
 )
 from dromos.engines.cpu.skeletons.hooks import (
     claim_store,
     compute_at,
     prefetch_claim,
     wants_at,
-    wants_settled,
     weight_at,
 )
-from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store, trailing_zeros
-from dromos.jit import LINE, barrier, inline, published
+from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
+from dromos.jit import LINE, inline, published
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -43,8 +41,6 @@ EVEN_ARCS = 8  # of a vertex, on average, in such a frontier
 AHEAD = 4  # vertices between the request for a row and the walk along it
 CLAIMS_AHEAD = 2  # likewise between the request for the lines that its claims write to and the claims
 CLAIMS = 4  # lines that are asked for so, at most
-WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
-BIT = np.uint64(1)
 
 # What each thread publishes before a level: its window of the frontier, its arcs, and what it has seen of the others.
 LOW, HIGH, ARCS, STOPPED, SENT = range(5)
@@ -215,22 +211,6 @@ def push_window(S, E, K, graph, private, first, last, base, tail):
 
 
 @inline
-def wanting_word(S, K, first, count):
-    """Who of the vertices ``first .. first + count``, 64 at most, still wants a message."""
-    low = high = np.uint32(0)
-    if count == 64:  # halves of 32 bits fill vectors of 32-bit fields
-        for b in range(32):
-            low |= np.uint32(wants_settled(S, K, first + b)) << np.uint32(b)
-        for b in range(32):
-            high |= np.uint32(wants_settled(S, K, first + 32 + b)) << np.uint32(b)
-        return np.uint64(low) | (np.uint64(high) << np.uint64(32))
-    bits = np.uint64(0)
-    for b in range(count):
-        bits |= np.uint64(wants_settled(S, K, first + b)) << np.uint64(b)
-    return bits
-
-
-@inline
 def list_frontier(graph, private, first, last, following, counters):
     """The frontier of all threads as one; a vertex stands in one window only, that of who claimed it. Its degrees."""
     offsets, targets, weights, in_offsets = graph
@@ -243,106 +223,3 @@ def list_frontier(graph, private, first, last, following, counters):
         if in_offsets.size:
             inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     return out, inn
-
-
-@inline
-def to_bits(
-    S, K, n, private, base, low, high, size, reachable, front, marks, wanting, memory, thread, threads, number
-):  # fmt: skip
-    """The queue as the bitmap ``front``, and in ``wanting`` who still wants a message; the last barrier's number.
-
-    A frontier with more vertices than there are words is marked by each thread in a bitmap of its own: atomics on words
-    that all threads write to would take longer than the level itself.
-    """
-    words = (n + 63) >> 6
-    first, last = words * thread // threads, words * (thread + 1) // threads
-    apart = threads == 1 or size > words
-    mine = thread * words
-    for w in range(first, last):
-        store(wanting, w, wanting_word(S, K, w << 6, min(np.int64(64), n - (w << 6))) & load(reachable, w))
-    if apart:
-        for w in range(mine, mine + words):
-            store(marks, w, np.uint64(0))
-        for position in range(low, high):
-            v = np.int64(load(private, base + position))
-            word = mine + (v >> 6)
-            store(marks, word, load(marks, word) | (BIT << np.uint64(v & 63)))
-    else:
-        for w in range(first, last):
-            store(front, w, np.uint64(0))
-    barrier(memory, thread, threads, number + 1)
-    if apart:
-        for w in range(first, last):
-            store(front, w, load(marks, w))
-        for other in range(1, threads):
-            for w in range(first, last):
-                store(front, w, load(front, w) | load(marks, other * words + w))
-    else:
-        for position in range(low, high):
-            v = np.int64(load(private, base + position))
-            atomic_or(front, v >> 6, BIT << np.uint64(v & 63))
-    barrier(memory, thread, threads, number + 2)
-    return number + 2
-
-
-@inline
-def prefetch_rows(wanting, w, in_offsets, sources):
-    """Ask for the rows of all vertices of a word that want a message."""
-    rest = load(wanting, w)
-    while rest != np.uint64(0):
-        prefetch(sources, first_arc(in_offsets, (w << 6) + np.int64(trailing_zeros(rest))))
-        rest &= rest - BIT
-
-
-@inline
-def pull_words(S, E, K, graph, in_graph, front, following, wanting, counters, which):
-    """Every vertex that wants a message looks for one in-neighbour in ``front``: ``(found, arcs looked at, arcs)``.
-
-    ``front`` (read), ``following`` (written) and ``wanting`` are bitmaps; the arcs are those of the vertices found.
-    """
-    offsets, targets, weights, out_in_offsets = graph
-    in_offsets, sources, in_weights = in_graph
-    words = (in_offsets.size - 1 + 63) >> 6
-    found = looked = out = np.int64(0)
-    while True:
-        first = take_work(counters, which, WORDS)
-        if first >= words:
-            break
-        last = min(first + WORDS, words)
-        prefetch_rows(wanting, first, in_offsets, sources)
-        for w in range(first, last):
-            if w + 1 < last:  # they come while this word's rows are looked through
-                prefetch_rows(wanting, w + 1, in_offsets, sources)
-            open_bits = load(wanting, w)
-            claimed = np.uint64(0)
-            rest = open_bits
-            while rest != np.uint64(0):
-                b = trailing_zeros(rest)
-                v = (w << 6) + np.int64(b)
-                rest &= rest - BIT
-                begin, end = first_arc(in_offsets, v), first_arc(in_offsets, v + 1)
-                for arc in range(begin, end):
-                    u = np.int64(load(sources, arc))
-                    in_front = (load(front, u >> 6) >> np.uint64(u & 63)) & BIT != np.uint64(0)
-                    if in_front and claim(S, E, K, u, v, arc, in_weights, False):
-                        claimed |= BIT << b
-                        looked += arc - begin + 1
-                        out += first_arc(offsets, v + 1) - first_arc(offsets, v)
-                        break
-            store(wanting, w, open_bits & ~claimed)
-            store(following, w, claimed)
-            found += np.int64(count_bits(claimed))
-    return found, looked, out
-
-
-@inline
-def to_queue(front, private, base, tail, thread, threads):
-    """A thread's share of the bitmap ``front``, listed in ``private`` from ``tail`` on; the new tail."""
-    words = front.size
-    for w in range(words * thread // threads, words * (thread + 1) // threads):
-        rest = load(front, w)
-        while rest != np.uint64(0):
-            store(private, base + tail, (w << 6) + np.int64(trailing_zeros(rest)))
-            rest &= rest - BIT
-            tail += 1
-    return tail
