@@ -182,7 +182,7 @@ def test_an_array_may_be_dropped_in_the_middle_of_a_search_for_a_piece(monkeypat
     assert kept.size == 2 << 20
 
 
-@pytest.mark.parametrize(("path", "threads"), [("sync-push-dd", 2), ("sync-push-dd", 7), ("auto", 3)])
+@pytest.mark.parametrize(("path", "threads"), [("sync-push-dd", 3), ("sync-push-dd", 7), ("auto", 2)])
 def test_a_fused_run_of_levels_has_a_row_for_each(path: str, threads: int) -> None:
     grid = generators.grid(40, 60)
     result = dr.bfs(grid, 0, path=path, threads=threads, device="cpu")

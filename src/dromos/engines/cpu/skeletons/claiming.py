@@ -24,6 +24,7 @@ from dromos.engines.cpu.skeletons.claiming_rows import (
     ARCS,
     EVEN,
     EVEN_ARCS,
+    EVEN_THREADS,
     HIGH,
     LOW,
     SENT,
@@ -213,7 +214,7 @@ def traverse(
                 store_relaxed(cursors, ((number & 1) * threads + thread) * LINE, low)
                 barrier(memory, thread, threads, number)
                 tail = high
-            is_even = total_size <= threads * EVEN
+            is_even = threads <= EVEN_THREADS and total_size <= threads * EVEN
             if rule == PUSH:  # nobody has counted the arcs
                 is_even &= not has_hubs and targets.size <= EVEN_ARCS * n
             else:

@@ -38,6 +38,7 @@ SHARE = 64  # vertices that a thread takes at a time, at most
 SHARES = 4  # for each thread, where the frontier is small
 EVEN = 256  # vertices for each thread: up to so many, a frontier of short rows is cut evenly, and not dealt
 EVEN_ARCS = 8  # of a vertex, on average, in such a frontier
+EVEN_THREADS = 4  # at most: of many threads one is often late, and others have to take its share
 AHEAD = 4  # vertices between the request for a row and the walk along it
 CLAIMS_AHEAD = 2  # likewise between the request for the lines that its claims write to and the claims
 CLAIMS = 4  # lines that are asked for so, at most
@@ -139,7 +140,7 @@ def push_windows(
 def push_even(S, E, K, graph, private, base, tail, memory, thread, threads, number, size):
     """Claim along the arcs of an even share of all windows, put in a row: ``(tail, arcs)``.
 
-    For small frontiers: to look what each other thread has left would take longer than the rows.
+    For small frontiers and few threads: no cursor is shared, and nobody looks for what others have left.
     """
     offsets = graph[0]
     room = offsets.size - 1 + SLACK
