@@ -78,7 +78,7 @@ def _oriented(graph: Graph, counts: Array, team: int) -> int:
     stop, cursors = np.zeros(1, np.int64), np.zeros(kernels.PHASES * LINE, np.int64)
     rank, member = huge_zeros(n, ids), huge_zeros(n, ids)
     begins = np.zeros(int(graph.out_degree.max()) + 2, np.int64)
-    run_team(kernels.rank_by_degree, graph.offsets, begins, rank, member, threads=1)
+    kernels.rank_by_degree(graph.offsets, begins, rank, member)
     low_offsets, low_targets = huge_zeros(n + 1, np.int64), huge_zeros(graph.num_arcs // 2 + 1, ids)
     hubs = min(kernels.HUBS, (n + 63) & ~63)
     hub_rows = huge_zeros(hubs * (hubs >> 6), np.uint64)
