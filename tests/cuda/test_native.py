@@ -146,6 +146,16 @@ def test_core_numbers_are_those_of_networkx(make: Callable[[], dr.Graph], renumb
     assert _run("cores", graph, renumber=renumber)["core"].tolist() == _core_numbers(graph)
 
 
+@pytest.mark.parametrize("make", UNDIRECTED.values(), ids=UNDIRECTED.keys())
+def test_a_core_is_what_its_program_says(make: Callable[[], dr.Graph]) -> None:
+    graph = make()
+    for k in (0, 1, 2, 7, 20, 1 << 20, 1 << 40):
+        found, expected = dr.k_core(graph, k, device="cuda"), dr.k_core(graph, k, device="numpy")
+        np.testing.assert_array_equal(found.member, expected.member)
+        np.testing.assert_array_equal(found.degree, expected.degree)
+        assert (found.count, found.degree.dtype) == (expected.count, expected.degree.dtype)
+
+
 def test_parallel_edges_count_in_cores() -> None:
     graph = dr.Graph.from_edges([0, 0, 0, 1, 3], [1, 1, 1, 2, 4], directed=False)
     assert _run("cores", graph)["core"].tolist() == [3, 3, 1, 1, 1]

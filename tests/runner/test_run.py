@@ -23,7 +23,7 @@ from dromos.errors import (
     UntraceableError,
 )
 from dromos.plan import PATHS, Path, Stats
-from dromos.runner import Session
+from dromos.runner import Result, Session
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import iterate
 from tests.program.programs import PageRank
@@ -461,3 +461,12 @@ def test_who_has_a_reduction_runs_in_supersteps():
 def test_calls_of_a_kernel_are_numbered():
     result = dr.eigenvector(dr.generators.grid(9, 9), device="cpu")
     assert [row.superstep for row in result.trace] == list(range(len(result.trace)))
+
+
+def test_numbers_about_the_graph_are_found_when_somebody_looks():
+    counted = []
+    result = Result("some", dr.generators.path(3), {}, values={"count": lambda: counted.append(1) or 7, "k": 2})
+    assert counted == []
+    assert (result.count, result.k, dict(result.values_of_graph)) == (7, 2, {"count": 7, "k": 2})
+    assert "count=7, k=2" in repr(result)
+    assert counted == [1]

@@ -5,8 +5,8 @@ neighbours), ``degree`` (its neighbours there, 0 outside) and the number of memb
 directed graphs, loops and parallel edges in :mod:`dromos.algorithms.core_numbers` holds here.
 ``graph.subgraph(result.member)`` is the core.
 
-One program peels: vertices with fewer than k neighbours leave, until none has to. Seidman, "Network structure and
-minimum degree", 1983.
+One program peels: vertices with fewer than k neighbours leave, until none has to. An engine's own kernel is used where
+it has one. Seidman, "Network structure and minimum degree", 1983.
 """
 
 from __future__ import annotations
@@ -51,17 +51,23 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
     on = peeled_graph(graph)
     session.keep_between_runs()
     wanted = degeneracy(session, on) if k is None else count_of(k, "k")
-    left = session.run(Peel(k=wanted), on, keep_on_device=True).fields["left"]
+    left = _left(session, on, wanted)
     member, module = left >= wanted, array_module(left)
     return session.result(
         KCoreResult,
         {
             "member": session.for_caller(member),
-            "degree": lambda: session.for_caller(module.where(member, left, 0)),
+            "degree": lambda: session.for_caller(module.where(member, left, 0).astype(np.int64, copy=False)),
         },
-        values={"count": int(module.count_nonzero(member)), "k": wanted},
+        values={"count": lambda: int(module.count_nonzero(member)), "k": wanted},
         verifier=lambda result: verify(on, wanted, result["member"], result["degree"]),
     )
+
+
+def _left(session: Session, graph: Graph, k: int) -> Array:
+    """How many neighbours the members of the core have there; fewer than k for all others."""
+    fields = session.native("k_core", graph, keep_on_device=True, k=k) if k else None
+    return session.run(Peel(k=k), graph, keep_on_device=True).fields["left"] if fields is None else fields["left"]
 
 
 def verify(graph: Graph, k: int, member: Array, degree: Array) -> None:

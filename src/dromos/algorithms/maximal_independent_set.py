@@ -89,11 +89,11 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     program = IndependentSet(seed=count_of(seed, "seed") % (1 << 63))
     session.keep_between_runs()
     state = session.run(program, on, keep_on_device=True).fields["state"]
-    member = state == _MEMBER
+    member = session.for_caller(state == _MEMBER)
     return session.result(
         IndependentSetResult,
-        {"member": session.for_caller(member)},
-        values={"count": int(array_module(member).count_nonzero(member))},
+        {"member": member},
+        values={"count": lambda: int(array_module(member).count_nonzero(member))},
         verifier=lambda result: verify(on, result["member"]),
     )
 

@@ -61,7 +61,7 @@ class Result(Mapping[str, Array]):
         explanation: Explanation | None = None,
     ) -> None:
         """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices; ``own_rows``: there are
-        no others in the fields."""
+        no others in the fields. Functions among the fields and the values are called when somebody looks."""
         self._name, self._graph, self._columns = name, graph, dict(fields)
         self._values = dict(values or {})
         self._vertex_fields, self._edge_fields, self._index = vertex_fields, edge_fields, index
@@ -121,7 +121,7 @@ class Result(Mapping[str, Array]):
             if name in self._columns:
                 return self[name]
             if name in self._values:
-                return self._values[name]
+                return self.values_of_graph[name]
             known = ", ".join([*self._columns, *self._values])
             raise AttributeError(f"this result has no {name!r}; it has {known}")
 
@@ -135,7 +135,7 @@ class Result(Mapping[str, Array]):
         return (
             self._name == other._name
             and list(self) == list(other)
-            and self._values == other._values
+            and self.values_of_graph == other.values_of_graph
             and all(_same(on_host(self[name]), on_host(other[name])) for name in self)
         )
 
@@ -270,6 +270,9 @@ class Result(Mapping[str, Array]):
     @property
     def values_of_graph(self) -> Mapping[str, Any]:
         """The numbers about the whole graph, by name."""
+        for name, value in self._values.items():
+            if callable(value):
+                self._values[name] = value()
         return MappingProxyType(self._values)
 
     def verify(self) -> None:
@@ -313,7 +316,7 @@ class Result(Mapping[str, Array]):
     def __repr__(self) -> str:
         ready = ((name, None if callable(c) else c) for name, c in self._columns.items())
         fields = ", ".join(f"{name} {'(on demand)' if c is None else c.dtype}" for name, c in ready)
-        values = "".join(f", {name}={value}" for name, value in self._values.items())
+        values = "".join(f", {name}={value}" for name, value in self.values_of_graph.items())
         paths = ", ".join(f"{path} {count}" for path, count in self.trace.paths.items())
         compiling = f", {_duration(self.compile_seconds)} of it compiling," if self.compile_seconds >= 0.1 else ""
         ran = f"{self.iterations} iterations in {_duration(self.seconds)}{compiling} on {self.device}"

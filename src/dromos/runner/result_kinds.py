@@ -41,7 +41,7 @@ class NumberResult(Result):
     @property
     def number(self) -> Any:
         """The number itself, an int or a float."""
-        return self._values[self._name]
+        return self.values_of_graph[self._name]
 
     def __int__(self) -> int:
         return int(self.number)

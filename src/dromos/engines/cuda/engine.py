@@ -31,7 +31,7 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "components", "cores", "cdlp", "joint", "triangles")
+NATIVE: Final = ("betweenness", "cdlp", "components", "cores", "joint", "k_core", "triangles")
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""

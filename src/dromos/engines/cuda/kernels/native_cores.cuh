@@ -28,14 +28,19 @@ DEVICE degree lesser(degree a, degree b) { return b < a ? b : a; }
 #define NO_DEGREE (degree)(((u64)1 << (8 * sizeof(degree) - 1)) - 1)
 #define NO_LEAST ((i64)1 << 62)
 
-extern "C" __global__ void start_peeling(const eid* offsets, vid n, degree* left, u64* state) {
-    for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) left[v] = (degree)(offsets[v + 1] - offsets[v]);
+// Peeling begins at level `first`: who has fewer neighbours counts as one of that level.
+extern "C" __global__ void start_peeling(const eid* offsets, vid n, degree first, degree* left, u64* state) {
+    for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+        const degree all = (degree)(offsets[v + 1] - offsets[v]);
+        left[v] = all < first ? first : all;
+    }
     if (blockIdx.x == 0)
         for (unsigned i = threadIdx.x; i < STATE_WORDS; i += blockDim.x) {
             u64 value = 0;
             if (i >= LEAST && i < LEAST + SLOTS) value = (u64)NO_LEAST;
             if (i == LENGTH || i == LIVE) value = (u64)n;
             if (i == SCANNING) value = 1;
+            if (i == K) value = (u64)first;
             state[i] = value;
         }
 }
@@ -184,10 +189,11 @@ DEVICE unsigned lower_piece(
     return grown;
 }
 
-// `left` holds the degrees, and in the end the core numbers. Runs until all is peeled or `cycles` have passed; then
-// `state` says where to go on.
+// `left` holds the degrees, and in the end the core numbers; of those above level `last`, the neighbours that are left.
+// Runs until all up to that level is peeled or `cycles` have passed; then `state` says where to go on.
 extern "C" __global__ void __launch_bounds__(1024, 1) peel(
-    const eid* offsets, const vid* targets, degree* left, u64* queue, vid* list_a, vid* list_b, u64* state, i64 cycles
+    const eid* offsets, const vid* targets, degree* left, u64* queue, vid* list_a, vid* list_b, u64* state, degree last,
+    i64 cycles
 ) {
     __shared__ Shared shared;
     if (threadIdx.x == 0) {
@@ -228,6 +234,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
                 scanning = false;
             else if (!finished)
                 k = (degree)__ldcg(state + LEAST + slot);
+            finished |= k > last;
         } else {
             ++rounds;
             const unsigned stride = warps_in_grid();
@@ -244,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
             tail += barrier(state, shared, cycles, stop);
             if (tail == head) {
                 scanning = true;
-                ++k;
+                finished = ++k > last;
             }
         }
     }

@@ -10,7 +10,7 @@ import numpy as np
 from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.native.launching import CYCLES, ID_VARIANTS, grid_for, launch, module_of, text_of
 
-__all__ = ["cores", "sources"]
+__all__ = ["cores", "peeled", "sources"]
 
 _NAME: Final = "native_cores"
 _THREADS: Final = 1024
@@ -22,24 +22,37 @@ def cores(graph: DeviceGraph) -> Mapping[str, Any]:
     """``core``: the core number of each vertex of an undirected graph without self-loops; parallel edges count."""
     import cupy
 
+    return {"core": peeled(graph, 0, None).astype(cupy.int64, copy=False)}
+
+
+def peeled(graph: DeviceGraph, first: int, last: int | None) -> Any:
+    """How many neighbours each vertex has left when the levels ``first`` to ``last`` are peeled off, or all levels.
+
+    Of those that were peeled off it is their level, which is ``first`` for all below it.
+    """
+    import cupy
+
     n, arcs = graph.num_vertices, graph.num_arcs
     if n == 0:
-        return {"core": cupy.zeros(0, cupy.int64)}
+        return cupy.zeros(0, cupy.int64)
     wide = arcs >= 2**31
+    kind = np.int64 if wide else np.int32
+    most = int(np.iinfo(kind).max) - 1
     module = module_of(_NAME, graph, f"DEGREE={'long long' if wide else 'int'}")
     offsets, targets = graph.out.offsets, graph.out.targets
-    left, state = cupy.empty(n, cupy.int64 if wide else cupy.int32), cupy.empty(_STATE, cupy.uint64)
+    left, state = cupy.empty(n, kind), cupy.empty(_STATE, cupy.uint64)
     queue = cupy.empty(n + arcs // _PIECE + 1, cupy.uint64)
     lists = [cupy.empty(n // 2 + 1, targets.dtype) for _ in range(2)]
-    launch(module, "start_peeling", grid_for(n, 256), 256, offsets, targets.dtype.type(n), left, state)
-    grid = module.cooperative_grid("peel", _THREADS)
+    begin = kind(min(first, most))
+    launch(module, "start_peeling", grid_for(n, 256), 256, offsets, targets.dtype.type(n), begin, left, state)
+    grid, end = module.cooperative_grid("peel", _THREADS), kind(most if last is None else min(last, most))
     while True:
         launch(
-            module, "peel", grid, _THREADS, offsets, targets, left, queue, *lists, state, np.int64(CYCLES),
+            module, "peel", grid, _THREADS, offsets, targets, left, queue, *lists, state, end, np.int64(CYCLES),
             together=True,
         )  # fmt: skip
         if int(state[_FINISHED].get()):
-            return {"core": left.astype(cupy.int64, copy=False)}
+            return left
         state[_BARRIER] = 0
 
 
