@@ -163,6 +163,7 @@ def test_a_frame_of_a_result_has_its_table():
     pandas = pytest.importorskip("pandas")
     result = dr.bfs(NAMED, "ada")
     assert pandas.DataFrame(result).to_dict("list") == result.to_pandas().to_dict("list")
+    assert (np.asarray(result) == np.asarray(dr.bfs(NAMED, "ada"))).all()
 
 
 def test_a_frame_of_many_rows_is_told_to_be_slow(monkeypatch):

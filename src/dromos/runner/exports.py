@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import make_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,10 +92,16 @@ def rows(self: Result, dtype: Any = None, copy: bool | None = None) -> Array:
     if count > _MANY_ROWS:
         slowly = f"{count:,} rows are taken one by one, which is slow; result.to_pandas() makes the same table at once"
         warnings.warn(slowly, DromosWarning, stacklevel=2)
-    row = make_dataclass("Row", list(columns))
+    row = _row_class(tuple(columns))
     found = np.empty(count, dtype=object)
     found[:] = list(map(row, *(column.tolist() for column in columns.values())))
     return found
+
+
+@cache
+def _row_class(columns: tuple[str, ...]) -> type[Any]:
+    """One class for all tables of these columns, so that rows of two results compare."""
+    return make_dataclass("Row", columns)
 
 
 def write(self: Result, path: str | os.PathLike[str]) -> None:
