@@ -208,3 +208,29 @@ def through_nodes(graph: BackendGraph, sources: Array, endpoints: bool, many: in
         factor[drawn] = scale.sources
     total: Array = result["centrality"] / factor
     return total
+
+
+def _odd_load(bound: Bound) -> str | None:
+    if bound["weight"] is not None:
+        return "loads by weight are left to NetworkX"
+    cutoff = bound["cutoff"]
+    if cutoff is not None and not (isinstance(cutoff, int) and cutoff > 0):
+        return "the cutoff is not a whole number above 0"
+    if set(map(type, bound["G"])) not in ({int}, {str}, set()):
+        return "NetworkX sorts the nodes, and these may have no order"
+    return None
+
+
+@implements(worth=Worth.ALL_PAIRS, refuse=_odd_load)
+def newman_betweenness_centrality(  # what NetworkX calls load_centrality inside
+    G: BackendGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
+) -> Any:
+    from dromos.networkx_backend.kernels.distances import add_loads
+
+    load, count = np.zeros(len(G)), len(G)
+    add_loads(G.offsets, G.targets, np.arange(count), count if cutoff is None else cutoff, load)
+    if normalized and count > 2:
+        load *= 1.0 / ((count - 1) * (count - 2))
+    if v is None:
+        return G.by_node(load)
+    return float(load[G.index[v]]) if v in G else 0.0

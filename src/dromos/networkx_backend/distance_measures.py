@@ -119,7 +119,7 @@ def global_efficiency(G: BackendGraph) -> float:
 
 @implements(worth=Worth.ALL_PAIRS)
 def local_efficiency(G: BackendGraph) -> float:
-    from dromos.networkx_backend.kernels.greedy import efficiency_of_neighbours
+    from dromos.networkx_backend.kernels.distances import efficiency_of_neighbours
 
     efficiency = np.zeros(len(G))
     efficiency_of_neighbours(G.offsets, G.targets, efficiency)

@@ -19,10 +19,10 @@ FUNCTIONS_BY_MODULE: dict[str, str] = {
     "bipartite": "color is_bipartite sets",
     "centrality": (
         "betweenness_centrality closeness_centrality degree_centrality edge_betweenness_centrality "
-        "harmonic_centrality in_degree_centrality out_degree_centrality"
+        "harmonic_centrality in_degree_centrality newman_betweenness_centrality out_degree_centrality"
     ),
     "cluster": "average_clustering clustering generalized_degree square_clustering transitivity triangles",
-    "coloring": "greedy_color newman_betweenness_centrality",
+    "coloring": "greedy_color",
     "community": "modularity",
     "louvain": "leiden_communities leiden_partitions louvain_communities louvain_partitions",
     "components": (
