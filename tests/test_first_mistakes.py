@@ -53,6 +53,7 @@ MISTAKES = {
     "a number for a device": (lambda: dr.bfs(PLAIN, 0, device=0), "give a name such as 'cpu'"),
     "an unknown path": (lambda: dr.bfs(PLAIN, 0, path="fastest"), "sync-push-dd"),
     "no threads": (lambda: dr.bfs(PLAIN, 0, threads=0), "outside 1..512"),
+    "a number for a checkpoint": (lambda: dr.bfs(PLAIN, 0, checkpoint=5), "the path of a folder"),
     "no size": (lambda: dr.bfs(PLAIN, 0, memory="lots"), "write it like '512M'"),
     "the word of another library": (lambda: dr.pagerank(PLAIN, damping=0.9), "did you mean 'alpha'"),
     "a share above 1": (lambda: dr.pagerank(PLAIN, alpha=1.5), r"in 0\.\.1"),

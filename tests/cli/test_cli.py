@@ -231,3 +231,12 @@ main()
     child.communicate(timeout=60)
     assert child.returncode == (130 if sent == signal.SIGINT else 128 + sent)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_before_mpi_is_started_names_the_rank(dromos: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
+    done = dromos("info", "nowhere.drm")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error on rank 1: nowhere.drm")

@@ -84,7 +84,7 @@ def main() -> None:
         sys.exit(EXIT_BAD_INPUT)
     except DromosError as error:
         _end_other_ranks(error)
-        err.print(f"[bold red]error:[/] {_escaped(error)}", soft_wrap=not err.is_terminal)
+        err.print(f"[bold red]error{_rank()}:[/] {_escaped(error)}", soft_wrap=not err.is_terminal)
         sys.exit(_exit_code(error))
     except MemoryError:
         err.print("[bold red]error:[/] out of memory; `dromos convert --memory` works within a budget", soft_wrap=True)
@@ -98,6 +98,13 @@ def _end_other_ranks(error: DromosError) -> None:
     mpi4py = sys.modules.get("mpi4py.MPI")
     if mpi4py is not None and launched():
         abort(mpi4py.COMM_WORLD, error)
+
+
+def _rank() -> str:
+    """Which rank of an MPI job this is, for an error that came before MPI was started."""
+    from dromos.places.cluster.world import launched, rank_of_job
+
+    return f" on rank {rank_of_job()}" if launched() else ""
 
 
 def _say_interrupted() -> None:

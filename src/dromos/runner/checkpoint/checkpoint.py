@@ -41,6 +41,8 @@ class Checkpoint:
     def __init__(
         self, path: str | os.PathLike[str], every: float, algorithm: str, engine: Engine, run_path: str
     ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise InvalidArgumentError(f"checkpoint={path!r} is not the path of a folder to save the run in")
         if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0:
             raise InvalidArgumentError(f"checkpoint_every={every!r} is not a number of seconds")
         self._algorithm, self._engine, self._run_path, self._every = algorithm, engine, run_path, every
