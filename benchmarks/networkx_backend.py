@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks import record
 
+KEY = ("name",)
 _MEAN_DEGREE = 10
 _OTHERS = ("parallel", "graphblas")
 _REPEATS = 3
@@ -34,6 +35,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "core_number": lambda G, how: nx.core_number(G, **how),
     "triangles": lambda G, how: nx.triangles(G, **how),
     "minimum_spanning_edges": lambda G, how: list(nx.minimum_spanning_edges(G, data=False, **how)),
+    "label_propagation_communities": lambda G, how: list(nx.community.label_propagation_communities(G, **how)),
     "betweenness_centrality, k=8": lambda G, how: nx.betweenness_centrality(G, k=8, seed=1, **how),
 }
 

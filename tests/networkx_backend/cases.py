@@ -169,6 +169,20 @@ def nodelist(nodes: list[Any], draw: random.Random) -> Any:
     return [((), {}), ((), {"weight": None}), ((some,), {}), (([*nodes, "not there"],), {}), (([*nodes, *nodes],), {})]
 
 
+def strategies(nodes: list[Any], draw: random.Random) -> Any:
+    return [((), {}), ((), {"strategy": "DSATUR"})]
+
+
+def seeded(nodes: list[Any], draw: random.Random) -> Any:
+    return [((), {**more, "seed": random.Random(draw.random())}) for more in ({}, {"weight": "weight"})]
+
+
+def some(nodes: list[Any], draw: random.Random) -> Any:
+    """Some nodes, and perhaps one that is not there."""
+    chosen = draw.sample(nodes, len(nodes) // 2)
+    return [((chosen,), {}), (([*chosen, "not there"],), {}), ((nodes,), {})]
+
+
 CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     # shortest paths
     "all_pairs_bellman_ford_path": (ALL, weight),
@@ -265,13 +279,15 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "dfs_successors": (ALL, maybe_source_depth),
     "dfs_tree": (ALL, maybe_source_depth),
     # directed acyclic graphs
+    "dag_longest_path": (ONE_WAY, weight),
     "dag_longest_path_length": (ONE_WAY, weight),
     "has_cycle": (ALL, none),
     "is_directed_acyclic_graph": (ALL, none),
     "topological_generations": (ALL, none),
     "topological_sort": (ALL, none),
     # colors
-    "greedy_color": (ALL, none),
+    "greedy_color": (ALL, strategies),
+    "is_dominating_set": (ALL, some),
     "color": (ALL, none),
     "is_bipartite": (ALL, none),
     "sets": (ALL, none),
@@ -299,6 +315,9 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "is_regular": (ALL, none),
     "is_tree": (ALL, none),
     "isolates": (ALL, none),
+    "asyn_lpa_communities": (ALL, seeded),
+    "fast_label_propagation_communities": (ALL, seeded),
+    "label_propagation_communities": (NO_DIRECTION, none),
     "louvain_communities": (NO_DIRECTION, one_level),
     "louvain_partitions": (NO_DIRECTION, levels),
     "modularity": (ALL, communities),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 from copy import copy
 from functools import partial
 from typing import Any
@@ -62,7 +62,7 @@ def settled(value: Any) -> Any:
         return (type(value).__name__, dict(value.graph), nodes, edges, [list(value.adj[node]) for node in value])
     if hasattr(value, "tocoo"):
         return (value.format, str(value.dtype), value.toarray().tolist())
-    if isinstance(value, Iterator):
+    if isinstance(value, (Iterator, ValuesView)):
         return [settled(one) for one in value]
     if isinstance(value, tuple):
         return tuple(map(settled, value))

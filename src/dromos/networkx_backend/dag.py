@@ -123,3 +123,41 @@ def dag_longest_path_length(G: BackendGraph, weight: Any = "weight", default_wei
     values = G.values(weight, default_weight)
     greatest = longest(G.offsets, G.targets, values.greatest, order).max()
     return plain(np.array([greatest]), values.whole)[0] or 0
+
+
+def _order_given(bound: Bound) -> str | None:
+    return _odd_default(bound) or (None if bound["topo_order"] is None else "a topological order is given")
+
+
+@implements(worth=Worth.ITERATIVE, refuse=_order_given)
+def dag_longest_path(
+    G: BackendGraph, weight: Any = "weight", default_weight: float = 1, topo_order: Any = None
+) -> list[Any]:
+    from dromos.networkx_backend.kernels.orders import longest
+
+    if not len(G):
+        return []
+    order, _ = _order(G)
+    _require_all(G, order)
+    each = G.values(weight, default_weight).greatest
+    length = longest(G.offsets, G.targets, each, order)
+    before, into = G.reversed_rows, G.reversed_values(each)
+    path = [int(order[np.argmax(length[order])])]
+    while True:
+        at = path[-1]
+        arcs = slice(before.offsets[at], before.offsets[at + 1])
+        reached = length[before.targets[arcs]] + into[arcs]
+        if not len(reached) or reached.max() < 0:
+            return G.names(np.array(path[::-1]))
+        path.append(_first_before(G, at, before.targets[arcs][reached == reached.max()]))
+
+
+def _first_before(graph: BackendGraph, node: int, among: Array) -> int:
+    """The one of these predecessors that comes first in NetworkX's graph, which alone knows their order."""
+    if len(among) == 1:
+        return int(among[0])
+    original = None if graph.original is None else graph.original()
+    if original is None:
+        raise NotImplementedError("of several longest paths the order of predecessors decides, which is not kept")
+    names: dict[Any, int] = {graph.nodes[number]: number for number in among.tolist()}
+    return next(names[one] for one in original.pred[graph.nodes[node]] if one in names)

@@ -24,6 +24,8 @@ FUNCTIONS_BY_MODULE: dict[str, str] = {
     "cluster": "average_clustering clustering generalized_degree square_clustering transitivity triangles",
     "coloring": "greedy_color",
     "community": "modularity",
+    "dominating": "is_dominating_set",
+    "label_propagation": ("asyn_lpa_communities fast_label_propagation_communities label_propagation_communities"),
     "louvain": "leiden_communities leiden_partitions louvain_communities louvain_partitions",
     "components": (
         "attracting_components connected_components is_attracting_component is_connected is_strongly_connected "
@@ -32,7 +34,10 @@ FUNCTIONS_BY_MODULE: dict[str, str] = {
         "weakly_connected_components"
     ),
     "cores": "core_number k_core k_corona k_crust k_shell k_truss onion_layers",
-    "dag": "dag_longest_path_length has_cycle is_directed_acyclic_graph topological_generations topological_sort",
+    "dag": (
+        "dag_longest_path dag_longest_path_length has_cycle is_directed_acyclic_graph topological_generations "
+        "topological_sort"
+    ),
     "distance_measures": (
         "barycenter center diameter eccentricity global_efficiency local_efficiency periphery radius wiener_index"
     ),

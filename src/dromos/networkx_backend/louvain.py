@@ -18,7 +18,7 @@ from dromos.dtypes import Array
 from dromos.networkx_backend.graph import BackendGraph
 from dromos.networkx_backend.registry import Bound, Worth, implements
 
-__all__: list[str] = []
+__all__ = ["sets_of_labels"]
 
 Partition = list[set[Any]]
 
@@ -100,14 +100,14 @@ def _partitions(
 ) -> Iterator[Partition]:
     label = np.arange(len(graph))
     if not len(level.targets):
-        yield _sets(graph, label)
+        yield sets_of_labels(graph, label)
         return
     found = level.modularity(label, resolution, m)
     inner, _ = _one_level(level, m, resolution, seed)
     improved = True
     while improved:
         label = inner[label]
-        yield _sets(graph, label)
+        yield sets_of_labels(graph, label)
         before, found = found, level.modularity(inner, resolution, m)
         if found - before <= threshold:
             return
@@ -129,7 +129,8 @@ def _one_level(level: _Level, m: float, resolution: float, seed: Any) -> tuple[A
     return np.unique(community, return_inverse=True)[1], bool(improved)
 
 
-def _sets(graph: BackendGraph, label: Array) -> Partition:
+def sets_of_labels(graph: BackendGraph, label: Array) -> Partition:
+    """The nodes of each label, in the order of labels."""
     order = np.argsort(label, kind="stable")
     cuts = np.flatnonzero(np.diff(label[order])) + 1
     return [set(graph.names(part)) for part in np.split(order, cuts)] if len(label) else []
@@ -168,7 +169,7 @@ def leiden_partitions(
         level.sources[once], level.targets[once], level.weights[once], num_vertices=len(G), directed=False
     )
     found = leiden(graph, resolution=resolution, seed=seed.randrange(2**31))
-    return iter([_sets(G, column) for column in found.hierarchy.T])
+    return iter([sets_of_labels(G, column) for column in found.hierarchy.T])
 
 
 @implements(worth=Worth.ITERATIVE, refuse=_directed)

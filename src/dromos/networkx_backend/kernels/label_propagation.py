@@ -1,0 +1,160 @@
+"""Labels that spread to neighbours, drawn as Python's ``random`` draws."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.jit import kernel
+
+__all__ = ["settle_by_color", "settle_by_queue", "settle_in_rounds"]
+
+_WORDS = 624  # of the Mersenne Twister's state, after which the position stands
+
+
+@kernel
+def _next_word(state):
+    """32 random bits."""
+    at = state[_WORDS]
+    if at >= _WORDS:
+        for i in range(_WORDS):
+            y = (state[i] & 0x80000000) | (state[(i + 1) % _WORDS] & 0x7FFFFFFF)
+            state[i] = state[(i + 397) % _WORDS] ^ (y >> 1) ^ (0x9908B0DF if y & 1 else 0)
+        at = 0
+    y = state[at]
+    state[_WORDS] = at + 1
+    y ^= y >> 11
+    y ^= (y << 7) & 0x9D2C5680
+    y ^= (y << 15) & 0xEFC60000
+    return y ^ (y >> 18)
+
+
+@kernel
+def _below(state, n):
+    """As ``random.randrange(n)``."""
+    bits = 0
+    while n >> bits:
+        bits += 1
+    found = _next_word(state) >> (32 - bits)
+    while found >= n:
+        found = _next_word(state) >> (32 - bits)
+    return found
+
+
+@kernel
+def _shuffle(state, order):
+    """As ``random.shuffle``."""
+    for i in range(len(order) - 1, 0, -1):
+        j = _below(state, i + 1)
+        order[i], order[j] = order[j], order[i]
+
+
+@kernel
+def _count(offsets, targets, weights, node, label, weight_of, seen):
+    """Add up the weights of the labels around ``node``; how many labels, which ``seen`` gets as they are met."""
+    found = 0
+    for arc in range(offsets[node], offsets[node + 1]):
+        one = label[targets[arc]]
+        if np.isnan(weight_of[one]):
+            weight_of[one] = 0.0
+            seen[found] = one
+            found += 1
+        weight_of[one] += weights[arc]
+    return found
+
+
+@kernel
+def _heaviest(weight_of, seen, found):
+    """Move the heaviest labels to the front of ``seen``, in the order met; how many. ``weight_of`` is NaN again."""
+    most = -np.inf
+    for i in range(found):
+        most = max(most, weight_of[seen[i]])
+    kept = 0
+    for i in range(found):
+        one = seen[i]
+        if weight_of[one] == most:
+            seen[kept] = one
+            kept += 1
+        weight_of[one] = np.nan
+    return kept
+
+
+@kernel
+def settle_by_color(offsets, targets, order, label):
+    """Each node of ``order`` takes the label most frequent around it, until all have one; of several the greatest.
+
+    A node whose own label is among these keeps it.
+    """
+    weights = np.ones(len(targets))
+    weight_of, seen = np.full(len(label), np.nan), np.empty(len(label), np.int64)
+    while True:
+        settled = True
+        for node in range(len(label)):
+            kept = _heaviest(weight_of, seen, _count(offsets, targets, weights, node, label, weight_of, seen))
+            here = kept == 0
+            for i in range(kept):
+                here |= seen[i] == label[node]
+            if not here:
+                settled = False
+                break
+        if settled:
+            return
+        for node in order:
+            kept = _heaviest(weight_of, seen, _count(offsets, targets, weights, node, label, weight_of, seen))
+            greatest = -1
+            for i in range(kept):
+                if seen[i] == label[node]:
+                    greatest = label[node]
+                    break
+                greatest = max(greatest, seen[i])
+            if kept:
+                label[node] = greatest
+
+
+@kernel
+def settle_in_rounds(offsets, targets, weights, state, label):
+    """Rounds over all nodes in random order, each taking one of the heaviest labels around it, until none changes."""
+    weight_of, seen = np.full(len(label), np.nan), np.empty(len(label), np.int64)
+    order = np.empty(len(label), np.int64)
+    changed = True
+    while changed:
+        changed = False
+        order[:] = np.arange(len(label))
+        _shuffle(state, order)
+        for node in order:
+            if offsets[node] == offsets[node + 1]:
+                continue
+            kept = _heaviest(weight_of, seen, _count(offsets, targets, weights, node, label, weight_of, seen))
+            here = False
+            for i in range(kept):
+                here |= seen[i] == label[node]
+            if not here:
+                label[node] = seen[_below(state, kept)]
+                changed = True
+
+
+@kernel
+def settle_by_queue(offsets, targets, weights, state, label):
+    """Nodes in random order take one of the heaviest labels around them; who changes calls its neighbours again."""
+    n = len(label)
+    weight_of, seen = np.full(n, np.nan), np.empty(n, np.int64)
+    queue, waits = np.arange(n), np.ones(n, np.bool_)
+    _shuffle(state, queue)
+    first, waiting = 0, n
+    while waiting > 0:
+        node = queue[first]
+        first, waiting = (first + 1) % n, waiting - 1
+        waits[node] = False
+        if offsets[node] == offsets[node + 1]:
+            continue
+        kept = _heaviest(weight_of, seen, _count(offsets, targets, weights, node, label, weight_of, seen))
+        chosen = seen[_below(state, kept)]
+        if label[node] == chosen:
+            continue
+        label[node] = chosen
+        for arc in range(offsets[node], offsets[node + 1]):
+            other = targets[arc]
+            if label[other] != chosen and not waits[other]:
+                queue[(first + waiting) % n] = other
+                waiting += 1
+                waits[other] = True
