@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -213,6 +215,39 @@ class TestNetworkX:
     def test_another_attribute(self) -> None:
         assert Graph.from_networkx(nx.Graph([(0, 1, {"km": 2.5})]), weight="km").weights.tolist() == [2.5, 2.5]
 
+    @given(networkx_graphs(), st.data())
+    def test_node_attributes_there_and_back(self, graph: nx.Graph, data: st.DataObject) -> None:
+        values = st.one_of(st.integers(), st.floats(allow_nan=False), st.booleans(), st.text(), st.just(("x", [1])))
+        one_kind = data.draw(st.sampled_from([values, st.integers(0, 9), st.booleans(), st.floats(0, 1)]))
+        for node in graph:
+            graph.nodes[node].update(data.draw(st.dictionaries(st.sampled_from(["a", "b"]), one_kind)))
+            graph.nodes[node]["all"] = data.draw(one_kind)
+        g = Graph.from_networkx(graph)
+        for there in (g.to_networkx(), g.transpose.to_networkx(), pickle.loads(pickle.dumps(g)).to_networkx()):
+            assert _typed(there) == _typed(graph)
+        if len(graph):
+            kept = data.draw(st.lists(st.sampled_from(list(graph)), min_size=1, unique=True))
+            assert _typed(g.subgraph(kept).to_networkx()) == _typed(graph.subgraph(kept))
+            moved = g.relabel_by_degree(named=True).graph
+            assert _typed(moved.to_networkx()) == _typed(graph)
+
+    def test_node_attributes_are_those_of_the_moment(self) -> None:
+        graph = nx.path_graph(3)
+        nx.set_node_attributes(graph, 1, "age")
+        g = Graph.from_networkx(graph)
+        graph.nodes[0]["age"] = 99
+        assert g.vertex_data["age"].tolist() == [1, 1, 1]
+        assert g.vertex_data["age"].dtype == np.int64
+        with pytest.raises(ValueError, match="read-only"):
+            g.vertex_data["age"][0] = 5
+
+    def test_views_of_graphs(self) -> None:
+        graph = nx.karate_club_graph().subgraph([3, 0, 33])
+        g = Graph.from_networkx(graph, weight=None)
+        assert dict(zip(g.labels.to_numpy().tolist(), g.vertex_data["club"], strict=True)) == dict(
+            graph.nodes(data="club")
+        )
+
     def test_not_a_graph(self) -> None:
         with pytest.raises(GraphDataError, match="expected a NetworkX graph, not dict"):
             Graph.from_networkx({})
@@ -220,6 +255,48 @@ class TestNetworkX:
     def test_weights_that_are_text(self) -> None:
         with pytest.raises(GraphDataError, match="not numbers"):
             Graph.from_networkx(nx.Graph([(0, 1, {"weight": "far"})]))
+
+
+def _typed(graph: nx.Graph) -> dict:
+    """The attributes of the nodes with their types: 1, 1.0 and True are equal to Python."""
+    return {node: {name: (type(value), value) for name, value in held.items()} for node, held in graph.nodes(data=True)}
+
+
+class TestVertexData:
+    def test_columns_given(self) -> None:
+        g = Graph.from_edges([0, 1], [1, 2], [0.5, 1.5], directed=False)
+        ages = np.array([3, 4, 5], np.int8)
+        h = g.with_vertex_data({"age": ages, "name": ["x", None, "z"]})
+        ages[0] = 9
+        assert h == g
+        assert h.vertex_data["age"].tolist() == [3, 4, 5]
+        assert h.vertex_data["age"].dtype == np.int8
+        assert h.with_weights(None).vertex_data["name"].tolist() == ["x", None, "z"]
+        assert list({**h.vertex_data, "new": ages}) == ["age", "name", "new"]
+        assert repr(h.with_vertex_data(None).vertex_data) == "<vertex data: none>"
+        assert len(g.vertex_data) == 0
+        assert h.vertex_data.get("colour") is None
+        with pytest.raises(KeyError, match="no data 'colour'; they have age, name"):
+            h.vertex_data["colour"]
+
+    def test_of_directed_graphs_made_undirected(self) -> None:
+        g = Graph.from_edges([0, 1], [1, 2]).with_vertex_data({"age": [1, 2, 3]})
+        assert g.symmetrized().vertex_data["age"].tolist() == [1, 2, 3]
+        assert g.egonet(1).vertex_data["age"].tolist() == [2, 3]
+
+    @pytest.mark.parametrize("column", [[1, 2], np.arange(4), []])
+    def test_wrong_lengths(self, column: object) -> None:
+        with pytest.raises(GraphDataError, match=r"'age' has \d values for 3 vertices"):
+            Graph.from_edges([0, 1], [1, 2]).with_vertex_data({"age": column})
+
+    def test_what_is_no_columns_is_refused(self) -> None:
+        with pytest.raises(GraphDataError, match="int is no vertex data; give columns by name"):
+            Graph.from_edges([0], [1]).with_vertex_data(5)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("column", [5, np.array(5), "red"])
+    def test_no_column(self, column: object) -> None:
+        with pytest.raises(GraphDataError, match="'age' is not a column"):
+            Graph.from_edges([0, 1], [1, 2]).with_vertex_data({"age": column})
 
 
 def _edges(graph: nx.Graph) -> list:
@@ -333,7 +410,13 @@ class TestIgraph:
         assert graph.labels.to_numpy().tolist() == ["dam", "mill", "town"]
         assert graph.to_arrow().to_pylist()[0] == {"src": "dam", "dst": "mill", "weight": 5}
         assert Graph.from_igraph(other).weights is None
-        assert Graph.from_igraph(other, labels=None).labels is None
+        other.vs["height"] = [12, None, 25]
+        assert {name: column.tolist() for name, column in Graph.from_igraph(other).vertex_data.items()} == {
+            "height": [12, None, 25]
+        }
+        unnamed = Graph.from_igraph(other, labels=None)
+        assert unnamed.labels is None
+        assert unnamed.vertex_data["name"].tolist() == ["dam", "mill", "town"]
 
     def test_what_cannot_be_kept_is_refused(self) -> None:
         other = self.igraph.Graph.TupleList([("dam", "mill")])

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from dromos import Graph, Labels
 from dromos.errors import GraphDataError, UnknownVertexError
-from dromos.graph import label_arrays, labels
-from dromos.graph.labels import as_label_array, factorize
+from dromos.graph import factorizing, label_arrays, labels
+from dromos.graph.factorizing import factorize
+from dromos.graph.labels import as_label_array
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=5)  # surrogates, NUL and the empty string included
 MANY = label_arrays.MANY
@@ -29,9 +30,11 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     if request.param == "python":
         monkeypatch.setattr(label_arrays, "pyarrow_or_none", lambda: None)
         monkeypatch.setattr(labels, "pyarrow_or_none", lambda: None)
+        monkeypatch.setattr(factorizing, "pyarrow_or_none", lambda: None)
     else:
         monkeypatch.setattr(label_arrays, "MANY", 1)
         monkeypatch.setattr(labels, "MANY", 1)
+        monkeypatch.setattr(factorizing, "MANY", 1)
     return str(request.param)
 
 

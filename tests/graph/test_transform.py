@@ -92,6 +92,11 @@ def test_subgraph_by_mask_keeps_labels():
     assert g.subgraph(np.array([True, False, True])).labels.to_numpy().tolist() == ["a", "c"]
     assert g.subgraph(["c", "a"]).labels.to_numpy().tolist() == ["c", "a"]
     assert g.subgraph(np.array(["c", "a"])).num_edges == 1
+
+
+def test_subgraph_by_labels_that_end_in_zero_characters():
+    g = Graph.from_edges(["", "a"], ["\0", "a\0"])
+    assert g.subgraph(["a\0", "\0"]).labels.to_numpy().tolist() == ["a\0", "\0"]
     with pytest.raises(UnknownVertexError, match="no vertex is labelled"):
         g.subgraph([2, 0])
     assert g.neighbors("a").tolist() == [1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dromos.errors import GraphDataError
+from dromos.graph.vertex_data import VertexData, column_of
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -21,7 +23,8 @@ def from_igraph(
     """A graph from an igraph graph; vertices keep their numbers.
 
     The edge attribute ``weight`` and the vertex attribute ``labels`` are taken where the graph has them; None leaves
-    them out. Labels are strings or whole numbers, each once. Other attributes are not kept.
+    them out. Labels are strings or whole numbers, each once. The other vertex attributes become
+    :attr:`Graph.vertex_data`; other edge attributes are not kept.
 
     >>> import igraph
     >>> from dromos import Graph
@@ -38,9 +41,12 @@ def from_igraph(
         raise GraphDataError(
             f"the vertex attribute {labels!r} holds strings and numbers; labels are all of one kind, or labels=None"
         )
-    return cls.from_edges(
+    result = cls.from_edges(
         ends[:, 0], ends[:, 1], weights, num_vertices=graph.vcount(), directed=graph.is_directed(), labels=names
     )
+    others = [name for name in graph.vs.attribute_names() if names is None or name != labels]
+    result._vertex_data = VertexData({name: partial(column_of, graph.vs[name], graph.vcount()) for name in others})
+    return result
 
 
 def _attribute(sequence: Any, wanted: str | None, usual: str, of: str) -> Sequence[Any] | None:

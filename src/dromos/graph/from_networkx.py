@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import chain, compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +13,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError
+from dromos.graph.vertex_data import VertexData, column_of
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -23,7 +26,8 @@ def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weig
 
     Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
     The edge attribute ``weight`` is taken where every edge has it; where some have it and some do not, that is an error
-    (``weight=None`` leaves weights out). Keys of a multigraph and other attributes are not kept.
+    (``weight=None`` leaves weights out). Node attributes become :attr:`Graph.vertex_data`. Keys of a multigraph and
+    other edge attributes are not kept.
 
     >>> import networkx as nx
     >>> from dromos import Graph
@@ -48,10 +52,33 @@ def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weig
         raise GraphDataError(
             f"only {edges - missing} of {edges} edges have the attribute {weight!r}; set it on all, or weight=None"
         )
-    return cls.from_edges(
+    result = cls.from_edges(
         src, dst, None if missing else weights,
         num_vertices=len(nodes), directed=graph.is_directed(), labels=None if plain else nodes,
     )  # fmt: skip
+    result._vertex_data = _node_attributes(graph, nodes if plain else range(len(nodes)))
+    return result
+
+
+def _node_attributes(graph: Any, ids: Sequence[int]) -> VertexData:
+    """The attributes of the nodes, whose ids are given in their order; the arrays are made when they are looked at."""
+    rows = list(graph.nodes.values())
+    if not any(rows):
+        return VertexData()
+    if len(set(map(len, rows))) == 1:  # most often all nodes have the same attributes, which spares a loop in Python
+        with suppress(KeyError):
+            held = {name: list(map(itemgetter(name), rows)) for name in rows[0]}
+            numbers = np.array(ids)
+            return VertexData({name: partial(column_of, values, len(rows), numbers) for name, values in held.items()})
+    columns: dict[str, tuple[list[int], list[Any]]] = {}
+    for at, row in zip(ids, rows, strict=True):
+        for name, value in row.items():
+            holders, values = columns.setdefault(name, ([], []))
+            holders.append(at)
+            values.append(value)
+    return VertexData(
+        {name: partial(column_of, values, len(rows), np.array(at)) for name, (at, values) in columns.items()}
+    )
 
 
 class _Edges(NamedTuple):

@@ -1,4 +1,4 @@
-"""Compiled kernels that copy rows in another order, piece by piece, for a device that renames them."""
+"""Compiled kernels that copy rows in another order: pieces for a device that renames them, or a few renamed rows."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -53,3 +53,19 @@ def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values,
         for k in range(stop - at):
             staged[place + k] = values[source + k]
         at = stop
+
+
+@lean_kernel
+def rename_rows(
+    thread, threads, vertices, old_ids, new_ids, given_offsets, offsets, given_targets, targets, given_words, words
+):
+    """The rows of ``vertices`` to their places, with new ids; ``words`` are their weights, or empty."""
+    for i in range(thread, vertices.size, threads):
+        v = vertices[i]
+        source, place = given_offsets[old_ids[v]], offsets[v]
+        count = offsets[v + 1] - place
+        for k in range(count):
+            targets[place + k] = new_ids[given_targets[source + k]]
+        if words.size:
+            for k in range(count):
+                words[place + k] = given_words[source + k]

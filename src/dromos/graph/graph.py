@@ -12,14 +12,17 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
 from dromos.graph import build, interop, making, pictures, summary, transform
+from dromos.graph import from_igraph as igraph_graphs
+from dromos.graph import from_networkx as networkx_graphs
+from dromos.graph import slices as slicing
+from dromos.graph import vertex_data as vertex_columns
 from dromos.graph.checks import check_rows
 from dromos.graph.columns import weight_column
-from dromos.graph.from_igraph import from_igraph
-from dromos.graph.from_networkx import from_networkx
 from dromos.graph.hints import missing_attribute
 from dromos.graph.labels import Labels
 from dromos.graph.records import Edges, Flags
-from dromos.graph.slices import GraphSlice, degree_subset, slice_of, slices
+from dromos.graph.slices import GraphSlice
+from dromos.graph.vertex_data import VertexData
 
 __all__ = ["Edges", "Flags", "Graph"]
 
@@ -40,7 +43,7 @@ class Graph:
     """
 
     __slots__ = ("__weakref__", "_check", "_derived", "_flags", "_in_degree", "_labels", "_offsets", "_out_degree",
-                 "_shared", "_targets", "_transpose", "_weights", "source_file")  # fmt: skip
+                 "_shared", "_targets", "_transpose", "_vertex_data", "_weights", "source_file")  # fmt: skip
 
     on_disk = False
     """Whether the arcs stay in a file, and come in pages: see :func:`dromos.open`."""
@@ -56,6 +59,7 @@ class Graph:
     _check: Callable[[], None] | None
     _derived: dict[str, Graph]
     _shared: bool
+    _vertex_data: VertexData
     source_file: str | None
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -73,6 +77,7 @@ class Graph:
         transpose: Graph | None = None,
         source_file: str | None = None,
         check: Callable[[], None] | None = None,
+        vertex_data: VertexData | None = None,
     ) -> Graph:
         """Wrap arrays; for Dromos's own modules.
 
@@ -89,6 +94,7 @@ class Graph:
         self._out_degree = self._in_degree = None
         self._check, self._shared = check, False
         self._derived = {}
+        self._vertex_data = VertexData() if vertex_data is None else vertex_data
         self.source_file = source_file
         return self
 
@@ -97,8 +103,8 @@ class Graph:
     from_edges = classmethod(making.from_edges)
     from_csr = classmethod(making.from_csr)
     from_scipy = classmethod(interop.from_scipy)
-    from_networkx = classmethod(from_networkx)
-    from_igraph = classmethod(from_igraph)
+    from_networkx = classmethod(networkx_graphs.from_networkx)
+    from_igraph = classmethod(igraph_graphs.from_igraph)
     from_arrow = classmethod(interop.from_arrow)
     from_pandas = classmethod(interop.from_pandas)
     from_polars = classmethod(interop.from_polars)
@@ -156,6 +162,20 @@ class Graph:
     def labels(self) -> Labels | None:
         """The names of the vertices, or ``None`` where the ids are the names."""
         return self._labels
+
+    @property
+    def vertex_data(self) -> VertexData:
+        """What else is known of the vertices: read-only columns by name, one value per vertex in the order of the ids.
+
+        :meth:`from_networkx` and :meth:`from_igraph` bring node attributes, :meth:`with_vertex_data` sets them, and
+        :meth:`to_networkx` gives them back. Subgraphs and relabelled graphs keep their rows; files do not hold them.
+
+        >>> import networkx as nx
+        >>> g = Graph.from_networkx(nx.karate_club_graph())
+        >>> g.vertex_data["club"][[0, 33]].tolist()
+        ['Mr. Hi', 'Officer']
+        """
+        return self._vertex_data
 
     @property
     def directed(self) -> bool:
@@ -286,18 +306,27 @@ class Graph:
         """
         yield self.slice(0, self.num_vertices)
 
+    def with_rows_of(self, vertices: Array) -> Graph:
+        """A graph with the same vertices in whose memory the out-rows of ``vertices`` (ids) are: this one.
+
+        >>> Graph.from_edges([0, 1], [1, 2]).with_rows_of(np.array([1])).num_arcs
+        2
+        """
+        return self
+
     def reverse(self) -> Graph:
         """The graph with every edge turned round (itself, where it is undirected)."""
         return self.transpose
 
-    slices = slices
-    slice = slice_of
-    degree_subset = degree_subset
+    slices = slicing.slices
+    slice = slicing.slice_of
+    degree_subset = slicing.degree_subset
     symmetrized = transform.symmetrized
     subgraph = transform.subgraph
     relabel_by_degree = transform.relabel_by_degree
     egonet = transform.egonet
     cross_edges = transform.cross_edges
+    with_vertex_data = vertex_columns.with_vertex_data
     plot = pictures.plot
     plot_degrees = pictures.plot_degrees
 
@@ -317,8 +346,9 @@ class Graph:
         if values is not None:
             values = making.own(values, weights)
         graph = Graph._make(
-            self.offsets, self.targets, values, labels=self._labels, flags=replace(self._flags, symmetric=None)
-        )
+            self.offsets, self.targets, values,
+            labels=self._labels, flags=replace(self._flags, symmetric=None), vertex_data=self._vertex_data,
+        )  # fmt: skip
         graph._shared = self._shared
         if values is None:
             graph._flags = self._flags
@@ -333,7 +363,7 @@ class Graph:
         write(self, path, **options)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both graphs have the same vertices, labels, rows and weights in the same order."""
+        """Whether both graphs have the same vertices, labels, rows and weights in the same order; vertex data aside."""
         if not isinstance(other, Graph):
             return NotImplemented
         return (
@@ -356,7 +386,7 @@ class Graph:
         return summary.html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._offsets, self._targets, self._weights, self._labels, self._flags)
+        parts = (self._offsets, self._targets, self._weights, self._labels, self._flags, self._vertex_data)
         return _unpickle, parts
 
     # ---- inner -------------------------------------------------------------------------------------------------
@@ -404,10 +434,13 @@ class Graph:
         transpose._transpose = self
 
 
-def _unpickle(offsets: Array, targets: Array, weights: Array | None, labels: Labels | None, flags: Flags) -> Graph:
+def _unpickle(
+    offsets: Array, targets: Array, weights: Array | None, labels: Labels | None, flags: Flags, data: VertexData
+) -> Graph:
     return Graph._make(
-        offsets, targets, weights, labels=labels, flags=flags, check=lambda: check_rows(offsets, targets, weights)
-    )
+        offsets, targets, weights,
+        labels=labels, flags=flags, vertex_data=data, check=lambda: check_rows(offsets, targets, weights),
+    )  # fmt: skip
 
 
 def _read_only(array: Array) -> Array:

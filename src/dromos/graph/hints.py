@@ -35,7 +35,8 @@ _ELSEWHERE: Final = {
     "is_weighted": "weights",
     "n": "num_vertices",
     "neighbours": "neighbors(vertex)",
-    "nodes": "num_vertices, labels",
+    "node_attributes": "vertex_data",
+    "nodes": "num_vertices, labels, vertex_data",
     "num_nodes": "num_vertices",
     "number_of_edges": "num_edges",
     "number_of_nodes": "num_vertices",
@@ -49,6 +50,7 @@ _ELSEWHERE: Final = {
     "to_directed": "edges(arcs=True)",
     "to_undirected": "symmetrized()",
     "vcount": "num_vertices",
+    "vs": "vertex_data, labels",
     "vertices": "num_vertices, labels",
     "weight": "weights",
 }

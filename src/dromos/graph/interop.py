@@ -63,7 +63,7 @@ def to_scipy(self: Graph) -> Any:
 def to_networkx(self: Graph) -> Any:
     """The graph as a NetworkX graph, with labels as nodes and weights as the attribute ``weight``.
 
-    Parallel edges give a multigraph.
+    Parallel edges give a multigraph. :attr:`Graph.vertex_data` becomes node attributes, where a value is not None.
 
     >>> from dromos import Graph
     >>> list(Graph.from_edges(["ada"], ["bob"], [2]).to_networkx().edges(data="weight"))
@@ -77,6 +77,10 @@ def to_networkx(self: Graph) -> Any:
     result = kinds[self.directed, self.has_parallel_edges]()
     names = (np.arange(self.num_vertices) if self.labels is None else self.labels.to_numpy()).tolist()
     result.add_nodes_from(names)
+    for name, column in self.vertex_data.items():
+        for node, value in zip(names, column.tolist(), strict=True):
+            if value is not None:
+                result.nodes[node][name] = value
     edges = self.edges()
     ends = [[names[i] for i in column.tolist()] for column in (edges.src, edges.dst)]
     if edges.weight is None:

@@ -13,9 +13,10 @@ from dromos.graph import build
 from dromos.graph.build import MergeRule
 from dromos.graph.checks import is_shared
 from dromos.graph.columns import id_column, vertex_count, weight_column
+from dromos.graph.factorizing import factorize
 from dromos.graph.hints import with_known_keywords
 from dromos.graph.label_arrays import is_arrow_text
-from dromos.graph.labels import Labels, factorize
+from dromos.graph.labels import Labels
 from dromos.graph.records import Flags
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from dromos.parallel import run_team
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
+    from dromos.graph.slices import GraphSlice
 
 __all__ = ["Relabelled"]
 
@@ -52,7 +53,7 @@ def transposed(graph: Graph) -> Graph:
         parallel_edges=known.parallel_edges,
         self_loops=known.self_loops,
     )
-    return type(graph)._make(offsets, targets, weights, labels=graph.labels, flags=flags)
+    return type(graph)._make(offsets, targets, weights, labels=graph.labels, flags=flags, vertex_data=graph.vertex_data)
 
 
 def same_rows(a: Graph, b: Graph) -> bool:
@@ -119,7 +120,7 @@ def symmetrized(graph: Graph, *, dedupe: bool = True, merge_weights: MergeRule =
     result = type(graph).from_edges(
         *graph.edges(), num_vertices=graph.num_vertices, symmetrize=True, dedupe=dedupe, merge_weights=merge_weights
     )
-    result._labels = graph.labels
+    result._labels, result._vertex_data = graph.labels, graph.vertex_data
     return result
 
 
@@ -134,13 +135,15 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     """
     if isinstance(vertices, str | bytes):
         raise InvalidArgumentError(f"vertices={vertices!r} is not a list of vertices; write [{vertices!r}] for one")
-    chosen = np.asarray(vertices if isinstance(vertices, np.ndarray) else list(vertices))
+    listed = vertices if isinstance(vertices, np.ndarray) else list(vertices)
+    # To look at only: an array of strings loses the zero characters at their ends, so labels are looked up in the list.
+    chosen = np.asarray(listed)
     if chosen.dtype == bool and chosen.shape == (graph.num_vertices,):
         chosen = np.flatnonzero(chosen)
     elif chosen.size == 0:
         chosen = np.empty(0, dtype=np.int64)
     elif graph.labels is not None and chosen.ndim == 1 and chosen.dtype != bool:
-        chosen = np.asarray(graph.labels.ids_of(chosen), dtype=np.int64)
+        chosen = np.asarray(graph.labels.ids_of(listed), dtype=np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         raise InvalidArgumentError(f"vertices must be whole numbers in one dimension, not {chosen.dtype}")
     outside = (chosen < 0) | (chosen >= graph.num_vertices)
@@ -151,7 +154,9 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     if np.count_nonzero(new_ids >= 0) < len(chosen):
         raise InvalidArgumentError("a vertex is given twice; a subgraph holds each once")
     names = Labels.from_values(chosen if graph.labels is None else graph.labels.values_of(chosen))
-    return _induced(graph, chosen, new_ids, names)
+    result = _induced(graph.with_rows_of(chosen), chosen, new_ids, names)
+    result._vertex_data = graph.vertex_data.of_vertices(chosen)
+    return result
 
 
 def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) -> Graph:
@@ -220,7 +225,9 @@ def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = Fa
     names = Labels.from_values(old_ids) if named else None
     if graph.labels is not None:
         names = Labels.from_values(graph.labels.values_of(old_ids))
-    return Relabelled(_permuted(graph, old_ids, new_ids, names), new_ids, old_ids)
+    result = _permuted(graph, old_ids, new_ids, names)
+    result._vertex_data = graph.vertex_data.of_vertices(old_ids)
+    return Relabelled(result, new_ids, old_ids)
 
 
 def _permuted(
@@ -277,10 +284,11 @@ def egonet(graph: Graph, vertex: Any, radius: int = 1) -> Graph:
     seen[start] = True
     frontier = np.array([start])  # a plain search by levels, since an egonet is small
     for _ in range(radius):
-        degrees = graph.out_degree[frontier]
-        shifts = graph.offsets[frontier] - np.cumsum(degrees) + degrees
+        near = graph.with_rows_of(frontier)
+        degrees = near.out_degree[frontier]
+        shifts = near.offsets[frontier] - np.cumsum(degrees) + degrees
         reached = np.zeros_like(seen)
-        reached[graph.targets[np.arange(degrees.sum()) + np.repeat(shifts, degrees)]] = True
+        reached[near.targets[np.arange(degrees.sum()) + np.repeat(shifts, degrees)]] = True
         frontier = np.flatnonzero(reached & ~seen)
         if frontier.size == 0:
             break
@@ -300,7 +308,19 @@ def cross_edges(graph: Graph, part: Array | Sequence[int]) -> Edges:
         raise GraphDataError(
             f"part has the shape {part.shape}; expected one for each of {graph.num_vertices:,} vertices"
         )
-    edges = graph.edges()
-    crossing = part[edges.src] != part[edges.dst]
-    weight = None if edges.weight is None else edges.weight[crossing]
-    return type(edges)(edges.src[crossing], edges.dst[crossing], weight)
+    found = [_crossing(piece, part, graph) for piece in graph.arc_slices()]
+    if not found:  # a graph on disk without arcs
+        nothing = np.empty(0, dtype=graph.targets.dtype)
+        return Edges(nothing, nothing, None)
+    src, dst = (np.concatenate([edges[column] for edges in found]) for column in (0, 1))
+    weights = [edges.weight for edges in found if edges.weight is not None]
+    return Edges(src, dst, np.concatenate(weights) if weights else None)
+
+
+def _crossing(piece: GraphSlice, part: Array, graph: Graph) -> Edges:
+    """Those of a slice; each undirected edge once."""
+    src, dst = piece.sources.astype(graph.targets.dtype, copy=False), piece.targets
+    crossing = part[src] != part[dst]
+    if not graph.directed:
+        crossing &= src <= dst
+    return Edges(src[crossing], dst[crossing], None if piece.weights is None else piece.weights[crossing])

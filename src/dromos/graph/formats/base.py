@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dromos.dtypes import Array
+from dromos.errors import FormatError, UnknownVertexError
 from dromos.graph.labels import Labels
 
 if TYPE_CHECKING:
@@ -63,6 +64,18 @@ class EdgeSource:
     edge_file: Path | None = None
     """The file that the edges are in, where a graph has several."""
     notes: dict[str, Any] = field(default_factory=dict)
+
+    def vertices_named(self, labels: Labels, names: Array) -> Array:
+        """The vertices that edges name; a name that is not listed is an error, with its line where that is known."""
+        try:
+            return labels.ids_of(names)
+        except UnknownVertexError as error:
+            known = set(labels.to_numpy().tolist())
+            name = next(name for name in names.tolist() if name not in known)
+            line = None if self.find_line is None else self.find_line(name)
+            raise FormatError(
+                f"an edge names the vertex {name!r}, which is not listed", path=self.edge_file, line=line
+            ) from error
 
 
 @dataclass(frozen=True)

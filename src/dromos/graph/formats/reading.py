@@ -16,15 +16,15 @@ from dromos.errors import (
     GraphDataError,
     InvalidArgumentError,
     ResourceError,
-    UnknownVertexError,
 )
+from dromos.file_names import file_name
 from dromos.graph.build import MergeRule
+from dromos.graph.factorizing import factorize
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.both_directions import Reverses, one_direction, tell_merged
 from dromos.graph.formats.files import file_errors
 from dromos.graph.formats.registry import format_of
 from dromos.graph.graph import Graph
-from dromos.graph.labels import Labels, factorize
 
 __all__ = ["open_edges", "read"]
 
@@ -64,7 +64,7 @@ def read(
     >>> dr.read(file)
     <Graph: 3 vertices, 2 edges, directed, int labels>
     """
-    path = Path(path)
+    path = file_name(path, "graph.txt")
     chosen = format_of(path, format)
     build: dict[str, Any] = {
         "symmetrize": symmetrize,
@@ -97,11 +97,12 @@ def read(
 
 def open_edges(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> EdgeSource:
     """The edges of a file, block by block, in bounded memory."""
+    path = file_name(path, "graph.txt")
     chosen = format_of(path, format)
     if chosen.stream is None:
         raise InvalidArgumentError(f"{chosen.title} files hold a whole graph, not a list of edges to stream")
     try:
-        return chosen.stream(Path(path), **options)
+        return chosen.stream(path, **options)
     except TypeError as error:
         raise _option_error(error, chosen.name, options) from None
 
@@ -141,7 +142,7 @@ def _collected(
         build = {**build, "symmetrize": False}
     labels = source.labels
     if labels is not None:
-        src, dst = _ids_of(labels, src, source), _ids_of(labels, dst, source)
+        src, dst = source.vertices_named(labels, src), source.vertices_named(labels, dst)
     elif src.dtype == object or (source.sparse_ids and source.num_vertices is None):
         src, dst, labels = factorize(src, dst, threads=build["threads"])
         if labels.integers is not None and _is_counting(labels.integers):
@@ -178,18 +179,6 @@ def _end_to_end(parts: list[Array]) -> Array:
     whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
     parts.clear()
     return whole
-
-
-def _ids_of(labels: Labels, names: Array, source: EdgeSource) -> Array:
-    try:
-        return labels.ids_of(names)
-    except UnknownVertexError as error:
-        known = set(labels.to_numpy().tolist())
-        name = next(name for name in names.tolist() if name not in known)
-        line = source.find_line(name) if source.find_line is not None else None
-        raise FormatError(
-            f"an edge names the vertex {name!r}, which is not listed", path=source.edge_file, line=line
-        ) from error
 
 
 def _is_counting(ids: Array) -> bool:

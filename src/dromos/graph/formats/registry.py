@@ -56,7 +56,7 @@ def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
             raise UnsupportedFormatError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
         return _usable(FORMATS[name])
     plain, compression = strip_compression(Path(path))
-    for known in FORMATS.values():
+    for known in _one_by_one():
         if plain.name.lower().endswith(known.extensions):
             if compression and not known.compressed:
                 raise UnsupportedFormatError(f"{known.title} files are not read through {compression}", path=path)
@@ -75,10 +75,12 @@ def _usable(known: Format) -> Format:
     return known
 
 
+def _one_by_one() -> Iterator[Format]:
+    """All formats; a module is imported when its first one is asked for."""
+    for module in _MODULES:
+        yield from importlib.import_module(module).FORMATS
+
+
 @cache
 def _all() -> dict[str, Format]:
-    found: dict[str, Format] = {}
-    for module in _MODULES:
-        for known in importlib.import_module(module).FORMATS:
-            found[known.name] = known
-    return found
+    return {known.name: known for known in _one_by_one()}

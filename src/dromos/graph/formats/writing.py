@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dromos.errors import InvalidArgumentError, UnsupportedFormatError
+from dromos.file_names import file_name
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import file_errors
 from dromos.graph.formats.registry import format_of
@@ -45,7 +45,7 @@ def write(
     if not hasattr(graph, "require_in_memory"):
         raise InvalidArgumentError(f"{type(graph).__name__} is not a graph; call dromos.write(graph, path)")
     graph.require_in_memory()
-    path = Path(path)
+    path = file_name(path, "graph.drm")
     chosen = format_of(path, format)
     if chosen.write is None:
         raise UnsupportedFormatError(f"{chosen.title} files are read, not written", path=path)
