@@ -214,3 +214,33 @@ print(answer(), other(), [str(w.message)[:45] for w in told if "Dromos" in str(w
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout.strip() == "42 43 ['Dromos does not know how to keep machine code']"
     assert not folder.exists()
+
+
+def test_a_kernel_that_is_on_disk_is_loaded_without_what_the_compiler_needs(folder: Path) -> None:
+    script = folder.parent / "script.py"
+    script.write_text(
+        """
+import sys
+import numpy as np
+from dromos.jit import kernel
+
+@kernel
+def double(thread, threads, values):
+    for place in range(thread, values.size, threads):
+        values[place] *= 2
+
+if __name__ == "__main__":
+    from dromos.parallel import run_team
+
+    values = np.arange(4)
+    run_team(double, values, threads=1)
+    print(values.tolist(), "numba.np.arraymath" in sys.modules)
+    double(0, 1, values)  # the form for Python
+    print(values.tolist(), "numba.np.arraymath" in sys.modules)
+"""
+    )
+    told = [
+        subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=True).stdout
+        for _ in range(2)
+    ]
+    assert told == [f"[0, 2, 4, 6] {compiler}\n[0, 4, 8, 12] {compiler}\n" for compiler in (True, False)]

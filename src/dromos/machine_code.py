@@ -112,7 +112,7 @@ class _KernelCache:
 
         if not self._enabled:
             return None
-        target_context.refresh()
+        _start_runtime(target_context)
         key = self._key(sig, target_context.codegen())
         data = disk_cache.read(self._name(key))
         if data is None:
@@ -148,6 +148,20 @@ class _KernelCache:
     def _name(self, key: tuple[Any, ...]) -> str:
         name = f"{self._function.__module__.rpartition('.')[2]}.{self._function.__name__}"
         return f"kernels/{name[:80]}-{_digest(repr(key).encode())[:32]}.code"
+
+
+def _start_runtime(target_context: Any) -> None:
+    """Let machine code find Numba's runtime.
+
+    Numba's own cache loads all that its compiler knows as well (``refresh``): half a second, most of it for modules
+    such as SciPy's that compiled code does not look at. The compiler loads it when it has something to compile.
+    """
+    try:
+        from numba.core.runtime import rtsys
+    except ImportError:  # another Numba
+        target_context.refresh()
+    else:
+        rtsys.initialize(target_context)
 
 
 def _is_on_disk(name: str) -> bool:

@@ -26,9 +26,10 @@ from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.interrupts import remembered_interrupts
 from dromos.team_calls import Call, call_of
+from dromos.team_compiler import compiled_call, is_call_kept
 from dromos.teams import PythonTeam, give_back, is_supported, native_team, python_team, run_alone
 
-__all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "num_threads", "run_team"]
+__all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "is_compiled", "num_threads", "run_team"]
 
 THREADS_VARIABLE = "DROMOS_NUM_THREADS"
 MAX_THREADS = 512
@@ -117,6 +118,13 @@ def run_team(
             give_back(team)
 
 
+def is_compiled(kernel: Any, *args: Any) -> bool:
+    """Whether the machine code is on disk that :func:`run_team` needs for a kernel and these arguments."""
+    from dromos.machine_code import is_kept
+
+    return is_call_kept(kernel, args) or is_kept(kernel, (0, 1, *args))
+
+
 def _run_by_python(
     kernel: Callable[..., Any], args: tuple[Any, ...], count: int, stop: Array | None, stop_value: int
 ) -> None:
@@ -135,7 +143,7 @@ _compiled: weakref.WeakKeyDictionary[Any, dict[Any, Call | None]] = weakref.Weak
 
 
 def _compile(kernel: Any, args: tuple[Any, ...]) -> Call | None:
-    """Let Numba compile a kernel for these arguments, or find it on disk, on the calling thread, where Ctrl-C is seen.
+    """Compile a kernel for these arguments, or find it on disk, on the calling thread, where Ctrl-C is seen.
 
     On the threads of a team that may take many seconds in which nothing looks at a stop flag, and all of them would
     come to the compiler at once. None where the kernel has to be called from Python.
@@ -151,9 +159,11 @@ def _compile(kernel: Any, args: tuple[Any, ...]) -> Call | None:
         return None
     if types not in known:
         with compiling(f"the kernel {getattr(kernel, '__name__', 'of a caller')!r}"), remembered_interrupts():
-            signature = tuple(kernel.typeof_pyval(value) for value in args)
-            kernel.compile(signature)
-            call = call_of(kernel, signature) if is_supported() and hasattr(kernel, "overloads") else None
+            call = compiled_call(kernel, args[2:])
+            if call is None:
+                signature = tuple(kernel.typeof_pyval(value) for value in args)
+                kernel.compile(signature)
+                call = call_of(kernel, signature) if is_supported() and hasattr(kernel, "overloads") else None
         known[types] = call  # not where Ctrl-C came in between: then the next call compiles
     return known[types]
 

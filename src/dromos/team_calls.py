@@ -35,7 +35,7 @@ from dromos.team_layout import (
     FUTEX_NUMBERS,
 )
 
-__all__ = ["Call", "call_of", "error_of", "is_supported"]
+__all__ = ["Call", "Convert", "bits_of_double", "bits_of_float", "call_of", "error_of", "is_supported", "signed_bits"]
 
 Convert = Callable[[Any], int]
 
@@ -136,9 +136,9 @@ def _describe(kind: Any, kinds: list[int], convert: list[Convert], words: list[s
     elif isinstance(kind, types.Integer) and not isinstance(kind, types.IntegerLiteral):
         word = f"i{kind.bitwidth}"
         if kind.bitwidth == 64 and not kind.signed:
-            make = _signed
+            make = signed_bits
     elif isinstance(kind, types.Float) and kind.bitwidth in (32, 64):
-        word, make = ("float", _bits_of_float) if kind.bitwidth == 32 else ("double", _bits_of_double)
+        word, make = ("float", bits_of_float) if kind.bitwidth == 32 else ("double", bits_of_double)
     else:
         return False
     kinds.append(0)
@@ -147,15 +147,30 @@ def _describe(kind: Any, kinds: list[int], convert: list[Convert], words: list[s
     return True
 
 
-def _signed(value: Any) -> int:
+def signed_bits(value: Any) -> int:
+    """A number of 64 bits without a sign, as one with a sign that has the same bits.
+
+    >>> signed_bits(2**64 - 1)
+    -1
+    """
     return int(value) - (1 << 64) if value >= 1 << 63 else int(value)
 
 
-def _bits_of_double(value: Any) -> int:
+def bits_of_double(value: Any) -> int:
+    """The bits of a double.
+
+    >>> bits_of_double(1.0) == 1023 << 52
+    True
+    """
     return int(struct.unpack("<q", struct.pack("<d", value))[0])
 
 
-def _bits_of_float(value: Any) -> int:
+def bits_of_float(value: Any) -> int:
+    """The bits of a float of 32 bits.
+
+    >>> bits_of_float(1.0) == 127 << 23
+    True
+    """
     return int(struct.unpack("<i", struct.pack("<f", value))[0])
 
 

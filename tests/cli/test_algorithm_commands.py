@@ -79,8 +79,9 @@ def test_a_fixed_number_of_iterations(call):
     "words",
     [("bfs", "g.drm", "--source", 3), ("run", "widest.py", "g.drm", "-p", "source=3", "-p", "bonus=0=0")],
 )
-def test_a_graph_is_split_over_devices(call, words):
-    done = call(*words, "--device", "numpy+numpy", "--share", 0.5, "--split", "high", "--trace", "--json")
+@pytest.mark.parametrize(("share", "split"), [(0.5, "high"), ("auto", "auto")])
+def test_a_graph_is_split_over_devices(call, words, share, split):
+    done = call(*words, "--device", "numpy+numpy", "--share", share, "--split", split, "--trace", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["device"] == "numpy+numpy"
     assert "ms by part" in done.stderr
@@ -97,6 +98,7 @@ def test_a_graph_is_split_over_devices(call, words):
         (("run", "names.csv", "g.drm"), "FILE.py:CLASS"),
         (("coloring", "g.drm", "--checkpoint", "saved"), "leave --checkpoint out"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", 2), "--share 2.0"),
+        (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", "half"), "is not a number from 0 to 1"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--split", "odd"), "--split odd"),
     ],
 )

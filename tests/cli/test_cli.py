@@ -209,8 +209,7 @@ def test_an_interrupted_conversion_leaves_nothing_half_written(tmp_path: Path, s
     # A pipe as input: the conversion waits in the middle of its work until it is interrupted.
     code = f"""
 import sys, time
-from dromos.graph.formats import base, registry
-import dromos.graph.formats.files as files
+from dromos.graph.formats import base, files, store
 from dromos.cli import main
 import dromos as dr
 def slow(graph, path, *, progress):
@@ -219,16 +218,17 @@ def slow(graph, path, *, progress):
         out.flush()
         print("writing", flush=True)
         time.sleep(60)
-registry._all()["slow"] = base.Format("slow", "slow", (".slow",), write=slow)
+store.FORMATS += (base.Format("slow", "slow", (".slow",), write=slow),)
 sys.argv = ["dromos", "generate", "path", "-n", "5", {str(tmp_path / "x.slow")!r}]
 main()
 """
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    assert child.stdout.readline().strip() == "writing"
-    time.sleep(0.05)
-    child.send_signal(sent)
-    child.communicate(timeout=60)
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline().strip() == "writing"
+        time.sleep(0.05)
+        child.send_signal(sent)
+        child.communicate(timeout=60)
     assert child.returncode == (130 if sent == signal.SIGINT else 128 + sent)
     assert list(tmp_path.iterdir()) == []
 

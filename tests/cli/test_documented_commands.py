@@ -46,7 +46,7 @@ def test_a_documented_command_runs(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("socketserver.BaseServer.serve_forever", lambda *_: None)  # `dromos serve` would stay
     monkeypatch.setattr("webbrowser.open", lambda *_: True)
-    graph = dr.generators.with_random_weights(dr.generators.rmat(7, seed=3), 1, 9)
+    graph = dr.generators.with_random_weights(dr.generators.rmat(6, seed=3), 1, 9)
     words = shlex.split(command)[1:]
     made = {"generate": len(words) - 1, "convert": 2}.get(words[0])
     for place, word in enumerate(words):
@@ -56,7 +56,7 @@ def test_a_documented_command_runs(command, tmp_path, monkeypatch):
         elif re.search(r"\.(drm|txt|parquet)", word) and place != made and words[place - 1] != "-o":
             graph.write(word)
     if "--scale" in words:  # the same command, sooner done
-        words[words.index("--scale") + 1] = "7"
+        words[words.index("--scale") + 1] = "6"
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, (done.output, done.exception)
     if "-o" in words:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from dromos.algorithms.arguments import simple
 from dromos.cli import app
 from dromos.cli.algorithms import COMMANDS
-from dromos.cli.warm import _graphs, arguments_for
+from dromos.cli.warm import arguments_for, small_graphs
 from dromos.engines.native.triangles import _worth_orienting
 from dromos.errors import InvalidArgumentError
 from dromos.graph import generators
@@ -30,8 +30,8 @@ def test_named_algorithms_are_compiled() -> None:
     assert "2 algorithms are compiled" in done.output
 
 
-def test_all_kinds_of_graphs_are_compiled_for() -> None:
-    made = _graphs()
+def test_all_kinds_ofsmall_graphs_are_compiled_for() -> None:
+    made = small_graphs()
     kinds = {(graph.directed, None if graph.weights is None else graph.weights.dtype.name) for graph in made}
     assert kinds == {(directed, weight) for directed in (False, True) for weight in (None, "float32", "int32")}
     assert {_worth_orienting(simple(graph)) for graph in made if not graph.directed} == {False, True}

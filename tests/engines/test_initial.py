@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos import machine_code
 from dromos.engines import graph_types
 from dromos.engines.cpu import CpuEngine, initial
 from dromos.engines.cpu.general_part import CpuPart
@@ -78,7 +77,7 @@ def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     """No program was initialised before, and no kernel is on disk."""
     monkeypatch.setattr(initial, "_spent", {})
     monkeypatch.setattr(initial, "_is_kept", lambda run: False)
-    monkeypatch.setattr(machine_code, "is_kept", lambda kernel, args: False)
+    monkeypatch.setattr(initial, "is_compiled", lambda kernel, *args: False)
 
 
 def _program(n: int) -> dr.Program:

@@ -226,6 +226,7 @@ def test_fields_read_and_written():
 def test_message_shapes():
     rank, bfs, sssp = (analyse(q.typed(FLOAT)) for q in (p.PageRank, p.BFS, p.SSSP))
     assert (rank.source_only, bfs.source_only, sssp.source_only) == (True, True, False)
+    assert analyse(p.SSSP.typed(GraphTypes())).source_only  # without weights every edge weighs 1
     assert (rank.uses_weight, sssp.uses_weight) == (False, True)
     assert [analyse(q.typed(FLOAT)).message_bytes for q in (p.SSSP, p.SSSPWithParents, p.KCore, p.ReachSets)] == [
         4,

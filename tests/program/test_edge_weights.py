@@ -123,3 +123,33 @@ def test_every_path_gives_the_likeliest_ways(drawn):
         for device in ("reference", "cpu"):
             found = dr.run(Likeliest(source=0), graph, device=device, path=path)
             assert found.chance.tolist() == best.tolist(), (device, path)
+
+
+class Flow(dr.Program):
+    """What comes in along all edges; without weights a message is the same along all edges of its source."""
+
+    amount = dr.field(np.float64)
+    combine = dr.SUM
+    update_on = "all"
+
+    def init(self, v):
+        return v.id + 1.0
+
+    def compute(self, u, edge, v):
+        return u.amount * edge.weight / (1 + u.out_degree)
+
+    def update(self, v, message):
+        return message
+
+    def active(self, old, new):
+        return True
+
+
+@pytest.mark.parametrize("how", [{"device": "numpy"}, {"device": "numpy", "slices": 3, "parts": 2}, {"device": "cpu"}])
+def test_an_edge_weighs_one_where_messages_are_made_once_per_vertex(how):
+    graph = dr.generators.rmat(5, 4, seed=2)
+    assert analyse(Flow.typed(GraphTypes())).source_only
+    assert not analyse(Flow.typed(TYPES)).source_only
+    expected = dr.run(Flow(), graph, max_iter=3, device="reference").amount
+    assert expected.any()
+    np.testing.assert_allclose(dr.run(Flow(), graph, max_iter=3, **how).amount, expected, rtol=1e-12)

@@ -14,6 +14,7 @@ from dromos.cli import app
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import InvalidArgumentError
 from dromos.places.hybrid.rates import Rates
+from dromos.plan.ways import LinkRates
 from dromos.runner import prediction
 
 RATES = Rates(arcs=1e9, vertices=1e9, bytes=1e10)
@@ -64,15 +65,36 @@ def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     assert row.moved == targets.nbytes < 2 * graph.num_arcs
 
 
-def test_a_gpu_reads_arcs_in_place_for_which_it_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arcs_that_stay_in_memory_are_sorted_by_who_gathers_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    dr.write(graph, tmp_path / "g.drm")
+    stored = dr.open(tmp_path / "g.drm")
+    monkeypatch.setattr(prediction, "_measured_over_slices", lambda: Rates(arcs=2.5e8, vertices=2.5e8, bytes=1e10))
+    monkeypatch.setattr(prediction, "_disk_rate", lambda graph: 1e15)
+    whole = (graph.num_arcs + graph.num_vertices) / 1e9
+    cached = by_place(prediction.predictions(stored, cost_of("pagerank"), 1 << 30))["cpu, from disk"]
+    assert cached.seconds == pytest.approx((3 * 4 + 17 + 3 * 4) * whole, rel=1e-3)  # 3 passes, 17 sorted ones, sorting
+    little = by_place(prediction.predictions(stored, cost_of("pagerank"), 40 * graph.num_vertices))["cpu, from disk"]
+    assert little.seconds == pytest.approx(20 * 4 * whole, rel=1e-3)
+
+
+@pytest.mark.parametrize(("pages", "told"), [(5e9, "read in place"), (2e10, "copied in pages")])
+def test_a_gpu_takes_arcs_for_which_it_has_no_room_over_the_link(
+    pages: float, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "")
+    monkeypatch.setattr("dromos.engines.cuda.link_rates.link_rates", lambda: LinkRates(1e10, pages, 1e9))
     graph = dr.generators.rmat(10, 8, seed=1)
     arcs = 4 * graph.num_arcs
     state = by_place(list(prediction._on_gpu(graph, 2.0, 1)))["cuda"].memory
     (row,) = prediction._on_gpu(graph, 2.0, state + arcs // 4)
-    assert row.place == "cuda, 25% of the arcs on the device, the others read in place"
+    assert row.place == f"cuda, 25% of the arcs on the device, the others {told}"
     assert row.moved == arcs - arcs // 4
-    assert row.seconds == pytest.approx(2 * max((graph.num_arcs + graph.num_vertices) / 1e9, row.moved / 1e10))
+    rate = max(1e10, pages)
+    assert row.seconds == pytest.approx(2 * max((graph.num_arcs + graph.num_vertices) / 1e9, row.moved / rate))
+    assert row.note == f"in place 10, pages {pages / 1e9:g}, gathered 1 GB/s; chosen in each superstep"
 
 
 def test_the_graph_that_is_too_large_for_memory_is_not_predicted_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,15 +78,15 @@ class Common:
         ),
         "share": (
             Annotated[
-                float | None,
-                _option("--share", text="With several devices, the first one's part of the edges, from 0 to 1."),
+                str | None,
+                _option("--share", text="With several devices, the first one's part of the edges: 0 to 1, or auto."),
             ],
             None,
         ),
         "split": (
             Annotated[
                 str | None,
-                _option("--split", text="With several devices, the first one's vertices: high, low or random."),
+                _option("--split", text="With several devices, the first one's vertices: high, low, random or auto."),
             ],
             None,
         ),

@@ -39,7 +39,7 @@ def deliver(
     explain: bool = False,
     top: int | None = None,
     memory: str | None = None,
-    share: float | None = None,
+    share: str | None = None,
     split: str | None = None,
     checkpoint: Path | None = None,
     checkpoint_every: float = 60.0,
@@ -69,13 +69,13 @@ def deliver(
         device = "mpi"
     on_ranks = device.partition(":")[0] == "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
-    how |= {name: value for name, value in (("share", share), ("split", split)) if value is not None}
+    how |= {name: value for name, value in (("share", _share(share)), ("split", split)) if value is not None}
     if explain:
         how["explain"] = True
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     if memory is not None and "+" in device:  # the host holds the graph; GPUs take so much of it
-        graph, how["memory"] = read_whole(), parse_size(memory)
+        graph, how["memory"] = read_whole(), memory
     elif memory is not None:
         if check:
             raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")
@@ -188,7 +188,7 @@ def _show_trace(result: Result) -> None:
                 table.add_row("…")
             continue
         counts = f"{row.superstep}", f"{row.frontier:,}", f"{row.out_degree:,}"
-        why = row.reason + (f" ({row.parts} ms)" if row.parts else "")
+        why = row.reason + (f" ({row.parts} ms)" if row.parts else "") + (f" (rows {row.way})" if row.way else "")
         table.add_row(*counts, row.path, f"{row.seconds * 1e3:.3g}", escape(why))
     err.print(table)
 
@@ -199,3 +199,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     return "" if value is None else str(value)
+
+
+def _share(given: str | None) -> float | str | None:
+    """A number where it is one; what else was given the engine takes, or refuses."""
+    if given is None:
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        return given

@@ -45,10 +45,10 @@ def run(
         str | None, typer.Option(help="Leave a .drm graph on disk, and work within this much memory, such as 2G.")
     ] = None,
     share: Annotated[
-        float | None, typer.Option(help="With several devices, the first one's part of the edges, from 0 to 1.")
+        str | None, typer.Option(help="With several devices, the first one's part of the edges: 0 to 1, or auto.")
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="With several devices, the first one's vertices: high, low or random.")
+        str | None, typer.Option(help="With several devices, the first one's vertices: high, low, random or auto.")
     ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Save the run to this folder now and then; the same command resumes it.")

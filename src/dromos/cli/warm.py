@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dromos.dtypes import Array
     from dromos.graph import Graph
 
-__all__ = ["arguments_for", "warm"]
+__all__ = ["arguments_for", "compile_for", "small_graphs", "warm"]
 
 _VERTICES: Final = 64
 _AROUND_A_HUB: Final = 80
@@ -42,18 +42,18 @@ def warm(
     if unknown := [name for name in chosen if name not in COMMANDS]:
         raise InvalidArgumentError(f"there is no algorithm {unknown[0]!r}; there are {', '.join(COMMANDS)}")
     begin = time.perf_counter()
-    graphs = _graphs()
+    graphs = small_graphs()
     with work("compiling") as progress, tempfile.TemporaryDirectory(prefix="dromos-warm-") as scratch:
         for number, name in enumerate(chosen):
             progress.note(name)
             progress(number, len(chosen))
             for graph in graphs:
-                _call(COMMANDS[name], graph, Path(scratch))
+                compile_for(COMMANDS[name], graph, Path(scratch))
     text = f"{len(chosen)} algorithms are compiled, in {time.perf_counter() - begin:.1f} s: {cache_folder()}"
     (err if err.is_terminal else out).print(text, soft_wrap=True)
 
 
-def _graphs() -> tuple[Graph, ...]:
+def small_graphs() -> tuple[Graph, ...]:
     """Graphs of all kinds that kernels are compiled for.
 
     Undirected and directed ones (along which no edge leads back), without weights, with whole ones and with others; and
@@ -91,7 +91,7 @@ def arguments_for(graph: Graph, scratch: Path) -> Mapping[str, Any]:
     }
 
 
-def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
+def compile_for(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
     """Run an algorithm with arguments that fit, as on a small graph and as on a large one; some take no such graph."""
     from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
     from dromos.engines.cpu.initial import only_compiled

@@ -14,6 +14,7 @@ An engine knows no algorithm and makes no plan; the loop in ``dromos.runner`` as
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "caps_for",
     "check_params",
     "graph_types",
+    "types_read",
 ]
 
 NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
@@ -121,6 +123,22 @@ class Engine(Protocol):
 def graph_types(graph: GraphLike) -> GraphTypes:
     """The number types that ``graph`` gives to a program."""
     return GraphTypes(graph.targets.dtype, None if graph.weights is None else graph.weights.dtype)
+
+
+def types_read(program: Program, types: GraphTypes) -> GraphTypes:
+    """``types`` less those that ``program`` does not look at: its kernels serve graphs with any weights, or none.
+
+    >>> import dromos as dr
+    >>> class Labels(dr.Program):
+    ...     label = dr.field(dr.ID)
+    ...     combine = dr.MIN
+    ...     def init(self, v): return v.id
+    ...     def compute(self, u, edge, v): return u.label
+    ...     def update(self, v, message): return dr.minimum(v.label, message)
+    >>> types_read(Labels(), GraphTypes(weight=np.dtype(np.float32))).weight is None
+    True
+    """
+    return types if "weight" in program.ir().operations else replace(types, weight=None)
 
 
 def caps_for(

@@ -45,6 +45,10 @@ class LeadingPart(Part, Protocol):
     def begin_lead(self) -> None:
         """Run for all parts from here on, which is the first superstep."""
 
+    @property
+    def led_front(self) -> Array:
+        """The active vertices of other parts, along whose rows the next :meth:`lead` pushes too."""
+
     def lead(self, rows: GraphSlice) -> Partial:
         """A push along the out-rows of all vertices, and what comes of it in all parts."""
 

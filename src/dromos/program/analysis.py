@@ -106,7 +106,7 @@ def analyse(typed: TypedProgram) -> Analysis:
         message_bytes=typed.message_bytes,
         uses_weight=bool(reads(ir.exprs(), "weight")),
         reads_target=any(node.role == "target" for node in reads(along, *_UNIFORM)) or ir.wants is not TRUE,
-        source_only=all(node.role == "source" for node in reads(ir.message, *_UNIFORM)),
+        source_only=all(node.role == "source" for node in reads(ir.message, *_UNIFORM) if not _is_one(node, typed)),
         uniform=uniform,
         idempotent_combine=ir.combine.idempotent,
         idempotent_update=updates_idempotently(ir),
@@ -134,6 +134,11 @@ def analyse(typed: TypedProgram) -> Analysis:
         legal=legal,
         notes=_notes(typed, activity, priority, legal),
     )
+
+
+def _is_one(node: Expr, typed: TypedProgram) -> bool:
+    """Whether ``node`` is the weight of an edge where no edge has one."""
+    return node.op == "weight" and typed.types.weight is None
 
 
 def _fields(exprs: list[Expr], role: str) -> frozenset[str]:

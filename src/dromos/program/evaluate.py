@@ -72,10 +72,11 @@ def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
     >>> evaluate(build("add", Expr("weight"), const(1)), typing, lambda node: 2.5)
     np.float32(3.5)
     """
+    if expr.op == "const":  # what most programs say of who sends and who wants a message
+        return convert(expr.value, typing.of(expr).dtype)
     values: dict[Expr, Any] = {}
     with np.errstate(all="ignore"):
-        for node in walk([expr]):
-            operands, (result, _) = typing.signature(node)
+        for node, (operands, (result, _)) in typing.steps(expr):
             if node.op == "const":
                 values[node] = convert(node.value, result)
             elif node.op == "table":

@@ -15,6 +15,7 @@ __all__ = [
     "GIVEN_ID",
     "claimed_field",
     "folded",
+    "greatest",
     "guard",
     "is_free",
     "is_linear",
@@ -236,7 +237,7 @@ def claimed_field(ir: ProgramIR) -> str | None:
     if found is None or ir.sent or ir.edge_fields or ir.reductions or ir.update_on != "received":
         return None
     condition, values = found
-    ends = {spec.name: _greatest(spec.dtype) for spec in ir.fields}
+    ends = {spec.name: greatest(spec.dtype) for spec in ir.fields}
     whole = {name for name, end in ends.items() if end < np.inf}
     state = _below_zero(condition, whole)
     if state is None:
@@ -255,7 +256,7 @@ def claimed_field(ir: ProgramIR) -> str | None:
     return None
 
 
-def _greatest(dtype: NumberType) -> float:
+def greatest(dtype: NumberType) -> float:
     """The greatest value of a signed integer type (the narrowest that ids have); infinite for any other."""
     if isinstance(dtype, IdType):
         return np.iinfo(np.int32).max

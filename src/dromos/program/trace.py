@@ -31,6 +31,7 @@ from dromos.program.trouble import explained
 from dromos.program.typed import TypedProgram
 from dromos.program.types import GraphTypes
 from dromos.program.values import Value, Vector, lift
+from dromos.program.wanting import guarded
 
 __all__ = ["trace"]
 
@@ -151,7 +152,7 @@ class _Tracer:
             edge_weights=checks.edge_weights(self.cls),
             places=self.places,
         )
-        ir = turned(ir)
+        ir = guarded(turned(ir))
         checks.check_reads(ir)
         TypedProgram(ir, GraphTypes())  # type errors show now, not when a graph comes
         return ir

@@ -179,6 +179,7 @@ class Typing:
     graph: GraphTypes
     leaves: Callable[[Expr, Typing], Type]
     _known: dict[Expr, Signature] = field(default_factory=dict, repr=False)
+    _steps: dict[Expr, tuple[tuple[Expr, Signature], ...]] = field(default_factory=dict, repr=False)
 
     def of(self, node: Expr) -> Type:
         """The type of ``node``."""
@@ -191,6 +192,12 @@ class Typing:
                 if part not in self._known:
                     self._known[part] = self._infer(part)
         return self._known[node]
+
+    def steps(self, root: Expr) -> tuple[tuple[Expr, Signature], ...]:
+        """Every node under ``root`` with its types, arguments first; kept, since an interpreter asks often."""
+        if root not in self._steps:
+            self._steps[root] = tuple((node, self.signature(node)) for node in walk([root]))
+        return self._steps[root]
 
     def _infer(self, node: Expr) -> Signature:
         if node.op == "cast":

@@ -284,7 +284,8 @@ def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, 
 
 def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
     """The name of an available device."""
-    num_threads(threads)  # zero or a million threads are refused on every device alike
+    if threads is not None or os.environ.get(THREADS_VARIABLE):
+        num_threads(threads)  # zero or a million threads are refused on every device alike
     name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
     if name == "auto":
         name = _best(graph)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import DromosWarning, InvalidArgumentError
+from dromos.file_names import file_name
 from dromos.runner.host import on_host
 from dromos.runner.tables import arrow, arrow_column, named_arrow, pandas, polars
 
@@ -114,6 +115,7 @@ def write(self: Result, path: str | os.PathLike[str]) -> None:
     from dromos.runner.data_set import is_data_set, write_rows
     from dromos.runner.writing import write_columns
 
+    path = file_name(path, "result.parquet")
     if is_data_set(path) or self._own_rows is not None:
         write_rows(path, self, None if self._own_rows is None else self._own_rows.comm)
         return
@@ -143,7 +145,7 @@ def report(self: Result, path: str | os.PathLike[str] | None = None, *others: Re
     self._require_all_rows("report(…)")
     if path is None:
         return NotebookPage(self.name, page([self, *others]))
-    write_report([self, *others], path)
+    write_report([self, *others], file_name(path, "run.html"))
     return None
 
 

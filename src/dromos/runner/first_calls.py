@@ -23,6 +23,7 @@ from dromos.parallel import num_threads
 from dromos.plan import Constants, Stats
 from dromos.program import Program, analyse
 from dromos.program.forms import is_ordered
+from dromos.runner import compile_behind
 
 __all__ = [
     "Effort",
@@ -42,7 +43,9 @@ _LARGE_ARCS: Final = 1 << 25
 _PATIENCE = 1.0  # seconds for one program
 _COMPILING = 3.0  # the same for a kernel where the compiler has not been at it yet, which takes it three to eight
 _COMPILING_PROGRAM = 6.0  # the same for a program, which takes it five to twelve
+_COMPILING_BEHIND = 20.0  # the same while another process compiles, whose cores this one may be using
 _ENOUGH = 2.0  # seconds of all such calls of a process
+_LOOK_AGAIN = 0.25  # seconds after which a run looks whether there is compiled code now
 _spent = 0.0
 
 
@@ -79,10 +82,14 @@ def begins_at_once(graph: GraphLike, program: Program) -> bool:
     Not where there may be thousands of thin supersteps, nor where the CPU's engine takes vertices in an order of their
     own: NumPy would take many times as long.
     """
-    name = program.ir().name
-    if not _is_cold() or _spent >= _ENOUGH or graph.num_arcs > _LARGE_ARCS or is_generated(name):
+    if not _is_cold() or graph.num_arcs > _LARGE_ARCS:
         return False
-    if seconds_on_disk(name) >= _COMPILING_PROGRAM:
+    compile_behind.is_allowed()  # if the environment is wrong, that is told now, not after the work
+    name = program.ir().name
+    if compile_behind.is_running():
+        if _spent >= _COMPILING_BEHIND:
+            return False
+    elif _spent >= _ENOUGH or is_generated(name) or seconds_on_disk(name) >= _COMPILING_PROGRAM:
         return False
     typed = program.typed(graph_types(graph))
     always = typed.ir.kind == "iterative"
@@ -106,14 +113,17 @@ def note(seconds: float) -> None:
 def limit(program: str) -> Callable[[Execution, Stats], bool]:
     """Tells when a run of a program of this name has lasted so long that compiled code is to go on with it."""
     effort = Effort()
-    patience: float | None = None
+    look_at = _PATIENCE
 
     def has_lasted(execution: Execution, stats: Stats) -> bool:
-        nonlocal patience
+        nonlocal look_at
         spent = effort.seconds()
-        if spent > _PATIENCE and patience is None:
-            patience = _PATIENCE if is_generated(program) else _COMPILING_PROGRAM - seconds_on_disk(program)
-        return patience is not None and spent > patience
+        if spent <= look_at:
+            return False
+        look_at = spent + _LOOK_AGAIN
+        if compile_behind.is_running():
+            return spent > _COMPILING_BEHIND
+        return spent > (_PATIENCE if is_generated(program) else _COMPILING_PROGRAM - seconds_on_disk(program))
 
     return has_lasted
 

@@ -14,6 +14,7 @@ import platform
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -25,19 +26,23 @@ from dromos.errors import DeviceError
 from dromos.graph import Graph
 from dromos.graph.store.origin import origin_of
 from dromos.graph.store.paged.memory import SparseMemory
+from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.summary import human_bytes
 from dromos.places.hybrid.model import best_choice, predicted_run, sizes_of
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
 from dromos.places.hybrid.split import order_of
+from dromos.places.stream.sorted_rows import LEAST_SHARE, SORTING_PULL
 from dromos.plan import Path
 from dromos.plan.cost import Cost, SplitCost
+from dromos.plan.ways import WAYS, choose_way
 from dromos.runner.devices import DEVICES, engine_for
 
 __all__ = ["Prediction", "chosen", "predictions"]
 
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
 _READ_BYTES: Final = 64 << 20
+_SORTING_PASSES: Final = 3.0  # what sorting the arcs that stay takes, in passes along their pages
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Prediction:
 def predictions(graph: Graph, cost: Cost, memory: int | None = None) -> list[Prediction]:
     """Every place, the quickest first; ``memory``: what a run may take, on the device or, for a stream, on the host."""
     rows = [
-        *_on_host(graph, cost.passes, memory),
+        *_on_host(graph, cost, memory),
         *_on_gpu(graph, cost.passes, memory),
         _on_both(graph, cost.split, memory),
     ]
@@ -71,14 +76,14 @@ def chosen(graph: Graph) -> str:
     return engine_for("auto", None, graph).name
 
 
-def _on_host(graph: Graph, passes: float, memory: int | None) -> Iterator[Prediction]:
+def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Prediction]:
     rates = _measured("cpu")
     compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
     arcs, state = _arc_bytes(graph), (_STATE_BYTES["cpu"] + 8) * graph.num_vertices
     free = sizes.available_memory()
     fits = arcs + state <= free
     note = "" if fits else f"larger than the {human_bytes(free)} that are free"
-    yield Prediction("cpu, in memory", 'device="cpu"', arcs + state, 0, passes * compute if fits else None, note)
+    yield Prediction("cpu, in memory", 'device="cpu"', arcs + state, 0, cost.passes * compute if fits else None, note)
     stored = origin_of(graph) is not None
     budget = free // 2 if memory is None else memory
     how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{_written(memory)}"'
@@ -91,11 +96,34 @@ def _on_host(graph: Graph, passes: float, memory: int | None) -> Iterator[Predic
     else:
         on_disk = _arc_bytes_on_disk(graph)
         moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
-        rates = _measured_over_slices()
-        compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
-        seconds = max(compute, moved / _disk_rate(graph))
-        once = on_disk / _disk_rate(graph)  # what is kept has to be read the first time
-        yield Prediction("cpu, from disk", how, min(budget, arcs + state), moved, passes * seconds + once)
+        over = _measured_over_slices()
+        rate = _disk_rate(graph)
+        once = on_disk / rate  # what is kept has to be read the first time
+        seconds = _streamed(
+            cost, moved / max(on_disk, 1), over.seconds(graph.num_arcs, graph.num_vertices), compute, moved / rate
+        )
+        yield Prediction("cpu, from disk", how, min(budget, arcs + state), moved, seconds + once)
+
+
+def _streamed(cost: Cost, read: float, pages: float, whole: float, disk: float) -> float:
+    """The seconds of all passes over a graph on disk.
+
+    A share of the arcs is ``read`` in each, which takes the ``disk`` so long; with all of them in memory, a pass takes
+    ``pages`` seconds along pages, and ``whole`` where arcs are sorted as those of a graph in memory are. Those that
+    stay in memory are, by programs that gather along all arcs, if there are enough of them.
+
+    >>> _streamed(Cost(10), 0.0, 2.0, 1.0, 0.0), _streamed(Cost(10), 1.0, 2.0, 1.0, 3.0)
+    (20.0, 30.0)
+    >>> _streamed(Cost(10, gathers=True), 0.0, 2.0, 1.0, 0.0), _streamed(Cost(3, gathers=True), 0.0, 2.0, 1.0, 0.0)
+    (19.0, 6.0)
+    """
+    unsorted = cost.passes
+    if cost.gathers and 1 - read >= LEAST_SHARE and whole < pages:
+        unsorted = min(cost.passes, SORTING_PULL - 1)
+    later = cost.passes - unsorted
+    sorting = _SORTING_PASSES * (1 - read) * pages if later else 0.0
+    mixed = (1 - read) * whole + read * pages
+    return unsorted * max(pages, disk) + later * max(mixed, disk) + sorting
 
 
 def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Prediction]:
@@ -107,9 +135,10 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
     if reason:
         yield Prediction("cuda", how, arcs + state, 0, None, reason)
         return
+    from dromos.engines.cuda.link_rates import link_rates
     from dromos.engines.cuda.residency import free_bytes
 
-    rates = _measured("cuda")
+    rates, link = _measured("cuda"), link_rates()
     compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
     room = (free_bytes() if memory is None else memory) - state
     if room < 0:
@@ -119,10 +148,13 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
     if moved > sizes.available_memory():
         yield Prediction("cuda", how, state + room, moved, None, "the arcs do not fit the host's memory")
         return
-    place = "cuda"
+    place, note, moving = "cuda", "", 0.0
     if moved:
-        place += f", {1 - moved / arcs:.0%} of the arcs on the device, the others read in place"
-    yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moved / rates.bytes))
+        way, moving = choose_way({"in place": moved, "pages": moved}, link, {})
+        told = "read in place" if way == "in place" else "copied in pages"
+        place += f", {1 - moved / arcs:.0%} of the arcs on the device, the others {told}"
+        note = ", ".join(f"{way} {link.of(way) / 1e9:.3g}" for way in WAYS) + " GB/s; chosen in each superstep"
+    yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moving), note)
 
 
 def _on_both(graph: Graph, work: SplitCost | None, memory: int | None) -> Prediction:
@@ -209,33 +241,24 @@ def _link_rate(device: str) -> float:
     """Bytes in a second that a kernel reads of the host's memory."""
     if device != "cuda":
         return float("inf")
-    import cupy
+    from dromos.engines.cuda.link_rates import link_rates
 
-    from dromos.engines.cuda.spanning import spanning_array
-
-    on_host, on_device = spanning_array(_READ_BYTES // 4, "f4", 0), cupy.zeros(_READ_BYTES // 4, "f4")
-    cupy.add(on_device, 1, out=on_host)
-    begin, times = time.perf_counter(), []
-    for _ in range(4):
-        cupy.add(on_host, 1, out=on_device)
-        cupy.cuda.Device().synchronize()
-        times.append(time.perf_counter() - begin)
-        begin = time.perf_counter()
-    return _READ_BYTES / min(times)
+    return link_rates().in_place
 
 
 def _disk_rate(graph: Graph) -> float:
-    """Bytes in a second that the graph's file gives, read past the system's cache."""
+    """Bytes in a second that the graph's file gives to the threads of a stream, past the system's cache."""
     origin = origin_of(graph)
     assert origin is not None
     size = min(_READ_BYTES, origin.header.file_bytes // (1 << 20) << 20) or 4096
-    source, memory = open_source(origin), SparseMemory(size)
+    source, memory, pool = open_source(origin), SparseMemory(size), ReadPool()
+    pieces = [(at, min(at + (1 << 20), size)) for at in range(0, size, 1 << 20)]
     try:
         begin = time.perf_counter()
-        for at in range(0, size, 1 << 20):
-            source.read_into(memory.view(at, min(at + (1 << 20), size)), at)
+        pool.submit([partial(source.read_into, memory.view(*piece), piece[0]) for piece in pieces]).wait()
         return size / (time.perf_counter() - begin)
     finally:
+        pool.close()
         source.close()
 
 

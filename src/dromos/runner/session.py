@@ -19,10 +19,10 @@ from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path, Row
 from dromos.program import Program
-from dromos.runner import first_calls
+from dromos.runner import compile_behind, first_calls
 from dromos.runner.devices import DEVICE_VARIABLE, engine_for
 from dromos.runner.explanation import Explanation
-from dromos.runner.host import on_host
+from dromos.runner.host import array_module, on_host
 from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.options import check_graph
@@ -30,7 +30,7 @@ from dromos.runner.outcome import Outcome
 from dromos.runner.own_rows import OwnRows, cut_columns
 from dromos.runner.promises import check_weights
 from dromos.runner.result import Column, Result
-from dromos.runner.trace import FusedRow, Trace, TraceRow
+from dromos.runner.trace import FusedRow, Trace, TraceRow, parts_text
 from dromos.runner.two_tiers import run_in_two_tiers
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Session:
         self.finished = ""
         self._kernel_calls: Counter[str] = Counter()
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
-        self._effort = first_calls.Effort()
+        self._effort = first_calls.Effort() if cold else None
         self.check_file()
         graph.check_shared_rows()
 
@@ -137,6 +137,17 @@ class Session:
         """Values by vertex where the engine's programs read them: on its device, if it has one."""
         place = getattr(self.engine, "placed", None) if self._checkpoint is None else None
         return values if place is None else place(values)
+
+    def has_not_finite(self, values: Array) -> Callable[[], bool] | None:
+        """Begin to look for an infinite number or NaN among doubles on the engine's device; None if they are not there.
+
+        The function that is returned waits and tells.
+        """
+        look = getattr(self.engine, "has_not_finite", None)
+        if look is None or array_module(values) is np or not values.flags.c_contiguous:
+            return None
+        found: Callable[[], bool] = look(values)
+        return found
 
     def shared(self, values: Array) -> Array:
         """Values that belong to the graph and never change, where the engine's programs read them.
@@ -201,6 +212,8 @@ class Session:
             elif large:
                 self._ran_on = ran.engine.name
                 first_calls.note_on_disk(program.ir().name, effort.seconds())
+                if type(program).__module__.startswith("dromos."):
+                    compile_behind.start(self.name, on)
             return self._outcome(program, on, ran.execution, ran.rows, keep_on_device)
         self._compile_from_now_on()
         steps = len(self._rows)
@@ -342,8 +355,12 @@ class Session:
             for name, values in fields.items()
         }
         if "steps" in fields:  # a kernel that tells its parts apart
-            for levels, frontier, said, spent, *read in fields["steps"]:
-                self._rows.append(TraceRow(kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0, *read))
+            for levels, frontier, said, spent, *more in fields["steps"]:
+                read, parts = more[0] if more else 0, more[1] if len(more) > 1 else ()
+                row = TraceRow(
+                    kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0, read, parts=parts_text(parts)
+                )
+                self._rows.append(row)
             return fields
         size, arcs = on.num_vertices, on.num_arcs
         reason = f"the engine's own kernel for {kernel}"
@@ -413,7 +430,7 @@ class Session:
     ) -> Answer:
         """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
-        if self._at_once or self._ran_on:
+        if self._effort is not None and (self._at_once or self._ran_on):
             first_calls.note(self._effort.seconds())
         if self._ranks is not None:  # a field that is computed later would need all ranks then
             fields = {name: column() if callable(column) else column for name, column in fields.items()}

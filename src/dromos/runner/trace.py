@@ -12,7 +12,7 @@ import numpy as np
 
 from dromos.plan import Levels, Row
 
-__all__ = ["FusedRow", "Trace", "TraceRow"]
+__all__ = ["FusedRow", "Trace", "TraceRow", "parts_text"]
 
 _SHOWN = 20
 """Rows of a trace that its repr shows; a longer one loses its middle."""
@@ -33,7 +33,7 @@ class TraceRow(NamedTuple):
     path: str
     reason: str
     predicted: float | None
-    """Seconds that the planner expected, where it made a prediction."""
+    """Seconds that the planner expected, or a GPU of the way that it took, where a prediction was made."""
     seconds: float
     messages: int
     bytes: int
@@ -43,7 +43,11 @@ class TraceRow(NamedTuple):
     """Bytes that ranks sent each other."""
     parts: str = ""
     """The milliseconds that each of several processors worked, and those of the exchange between them, such as
-    ``cpu 1.5, cuda 0.9, exchange 0.2``. They work at the same time, so together they may be more than the step took."""
+    ``cpu 1.5, cuda 0.9, exchange 0.2``. They work at the same time, so together they may be more than the step took.
+    Of a graph on disk: those of the kernels, those that they waited for the disk, and those of the host, which chooses
+    what to read and what to keep, such as ``kernels 8.1, disk 2.5, host 0.4``."""
+    way: str = ""
+    """How rows in the host's memory reached a GPU: ``in place``, ``pages`` or ``gathered``."""
 
     @property
     def busy(self) -> dict[str, float]:
@@ -62,12 +66,22 @@ class TraceRow(NamedTuple):
     def of(cls, phase: str, row: Row) -> TraceRow:
         """The row of a trace for a step of the loop."""
         before, decision, after = row.before, row.decision, row.after
+        predicted = decision.predicted if after.way_seconds is None else after.way_seconds
         return cls(
             phase, before.superstep, after.superstep - before.superstep,
             before.frontier, before.out_degree, before.in_degree,
-            str(decision.path), decision.reason, decision.predicted, after.seconds, after.messages, after.bytes,
-            after.read, after.sent, ", ".join(f"{name} {seconds * 1e3:.3g}" for name, seconds in after.parts),
+            str(decision.path), decision.reason, predicted, after.seconds, after.messages, after.bytes,
+            after.read, after.sent, parts_text(after.parts), after.way,
         )  # fmt: skip
+
+
+def parts_text(parts: Iterable[tuple[str, float]]) -> str:
+    """Seconds by name as :attr:`TraceRow.parts` has them.
+
+    >>> parts_text([("kernels", 0.25), ("disk", 0.001)])
+    'kernels 250, disk 1'
+    """
+    return ", ".join(f"{name} {seconds * 1e3:.3g}" for name, seconds in parts)
 
 
 class FusedRow(NamedTuple):
@@ -229,12 +243,14 @@ class Trace(Sequence[TraceRow]):
         disk = any(row.read for row in self._rows)
         shared = any(row.parts for row in self._rows)
         sent = any(row.sent for row in self._rows)
+        ways = any(row.way for row in self._rows)
         more = [*(["MiB read"] if disk else []), *(["kB sent"] if sent else []), *(["ms by part"] if shared else [])]
+        more += ["way", "ms expected"] if ways else []
         head = ["superstep", "frontier", "out-edges", "path", "ms", *more, "reason"]
         head = [*(["phase"] if phases else []), *head]
-        lines = [head, *(_cells(row, phases, disk, sent, shared) if row else ["…"] * len(head) for row in shown)]
+        lines = [head, *(_cells(row, phases, disk, sent, shared, ways) if row else ["…"] * len(head) for row in shown)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
-        left = {"path", "phase", "ms by part"}
+        left = {"path", "phase", "ms by part", "way"}
         text = [
             "  ".join(
                 [cell.ljust(w) if name in left else cell.rjust(w) for cell, w, name in zip(line, widths, head)]  # noqa: B905
@@ -245,12 +261,13 @@ class Trace(Sequence[TraceRow]):
         return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
 
 
-def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool) -> list[str]:
+def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, ways: bool) -> list[str]:
     last = row.superstep + row.supersteps - 1
     number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
+    expected = "" if row.predicted is None else f"{row.predicted * 1e3:.3g}"
     return [
         *([row.phase] if phases else []),
         number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}",
         *([f"{row.read / 2**20:.3g}"] if disk else []), *([f"{row.sent / 1e3:.4g}"] if sent else []),
-        *([row.parts] if shared else []), row.reason,
+        *([row.parts] if shared else []), *([row.way, expected] if ways else []), row.reason,
     ]  # fmt: skip

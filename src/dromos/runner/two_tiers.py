@@ -1,8 +1,8 @@
 """A program that begins without the compiler, and that compiled code goes on with where it takes long.
 
 Both engines keep the state of a run in arrays of the same types, so it is handed over between two supersteps. Compiling
-does not run beside the first tier: Numba holds Python's lock, and a process of its own would have the kernels ready
-after NumPy's answer (measured: docs/design/places.md); what is compiled is what has turned out to be needed.
+does not run beside the first call: Numba holds Python's lock, and a process of its own has the kernels ready after
+NumPy's answer (measured: docs/design/places.md). It is started then, for later calls.
 """
 
 from __future__ import annotations

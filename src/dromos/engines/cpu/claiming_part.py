@@ -169,7 +169,7 @@ class ClaimingPart(CompiledPart):
         run = self._launcher
         counters, report = run.counters(queue=self._found, touched=self._gone), run.report()
         run.run(
-            self._kernels.push_claims, slice_arrays(piece), self.first, self.last, False, self._fields(),
+            self._kernels.push_claims, slice_arrays(self, piece), self.first, self.last, False, self._fields(),
             edge_arrays(self, piece), run.context(), self._told_messages, self._offsets, self._wanting, rows, len(rows),
             (self._next, self._away), np.empty(piece.num_arcs // HUB_LENGTH + 1, np.int64),
             (run.buffer(), run.buffer(), run.buffer()), counters, run.memory(), report,
@@ -187,9 +187,9 @@ class ClaimingPart(CompiledPart):
         run = self._launcher
         counters, report = run.counters(touched=self._gone), run.report()
         run.run(
-            self._kernels.pull_claims, slice_arrays(piece), piece.lacks_arcs, self.first, self.last, self._fields(),
-            edge_arrays(self, piece, "pull"), run.context(), self._told_messages, self._offsets, self._front,
-            self._wanting, self._following, self._away, run.buffer(), counters, report,
+            self._kernels.pull_claims, slice_arrays(self, piece), piece.lacks_arcs, self.first, self.last,
+            self._fields(), edge_arrays(self, piece, "pull"), run.context(), self._told_messages, self._offsets,
+            self._front, self._wanting, self._following, self._away, run.buffer(), counters, report,
             counters=counters, work=piece.num_arcs,
         )  # fmt: skip
         self._gone = int(counters[TOUCHED * LINE])

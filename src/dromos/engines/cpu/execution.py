@@ -12,7 +12,7 @@ import numpy as np
 from dromos.codegen.facts import is_always_active
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
-from dromos.engines import GraphLike, caps_for, check_params, graph_types
+from dromos.engines import GraphLike, caps_for, check_params, graph_types, types_read
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.frontier import Frontier
@@ -54,10 +54,7 @@ class CpuExecution:
         check_params(program, graph)
         self.program, self.graph, self.threads = program, graph, threads
         self.topology = topology(graph)
-        types = graph_types(graph)
-        if "weight" not in program.ir().operations:  # what does not look at weights is not compiled for them
-            types = replace(types, weight=None)
-        self.typed = program.typed(types)
+        self.typed = program.typed(types_read(program, graph_types(graph)))
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
         always = is_always_active(self.ir, self.analysis)

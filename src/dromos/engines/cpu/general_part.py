@@ -107,7 +107,7 @@ class CpuPart(CompiledPart):
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         counters, report = self._launcher.counters(), self._launcher.report()
-        arrays, merged = slice_arrays(piece), self.merged
+        arrays, merged = slice_arrays(self, piece), self.merged
         values, got = tuple(map(as_bytes, merged.values)), as_bytes(merged.got)
         fields, edges, context = self._fields(), edge_arrays(self, piece, path.direction), self._launcher.context()
         if path.direction == "push":
@@ -276,7 +276,7 @@ class CpuPart(CompiledPart):
     def _start_edges(self, piece: GraphSlice) -> None:
         report = self._launcher.report()
         self._launcher.run(
-            self._kernels.start_edges, slice_arrays(piece), self._fields(), edge_arrays(self, piece),
+            self._kernels.start_edges, slice_arrays(self, piece), self._fields(), edge_arrays(self, piece),
             self._launcher.context(), report,
             work=piece.num_arcs,
         )  # fmt: skip
@@ -286,7 +286,7 @@ class CpuPart(CompiledPart):
         report, rows = self._launcher.report(), self._rows_in(piece, self._senders)
         before = tuple(self._before[spec.name] for spec in self.ir.fields)
         self._launcher.run(
-            self._kernels.write_edges, slice_arrays(piece), self.first, self.last, self._fields(), before,
+            self._kernels.write_edges, slice_arrays(self, piece), self.first, self.last, self._fields(), before,
             edge_arrays(self, piece), self._launcher.context(), rows is None,
             self._touched[:0] if rows is None else rows, 0 if rows is None else len(rows), report,
             work=piece.num_arcs,

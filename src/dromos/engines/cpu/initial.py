@@ -22,7 +22,7 @@ from dromos.engines.cpu.launching import LINE, QUEUE, STOP
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.parts import fold_reductions
 from dromos.engines.vectorised.part import VectorisedPart
-from dromos.parallel import run_team
+from dromos.parallel import is_compiled, run_team
 from dromos.program import FieldSpec, GraphTypes, Program, ProgramIR
 from dromos.program.monoid import SUM
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["initialise", "only_compiled", "start_by_arrays"]
 
-_ENOUGH: Final = 0.1  # seconds of all runs of a program in a process
+_ENOUGH: Final = 0.1  # seconds of all runs of a program in a process: about what compiling takes
 _LARGE: Final = 1 << 22  # vertices: beyond, NumPy's intermediate arrays take too much memory
 _ROUNDED: Final = frozenset({"arctan", "cos", "exp", "expm1", "log", "log1p", "pow", "sin", "tan", "tanh"})
 _FOLD, _OUT, _IN = constants("common", "FOLD", "OUT_DEGREES", "IN_DEGREES")
@@ -59,10 +59,8 @@ def start_by_arrays(part: CpuPart, kernel: Any, args: tuple[Any, ...]) -> tuple[
 
     ``args`` are the kernel's.
     """
-    from dromos.machine_code import is_kept
-
     key = (part.ir.hash, part.types, part.skeleton)
-    if not _is_for_arrays(key, part.ir, part.shape.num_vertices, lambda: is_kept(kernel, args)):
+    if not _is_for_arrays(key, part.ir, part.shape.num_vertices, lambda: is_compiled(kernel, *args[2:])):
         return None
     with _counted(key):
         fields = _Fields(part.program, part.shape, part.types, part.first, part.last, {**part.state, **part.edge_state})
@@ -135,10 +133,17 @@ def _by_arrays(run: CpuExecution) -> Array:
     front.queue[: len(queue)] = queue
     front.begin(len(queue), stamped=front.always)
     out, inn = run.topology.rows[0], run.topology.in_offsets(run.graph)
-    report[_OUT] = (out[queue + 1] - out[queue]).sum(dtype=np.int64)
+    report[_OUT] = _row_lengths(out, queue)
     if inn.size:
-        report[_IN] = (inn[queue + 1] - inn[queue]).sum(dtype=np.int64)
+        report[_IN] = _row_lengths(inn, queue)
     return report
+
+
+def _row_lengths(offsets: Array, queue: Array) -> int:
+    """How many arcs the rows of these vertices have together."""
+    if len(queue) == len(offsets) - 1:
+        return int(offsets[-1]) - int(offsets[0])
+    return int((offsets[queue + 1] - offsets[queue]).sum(dtype=np.int64))
 
 
 def _reductions(fields: _Fields, sums: tuple[Array, ...], block: int) -> tuple[Any, ...]:
@@ -162,11 +167,9 @@ def _reductions(fields: _Fields, sums: tuple[Array, ...], block: int) -> tuple[A
 
 def _is_kept(run: CpuExecution) -> bool:
     """Whether the kernel's machine code is on disk."""
-    from dromos.machine_code import is_kept
-
     kernel = kernel_module(run.typed, run.analysis, "supersteps").initialise
     args = _arguments(run, _NO_BYTES, run.counters(), run.report())
-    return is_kept(kernel, (0, run.threads, *args))
+    return is_compiled(kernel, *args)
 
 
 def _by_kernel(run: CpuExecution) -> Array:

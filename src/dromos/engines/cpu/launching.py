@@ -94,11 +94,12 @@ class Launcher:
             )
 
 
-def slice_arrays(piece: GraphSlice) -> tuple[Any, ...]:
-    """A slice as kernels take it: the first vertex, offsets, ends without a sign, and weights."""
+def slice_arrays(part: ArrayPart, piece: GraphSlice) -> tuple[Any, ...]:
+    """A slice as kernels take it: the first vertex, offsets, ends without a sign, and weights if they are read."""
     ends = piece.targets.view(np.dtype(f"u{piece.targets.itemsize}"))
-    weights = NO_VALUES if piece.weights is None else piece.weights
-    return np.int64(piece.start), read_only(piece.offsets), read_only(ends), read_only(weights)
+    weights = None if part.typed.types.weight is None else piece.weights
+    read = NO_VALUES if weights is None else weights
+    return np.int64(piece.start), read_only(piece.offsets), read_only(ends), read_only(read)
 
 
 def edge_arrays(part: ArrayPart, piece: GraphSlice, direction: Direction = "push") -> tuple[Array, ...]:

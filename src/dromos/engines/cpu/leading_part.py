@@ -44,11 +44,11 @@ class LeadingPart(ClaimingPart):
 
     def lead(self, rows: GraphSlice) -> Partial:
         """A push along the out-rows of all vertices, and what comes of it in all parts."""
-        front = np.concatenate((self._next[self._own_begin : self._own_end], self._others_front))
+        front = np.concatenate((self._next[self._own_begin : self._own_end], self.led_front))
         run = self._launcher
         counters, report = run.counters(queue=self._own_end, touched=self._away_end), run.report()
         run.run(
-            self._kernels.push_claims, slice_arrays(rows), self.first, self.last, True, self._fields(),
+            self._kernels.push_claims, slice_arrays(self, rows), self.first, self.last, True, self._fields(),
             edge_arrays(self, rows), run.context(), self._told_messages, self._offsets, self._wanting, front,
             len(front), (self._next, self._away), np.empty(rows.num_arcs // HUB_LENGTH + 1, np.int64),
             (run.buffer(), run.buffer(), run.buffer()), counters, run.memory(), report,
@@ -79,7 +79,8 @@ class LeadingPart(ClaimingPart):
         self._launcher.run(self._kernels.to_bits, others, self._front, work=len(others))
 
     @property
-    def _others_front(self) -> Array:
+    def led_front(self) -> Array:
+        """The active vertices of other parts, along whose rows the next :meth:`lead` pushes too."""
         return self._away[self._away_begin : self._away_end]
 
     def _degrees(self, vertices: Array) -> int:

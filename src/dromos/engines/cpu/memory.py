@@ -14,13 +14,14 @@ import os
 import threading
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
 
-__all__ = ["huge_zeros", "kept_bytes", "reused_empty", "reused_zeros"]
+__all__ = ["huge_zeros", "kept_bytes", "reused_empty", "reused_zeros", "sparse_zeros"]
 
 _HUGE_PAGE: Final = 2 << 20
 _SMALL: Final = 1 << 17  # smaller arrays are left to NumPy
@@ -38,6 +39,27 @@ def huge_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
     if size < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(shape, dtype)
     return np.frombuffer(_map(size), dtype, count=size // dtype.itemsize).reshape(shape)
+
+
+def sparse_zeros(count: int, dtype: Any, filled: Sequence[tuple[int, int]]) -> Array:
+    """An array of zeros of which only the ranges ``filled`` will be written as a whole, and get huge pages.
+
+    Elsewhere memory is taken in small pages as somebody writes there.
+
+    >>> sparse_zeros(3, np.int32, [(0, 1)]).tolist()
+    [0, 0, 0]
+    """
+    dtype = np.dtype(dtype)
+    size = count * dtype.itemsize
+    if size < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.zeros(count, dtype)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    for begin, end in filled:
+        first, last = (at * dtype.itemsize // _HUGE_PAGE * _HUGE_PAGE for at in (begin, end))
+        if last > first:
+            pages.madvise(mmap.MADV_HUGEPAGE, first, last - first)
+    return np.frombuffer(pages, dtype, count=count)
 
 
 def reused_empty(shape: int | tuple[int, ...], dtype: Any) -> Array:

@@ -97,7 +97,7 @@ class OrderedPart(CpuPart):
         counters, report = self._sizes(), run.report()
         counters[QUEUE * LINE] = 0
         run.run(
-            self._module.relax, slice_arrays(piece), self.first, self.last, False, self._fields(),
+            self._module.relax, slice_arrays(self, piece), self.first, self.last, False, self._fields(),
             edge_arrays(self, piece), run.context(), np.float64(limit), self._marks, self._near, self._later,
             self._far, self._gone_to, self._near_size, (run.buffer(), run.buffer(), run.buffer()), counters,
             run.memory(), self.no_least(), report,

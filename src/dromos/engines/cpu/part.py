@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dromos.engines import GraphShape, NativeKernel
+from dromos.engines import GraphShape, NativeKernel, types_read
 from dromos.engines.array_part import ArrayPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.cpu.leading_part import LeadingPart
@@ -27,6 +27,7 @@ class CpuLeaf:
 
     def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> ArrayPart:
         """See :class:`dromos.engines.parts.Leaf`."""
+        types = types_read(program, types)
         typed = program.typed(types)
         if is_claimed(typed, analyse(typed)):
             part = LeadingPart(program, shape, types, first, last, self.threads)

@@ -66,7 +66,7 @@ class SharedOrder:
         self._far[: len(active)] = active
         self._marks[active] = 1
         run = part.launcher
-        self._rows: tuple[Any, ...] = () if piece is None else (slice_arrays(piece), edge_arrays(part, piece))
+        self._rows: tuple[Any, ...] = () if piece is None else (slice_arrays(part, piece), edge_arrays(part, piece))
         self._buffers = run.buffer(), run.buffer(), run.buffer()
         self._sizes = run.counters()  # QUEUE: near, THIRD: far, TOUCHED: away
         self._sizes[THIRD * LINE] = len(active)

@@ -12,11 +12,12 @@ from dromos.engines import GraphShape, NativeKernel
 from dromos.engines.parts import fold_reductions
 from dromos.engines.vectorised.arcs import Arcs, arcs_of, rows_of
 from dromos.engines.vectorised.natives import KERNELS
+from dromos.engines.vectorised.uniform import distinguished_ids
 from dromos.engines.vectorised.values import EVERY, ArcValues, EvaluatingPart, Vertices
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import in_blocks
 from dromos.plan import Path
-from dromos.program import GraphTypes, Program
+from dromos.program import Expr, GraphTypes, Program
 from dromos.program.expr import TRUE
 from dromos.program.monoid import ANY
 
@@ -46,12 +47,51 @@ class VectorisedPart(EvaluatingPart):
 
     def initialise(self) -> Array:
         """Give all vertices of the graph their initial state; the first frontier among the own."""
+        few = self._few()
+        if few is not None:
+            return self._initialise_like(*few)
         everyone = Vertices(np.arange(self.shape.num_vertices), self.state, EVERY)
         self._store(self.state, EVERY, self._stored("init", {"vertex": everyone}, everyone.ids))
         if self.always:
             return np.empty(0, dtype=np.int64)
         own = self._own()
+        if self.ir.start is TRUE:
+            return own.ids
         started: Array = own.ids[self._truths(self.ir.start, {"vertex": own}, len(own.ids))]
+        return started
+
+    def _few(self) -> tuple[Array, int] | None:
+        """Vertices that have all values of the first state among them, and the place of one that is like all others."""
+
+        def number(node: Expr) -> Any:
+            return node.value if node.op == "const" else self.global_value(node)
+
+        init = [expr for _, exprs in self.ir.init for expr in exprs]
+        special = distinguished_ids(init, number)
+        started = distinguished_ids([self.ir.start], number, fields_are_uniform=True)
+        if special is None or started is None:
+            return None
+        ids = {vertex for vertex in special | started if 0 <= vertex < self.shape.num_vertices}
+        if len(ids) >= self.shape.num_vertices:
+            return None
+        usual = next(vertex for vertex in range(len(ids) + 1) if vertex not in ids)
+        few = sorted({*ids, usual})
+        return np.array(few, dtype=np.int64), few.index(usual)
+
+    def _initialise_like(self, few: Array, usual: int) -> Array:
+        """As :meth:`initialise`, where all vertices but a ``few`` are as the one at the place ``usual`` among these."""
+        stored = self._stored("init", {"vertex": Vertices(few, self.state, few)}, few)
+        for name, rows in stored.items():
+            self.state[name][:] = rows[usual]
+            self.state[name][few] = rows
+        if self.always:
+            return np.empty(0, dtype=np.int64)
+        truths = self._truths(self.ir.start, {"vertex": Vertices(few, self.state, few)}, len(few))
+        if truths[usual]:
+            own = np.arange(self.first, self.last)
+            return own if truths.all() else own[~np.isin(own, few[~truths])]
+        inside = (few >= self.first) & (few < self.last)
+        started: Array = few[truths & inside]
         return started
 
     def _own(self) -> Vertices:

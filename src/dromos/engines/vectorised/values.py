@@ -53,8 +53,8 @@ class EvaluatingPart(ArrayPart):
             match node.op:
                 case "message":
                     return messages[node.attr[0]]
-                case "weight" if arcs is not None:
-                    return arcs.weights
+                case "weight":  # without arcs a message is made once per vertex: no edge has a weight of its own
+                    return 1 if arcs is None else arcs.weights
                 case "edge_field" if arcs is not None:
                     return _component(self.edge_state[node.attr[0]], arcs.places, node.attr[1])
                 case "edge_param" if arcs is not None:

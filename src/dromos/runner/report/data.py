@@ -103,7 +103,7 @@ def memory_by_place(result: Result) -> list[list[Any]]:
 
 
 def _busy(rows: list[TraceRow]) -> dict[str, float]:
-    """Milliseconds by processor, and of the exchange between them, where several worked."""
+    """Milliseconds by processor, and of the exchange between them; on disk by kernels, disk and host."""
     total: Counter[str] = Counter()
     for row in rows:
         total.update(row.busy)

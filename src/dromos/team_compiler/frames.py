@@ -1,0 +1,40 @@
+"""What is known of a function while it is written into a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dromos.team_compiler.source import Source
+from dromos.team_compiler.values import Shape, Value
+
+__all__ = ["Frame", "NeedsSlot", "Widened"]
+
+
+class Widened(Exception):
+    """A variable is of a wider type than was thought."""
+
+    def __init__(self, frame: Frame) -> None:
+        super().__init__()
+        self.frame = frame
+
+
+class NeedsSlot(Exception):
+    """A name that was given a value once, but elsewhere than where it is read."""
+
+    def __init__(self, frame: Frame, name: str) -> None:
+        super().__init__(name)
+        self.frame, self.name = frame, name
+
+
+class Frame:
+    """A function that is being written into a kernel: its variables, and where its loops and its end lead."""
+
+    def __init__(self, source: Source, shapes: dict[str, Shape]) -> None:
+        self.source, self.shapes = source, shapes
+        self.variables: dict[str, Any] = {}
+        self.seen: dict[str, Shape] = {}
+        self.returns_nothing = False
+        self.scopes: list[list[str]] = [[]]
+        self.loops: list[tuple[str, str]] = []
+        self.end = ""
+        self.returned: Value = None

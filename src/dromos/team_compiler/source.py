@@ -1,0 +1,86 @@
+"""The text of functions: their statements, and which of their names are given a value once."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from dromos.team_compiler.values import LoweringError
+
+__all__ = ["Source", "plain_function", "source_of"]
+
+
+class Source(NamedTuple):
+    """A function."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: list[ast.stmt]
+    once: frozenset[str]
+    """Names that are given a value in one place only."""
+    local: frozenset[str]
+    """All names that are given a value."""
+    inverted: frozenset[str]
+    """Names that ``~`` is applied to."""
+    returns_last: bool
+    """Whether it returns at its end and nowhere else."""
+    names: dict[str, Any]
+    """The globals of its module."""
+
+
+def plain_function(value: Any) -> Callable[..., Any] | None:
+    """The function that a decorator of :mod:`dromos.jit` was given; None for anything else.
+
+    Options of ``numba.njit`` that change what arithmetic means are not those of these decorators.
+    """
+    options = getattr(value, "targetoptions", None)
+    if not isinstance(options, dict) or options.get("error_model") != "numpy" or options.get("fastmath"):
+        return None
+    function: Callable[..., Any] | None = getattr(value, "py_func", None)
+    return function
+
+
+@cache
+def _functions(file: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """The functions of a module, by name and first line."""
+    try:
+        with open(file, encoding="utf-8") as text:
+            tree = ast.parse(text.read())
+    except (OSError, SyntaxError) as error:
+        raise LoweringError(f"the source of {file} cannot be read: {error}") from None
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found[node.name, first] = node
+    return found
+
+
+@cache
+def source_of(function: Callable[..., Any]) -> Source:
+    """The source of a function that stands at the top of a module."""
+    code: Any = function.__code__
+    node = _functions(code.co_filename).get((function.__name__, code.co_firstlineno))
+    if node is None or function.__closure__:
+        raise LoweringError(f"{function.__qualname__} does not stand at the top of a module")
+    given = node.args
+    if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or given.posonlyargs:
+        raise LoweringError(f"{node.name} takes its arguments in an unusual way")
+    parameters = tuple(argument.arg for argument in given.args)
+    stored = Counter(parameters)
+    inverted = set()
+    returns = 0
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            stored[inner.id] += 1
+        elif isinstance(inner, ast.Return):
+            returns += 1
+        elif isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Invert):
+            inverted |= {part.id for part in ast.walk(inner) if isinstance(part, ast.Name)}
+    last = returns == 0 or (returns == 1 and isinstance(node.body[-1], ast.Return))
+    once = frozenset(name for name, count in stored.items() if count == 1)
+    names = function.__globals__
+    return Source(node.name, parameters, node.body, once, frozenset(stored), frozenset(inverted), last, names)

@@ -1,0 +1,291 @@
+"""Writing instructions of LLVM: blocks, registers, variables in memory, changes of type, elements of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dromos.team_compiler.scalars import (
+    Kind,
+    is_float,
+    is_signed,
+    llvm_type,
+    memory_type,
+)
+from dromos.team_compiler.values import (
+    ArrayKind,
+    ArrayValue,
+    LoweringError,
+    Scalar,
+    Shape,
+    Slot,
+    Value,
+    constant,
+    shape_of,
+)
+from dromos.team_layout import BLOCK_ARGUMENTS
+
+__all__ = ["LENGTH", "SIZE", "Writer"]
+
+SIZE, DATA, LENGTH = 2, 4, 5  # words of an array in the block of arguments
+
+
+class Writer:
+    """The text of one kernel so far."""
+
+    def __init__(self) -> None:
+        self.entry: list[str] = []
+        self.lines: list[str] = []
+        self.declared: dict[str, str] = {}
+        self.count = 0
+        self.block = "entry"
+        self.reachable = True
+        self.left: set[str] = set()  # labels that a break leads to
+
+    # ---- instructions and blocks ---------------------------------------------------------------------------------
+
+    def new(self, kind: Kind, text: str) -> Scalar:
+        """An instruction that gives a number."""
+        return Scalar(kind, self.register(text))
+
+    def register(self, text: str) -> str:
+        """An instruction that gives something."""
+        self.count += 1
+        name = f"%r{self.count}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def label(self, name: str) -> str:
+        """The name of a block to come."""
+        self.count += 1
+        return f"{name}{self.count}"
+
+    def begin(self, label: str) -> None:
+        """What follows is the block ``label``."""
+        self.lines.append(f"{label}:")
+        self.block, self.reachable = label, True
+
+    def go(self, label: str) -> None:
+        """End a block by going to ``label``, unless it has ended already."""
+        if self.reachable:
+            self.lines.append(f"br label %{label}")
+            self.reachable = False
+
+    def fork(self, test: str, yes: str, no: str) -> None:
+        """End a block by going to one of two labels."""
+        self.lines.append(f"br i1 {test}, label %{yes}, label %{no}")
+        self.reachable = False
+
+    def declare(self, name: str, returns: str, *takes: str) -> str:
+        """A function that is not of this module."""
+        self.declared[name] = f"declare {returns} @{name}({', '.join(takes)})"
+        return f"@{name}"
+
+    # ---- types ---------------------------------------------------------------------------------------------------
+
+    def cast(self, value: Scalar, kind: Kind) -> Scalar:
+        """A number as one of another type, as Numba converts it."""
+        old, text = value.kind, value.text
+        if old == kind:
+            return value
+        if value.constant is not None and old != "b" and kind != "b" and (is_float(kind) or not is_float(old)):
+            return self._cast_constant(value.constant, kind)
+        into = llvm_type(kind)
+        if kind == "b":
+            if is_float(old):
+                return self.new("b", f"fcmp une {llvm_type(old)} {text}, 0.0")
+            return self.new("b", f"icmp ne {llvm_type(old)} {text}, 0")
+        source = llvm_type(old)
+        if source == into:
+            return Scalar(kind, text)
+        if is_float(old) and is_float(kind):
+            how = "fpext" if kind == "f64" else "fptrunc"
+        elif is_float(old):
+            how = "fptosi" if is_signed(kind) else "fptoui"
+        elif is_float(kind):
+            how = "sitofp" if old[0] == "i" else "uitofp"
+        elif old == "b":
+            how = "zext"
+        elif int(kind[1:]) < int(old[1:]):
+            how = "trunc"
+        else:
+            how = "sext" if old[0] == "i" else "zext"
+        return self.new(kind, f"{how} {source} {text} to {into}")
+
+    @staticmethod
+    def _cast_constant(value: Any, kind: Kind) -> Scalar:
+        if is_float(kind):
+            return constant(kind, value)
+        width = int(kind[1:])
+        number = int(value) & ((1 << width) - 1)
+        if kind[0] == "i" and number >> (width - 1):
+            number -= 1 << width
+        return constant(kind, number)
+
+    def converted(self, value: Value, shape: Shape) -> Value:
+        """A value as one of another type."""
+        if isinstance(value, Scalar) and isinstance(shape, str):
+            return self.cast(value, shape)
+        if isinstance(value, ArrayValue) and isinstance(shape, ArrayKind):
+            if value.kind == shape:
+                return value
+            words = {word: self.word(value, word) for word in _words(shape)}
+            return ArrayValue(shape, None, words)
+        if isinstance(value, tuple) and isinstance(shape, tuple):
+            return tuple(self.converted(part, kind) for part, kind in zip(value, shape, strict=True))
+        if value is None and shape is None:
+            return None
+        raise LoweringError(f"a value of type {shape_of(value)} is no {shape}")
+
+    def truth(self, value: Value) -> Scalar:
+        """Whether a number is not zero."""
+        if not isinstance(value, Scalar):
+            raise LoweringError("the truth of something other than a number")
+        return self.cast(value, "b")
+
+    # ---- variables -----------------------------------------------------------------------------------------------
+
+    def slot(self, shape: Shape) -> Slot:
+        """A new variable."""
+        return Slot(shape, self._places(shape))
+
+    def _places(self, shape: Shape) -> Any:
+        if isinstance(shape, str):
+            return self._place(llvm_type(shape))
+        if isinstance(shape, ArrayKind):
+            return {word: self._place("ptr" if word == DATA else "i64") for word in _words(shape)}
+        return () if shape is None else tuple(self._places(part) for part in shape)
+
+    def _place(self, kind: str) -> str:
+        self.count += 1
+        self.entry.append(f"%s{self.count} = alloca {kind}")
+        return f"%s{self.count}"
+
+    def put(self, slot: Slot, value: Value) -> None:
+        """Set a variable; the value is of its type."""
+        self._put(slot.places, value)
+
+    def _put(self, places: Any, value: Value) -> None:
+        if isinstance(value, Scalar):
+            self.lines.append(f"store {llvm_type(value.kind)} {value.text}, ptr {places}")
+        elif isinstance(value, ArrayValue):
+            for word, place in places.items():
+                self.lines.append(f"store {'ptr' if word == DATA else 'i64'} {self.word(value, word)}, ptr {place}")
+        elif value is not None:
+            for place, part in zip(places, value, strict=True):
+                self._put(place, part)
+
+    def get(self, slot: Slot) -> Value:
+        """What a variable holds."""
+        return self._get(slot.shape, slot.places)
+
+    def _get(self, shape: Shape, places: Any) -> Value:
+        if isinstance(shape, str):
+            return self.new(shape, f"load {llvm_type(shape)}, ptr {places}")
+        if isinstance(shape, ArrayKind):
+            loaded = {
+                word: self.register(f"load {'ptr' if word == DATA else 'i64'}, ptr {place}")
+                for word, place in places.items()
+            }
+            return ArrayValue(shape, None, loaded)
+        if shape is None:
+            return None
+        return tuple(self._get(part, place) for part, place in zip(shape, places, strict=True))
+
+    def joined(self, shape: Shape, one: tuple[Value, str], other: tuple[Value, str]) -> Value:
+        """The value of the block that control came from: each value with its block."""
+        a, b = one[0], other[0]
+        if a is b:
+            return a
+        if isinstance(a, Scalar) and isinstance(b, Scalar) and isinstance(shape, str):
+            return self.new(shape, self._phi(llvm_type(shape), a.text, one[1], b.text, other[1]))
+        if isinstance(a, ArrayValue) and isinstance(b, ArrayValue) and isinstance(shape, ArrayKind):
+            registers = {
+                word: self.register(
+                    self._phi(
+                        "ptr" if word == DATA else "i64", self.word(a, word), one[1], self.word(b, word), other[1]
+                    )
+                )
+                for word in _words(shape)
+            }
+            return ArrayValue(shape, None, registers)
+        if isinstance(a, tuple) and isinstance(b, tuple) and isinstance(shape, tuple):
+            return tuple(self.joined(part, (x, one[1]), (y, other[1])) for part, x, y in zip(shape, a, b, strict=True))
+        return None
+
+    @staticmethod
+    def _phi(kind: str, a: str, from_a: str, b: str, from_b: str) -> str:
+        return f"phi {kind} [ {a}, %{from_a} ], [ {b}, %{from_b} ]"
+
+    # ---- arrays --------------------------------------------------------------------------------------------------
+
+    def word(self, array: ArrayValue, word: int) -> str:
+        """The register of a word of an array; read at the kernel's begin when first asked for."""
+        known = array.registers.get(word)
+        if known is None:
+            if array.at is None:
+                raise LoweringError("an array without strides")
+            known = array.registers[word] = self.argument("ptr" if word == DATA else "i64", array.at + word)
+        return known
+
+    def argument(self, kind: str, at: int) -> str:
+        """The register of an argument."""
+        self.count += 1
+        place, name = f"%p{self.count}", f"%a{self.count}"
+        self.entry.append(f"{place} = getelementptr i64, ptr %block, i64 {BLOCK_ARGUMENTS + at}")
+        self.entry.append(f"{name} = load {kind}, ptr {place}, align 8")
+        return name
+
+    def address(self, array: ArrayValue, indices: list[Scalar]) -> str:
+        """The address of an element; no index counts from the end."""
+        kind = array.kind
+        if kind.dimensions != len(indices):
+            raise LoweringError("fewer indices than dimensions")
+        places = [self.cast(index, "u64" if index.kind[0] == "u" else "i64").text for index in indices]
+        data = self.word(array, DATA)
+        if not kind.contiguous:
+            offset = "0"
+            for axis, place in enumerate(places):
+                step = self.register(f"mul i64 {self.word(array, LENGTH + kind.dimensions + axis)}, {place}")
+                offset = step if axis == 0 else self.register(f"add i64 {offset}, {step}")
+            return self.register(f"getelementptr i8, ptr {data}, i64 {offset}")
+        at = places[0]
+        for axis, place in enumerate(places[1:], 1):
+            at = self.register(f"mul i64 {at}, {self.word(array, LENGTH + axis)}")
+            at = self.register(f"add i64 {at}, {place}")
+        return self.register(f"getelementptr {memory_type(kind.element)}, ptr {data}, i64 {at}")
+
+    def wrapped(self, array: ArrayValue, axis: int, index: Scalar) -> Scalar:
+        """An index as Python means it: a negative one counts from the end."""
+        if index.kind[0] == "u" or (index.constant is not None and index.constant >= 0):
+            return index
+        place = self.cast(index, "i64")
+        below = self.register(f"icmp slt i64 {place.text}, 0")
+        other = self.register(f"add i64 {self.word(array, LENGTH + axis)}, {place.text}")
+        return self.new("i64", f"select i1 {below}, i64 {other}, i64 {place.text}")
+
+    def load(self, kind: Kind, address: str) -> Scalar:
+        """An element."""
+        value = self.register(f"load {memory_type(kind)}, ptr {address}")
+        return self.from_memory(kind, value)
+
+    def store(self, kind: Kind, address: str, value: Scalar) -> None:
+        """Set an element."""
+        self.lines.append(f"store {memory_type(kind)} {self.to_memory(kind, value)}, ptr {address}")
+
+    def from_memory(self, kind: Kind, register: str) -> Scalar:
+        """What was read, as a value."""
+        return self.new("b", f"icmp ne i8 {register}, 0") if kind == "b" else Scalar(kind, register)
+
+    def to_memory(self, kind: Kind, value: Scalar) -> str:
+        """A value as it is written."""
+        cast = self.cast(value, kind)
+        if kind != "b":
+            return cast.text
+        if cast.text in ("true", "false"):
+            return "1" if cast.text == "true" else "0"
+        return self.register(f"zext i1 {cast.text} to i8")
+
+
+def _words(kind: ArrayKind) -> tuple[int, ...]:
+    strides = () if kind.contiguous else range(LENGTH + kind.dimensions, LENGTH + 2 * kind.dimensions)
+    return (DATA, SIZE, *range(LENGTH, LENGTH + kind.dimensions), *strides)
