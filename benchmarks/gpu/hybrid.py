@@ -103,7 +103,7 @@ def _on_both(
     times = []
     for _ in range(2):
         begin = time.perf_counter()
-        made = split_graph(graph, (share, 1 - share), split, device=0)
+        made = split_graph(graph, (share, 1 - share), split, device=0, stay=(1,))
         times.append(time.perf_counter() - begin)
     size = graph.targets.nbytes + (0 if graph.weights is None else graph.weights.nbytes)
     what = "splitting" if graph.weights is None else "splitting, weighted"

@@ -160,6 +160,7 @@ def _joint_row(case: Resident) -> dict[str, Any]:
 
 def _copy_rows(case: Resident) -> Iterator[dict[str, Any]]:
     """A graph on the host, with its memory touched, to the device: under the ids of the device, and its arcs alone."""
+    import dromos.jit  # noqa: F401  # as in a process that has built its graph
     from dromos.engines.cuda.device_graph import device_graph, forget
     from dromos.engines.cuda.transfers import to_device
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dromos.engines.cuda.engine import NATIVE
-from tests.cuda.compiling import compile_native, compile_program, compile_relabelling, compile_wide
+from tests.cuda.compiling import compile_in_ranges, compile_native, compile_program, compile_relabelling, compile_wide
 from tests.cuda.every_program import typed_programs
 
 pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
@@ -23,6 +23,11 @@ def test_ids_of_eight_bytes(name: str) -> None:
     """What a block gathers in shared memory is twice as large then."""
     typed = next(typed for typed in typed_programs() if typed.ir.name == name)
     assert compile_wide(typed, "sm_90") >= 3
+
+
+def test_messages_range_by_range_of_rows() -> None:
+    typed = next(typed for typed in typed_programs() if typed.ir.name == "SSSP")
+    assert compile_in_ranges(typed, "sm_90") == 3
 
 
 @pytest.mark.parametrize("name", NATIVE)

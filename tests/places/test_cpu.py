@@ -45,6 +45,13 @@ def test_programs_over_slices_and_parts(kind: type[Program]) -> None:
     check(kind, weighted(generators.uniform(90, 300, seed=3, directed=False)), CpuLeaf(threads=2), slices=2, parts=3)
 
 
+def test_a_program_that_reads_no_weights_has_the_same_kernels_for_all_weights() -> None:
+    graph = generators.uniform(120, 400, seed=2)
+    for program, reads in ((programs.BFS(source=1), False), (programs.SSSPWithParents(source=1), True)):
+        prepared = PlacedEngine(CpuLeaf(threads=2)).prepare(program, weighted(graph))
+        assert [part.typed.types.weight is not None for part in prepared.parts] == [reads]
+
+
 @pytest.mark.parametrize("seed", range(1, 2 + int(os.environ.get("DROMOS_TEST_EXAMPLES", 0)) // 20))
 def test_random_programs(seed: int) -> None:
     engines = PlacedEngine(CpuLeaf(threads=2), slices=3), PlacedEngine(CpuLeaf(threads=1), slices=2, parts=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path as FilePath
@@ -11,11 +12,13 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.engines.cuda import permuting
+from dromos.engines.cuda import dividing, permuting
+from dromos.engines.cuda import rows as device_rows
 from dromos.engines.cuda.part import CudaLeaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DeviceError, FieldOverflowError, ResourceError
 from dromos.graph import generators, transform
+from dromos.graph.partly_held import PartlyHeldGraph
 from dromos.places import PlacedEngine
 from dromos.places.grid import Grid
 from dromos.places.hybrid import SPLITS, HybridEngine, lead, pair
@@ -33,6 +36,12 @@ from tests.program.running import run
 pytestmark = pytest.mark.gpu
 IN_GRIDS = [kind for kind in KINDS if not (kind.ir().edge_fields or kind.ir().edge_params)]
 _ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
+
+
+@pytest.fixture(autouse=True)
+def _split_by_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small graphs too."""
+    monkeypatch.setattr(splitting, "_WORTH_A_DEVICE", 0)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -233,20 +242,24 @@ def test_a_gpu_splits_a_graph_as_the_host_does(
     directed: bool, weight: type | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows of hubs, empty ones, and parallel arcs, which stay in their order; in pieces, the last one a small one."""
-    monkeypatch.setattr(splitting, "_WORTH_A_DEVICE", 0)
     monkeypatch.setattr(permuting, "_PIECE", 1 << 12)
+    for name in ("_LEAST_PIECE", "_ARRIVING"):
+        monkeypatch.setattr(device_rows, name, 1 << 12)
+    if weight is None:  # arcs come beside other work
+        monkeypatch.setattr(device_rows, "_WORTH_A_THREAD", 0)
     draw = np.random.default_rng(3)
     src, dst = draw.integers(0, 3000, (2, 40_000)) ** 2 // 3000
     src[:9000] = 7
     weights = None if weight is None else np.arange(len(src)).astype(weight)
     graph = dr.Graph.from_edges(src, dst, weights, num_vertices=3000, directed=directed)
-    for kind in SPLITS:
+    for kind, stay in itertools.product(SPLITS, ((), (1,), (0, 2), (0, 1, 2), None)):
         again = dr.Graph._make(graph.offsets, graph.targets, graph.weights, flags=graph.known_flags)
-        made = [
-            splitting.split_graph(graph, (0.25, 0.75), kind),
-            splitting.split_graph(again, (0.25, 0.75), kind, device=0),
-        ]
-        first, second = made
+        first = splitting.split_graph(graph, (0.25, 0.5, 0.25), kind)
+        with monkeypatch.context() as patch:
+            if stay is None:  # a device that has no room for all arcs
+                patch.setattr(dividing, "can_divide", lambda *given: False)
+            second = splitting.split_graph(again, (0.25, 0.5, 0.25), kind, device=0, stay=stay or ())
+        assert isinstance(second.graph, PartlyHeldGraph) == (bool(stay) and not directed)
         assert first.bounds == second.bounds
         assert first.graph.known_flags == second.graph.known_flags
         assert transform.same_arrays(first.graph, second.graph)
@@ -254,8 +267,26 @@ def test_a_gpu_splits_a_graph_as_the_host_does(
         assert first.new_ids.tolist() == second.new_ids.tolist()
 
 
+@pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu", "cuda:0+cuda:0", "cpu+cuda:0+cuda:0"])
+def test_rows_of_the_gpus_part_are_on_the_gpu_alone(device: str) -> None:
+    """Searches that the host begins, pulls, pushes, weights, and one forest; then with less memory, from the host's."""
+    graph = weighted(generators.rmat(12, 8, seed=4, symmetrize=True))
+    how: dict[str, Any] = {"device": device, "share": 0.3, "split": "high"}
+    calls: list[Callable[..., Any]] = [
+        lambda **how: dr.bfs(graph, 0, **how), lambda **how: dr.sssp(graph, 0, **how),
+        lambda **how: dr.pagerank(graph, **how), lambda **how: dr.connected_components(graph, **how),
+    ]  # fmt: skip
+    for call in calls:
+        call(**how).verify()
+    (made,) = (found for found in splitting._kept.of(graph).values())
+    assert isinstance(made.graph, PartlyHeldGraph)
+    assert not made.graph.is_whole
+    for call in calls:
+        call(**how, memory="600K").verify()
+
+
 def test_a_gpu_without_room_leaves_splitting_to_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "_WORTH_A_DEVICE", 0)
-    monkeypatch.setattr(permuting, "free_bytes", lambda: 1 << 10)
+    for module in (dividing, permuting):
+        monkeypatch.setattr(module, "free_bytes", lambda: 1 << 10)
     graph = generators.path(5)
     assert splitting.split_graph(graph, (0.5, 0.5), "high", device=0).graph.num_arcs == graph.num_arcs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -23,11 +24,12 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.engines.vectorised.part import VectorisedPart
 from dromos.graph import Graph, generators
 from dromos.graph.slices import GraphSlice
-from dromos.places.hybrid import SPLITS, HybridEngine, lead, shipping
+from dromos.places.hybrid import SPLITS, HybridEngine, SplitGraph, lead, shipping
 from dromos.places.hybrid import pair as pair_module
 from dromos.places.hybrid.inner import inner_slice
 from dromos.plan import Levels, Path
 from dromos.program import GraphTypes, Program
+from tests.graph.test_partly_held import partly_held
 from tests.places.test_cpu import weighted
 from tests.places.test_hybrid import AtMost
 from tests.places.test_programs import KINDS, check_on
@@ -235,6 +237,30 @@ def test_a_search_that_the_host_runs_to_its_end() -> None:
     found = dr.bfs(generators.path(500), 250, device=engine)
     assert found.level.tolist() == np.abs(np.arange(500) - 250).tolist()
     found.verify()
+
+
+class Lacking(HybridEngine):
+    """The host does not hold the device's rows."""
+
+    def _split(self, graph: Graph, *, arcs: bool = False) -> SplitGraph:
+        made = super()._split(graph, arcs=arcs)
+        self.graph = partly_held(graph, made, 0)
+        return replace(made, graph=self.graph)
+
+
+def test_a_host_that_lacks_rows_makes_those_that_it_needs() -> None:
+    engine = Lacking([CpuLeaf(threads=2), Reaching()], share=0.5, split="random")
+    found = dr.bfs(generators.path(500), 250, device=engine)
+    assert found.level.tolist() == np.abs(np.arange(500) - 250).tolist()
+    assert not engine.graph.is_whole
+    graph = weighted(generators.rmat(11, 8, seed=3, symmetrize=True))
+    engine = Lacking([CpuLeaf(threads=2), Reaching()], share=0.1, split="high")
+    adopted, shipped = ReachingPart.adopted, ReachingPart.shipped
+    for source in np.argsort(graph.out_degree)[[-1, -500, -1200]].tolist():
+        dr.bfs(graph, source, device=engine).verify()
+    dr.sssp(graph, 5, device=engine).verify()
+    assert ReachingPart.adopted > adopted
+    assert ReachingPart.shipped > shipped
 
 
 @pytest.mark.parametrize("threads", [1, 3])

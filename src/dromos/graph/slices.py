@@ -45,6 +45,11 @@ class GraphSlice:
         return len(self.targets)
 
     @property
+    def weighted(self) -> bool:
+        """Whether the arcs have weights."""
+        return self.weights is not None
+
+    @property
     def sources(self) -> Array:
         """The source of every arc.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike
+from dromos.graph.partly_held import AbsentSlice, PartlyHeldGraph, arrays_within
 from dromos.graph.slices import GraphSlice
 from dromos.plan.path import Direction
 
@@ -106,5 +107,8 @@ class _Cuts:
         offsets = graph.offsets[first : last + 2]
         if offsets[0] != begin or offsets[-1] != end:  # it begins or ends within a row
             offsets = np.clip(offsets, begin, end)
-        weights = None if graph.weights is None else graph.weights[begin:end]
-        return GraphSlice(first, last + 1, offsets, graph.targets[begin:end], weights)
+        elif isinstance(graph, PartlyHeldGraph) and not graph.holds(first, last + 1):
+            return AbsentSlice(graph, first, last + 1, offsets)
+        targets, weights = arrays_within(graph, first, last + 1)
+        weights = None if weights is None else weights[begin:end]
+        return GraphSlice(first, last + 1, offsets, targets[begin:end], weights)

@@ -52,5 +52,7 @@ class Cost:
 
     passes: float
     """How often it reads the arcs, about."""
+    gathers: bool = False
+    """Whether each of them is a pull along all arcs, so that engines sort the arcs for the later ones."""
     split: SplitCost | None = None
     """What it does on a split graph; None: it is no program that can be split."""

@@ -87,6 +87,10 @@ class Stats:
     parts: tuple[tuple[str, float], ...] = ()
     """The processors that shared the last superstep, and the seconds that each of them worked; of ranks, the seconds
     that they computed and exchanged."""
+    way: str = ""
+    """How rows in the host's memory reached the device in the last superstep; empty where none lie there."""
+    way_seconds: float | None = None
+    """The seconds that were expected of that way, where there was a choice."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
     switches: bool = False

@@ -24,9 +24,21 @@ from dromos.engines.cuda.layout import graph_type
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.packed_rows import PackedRows, pack_rows
 from dromos.engines.cuda.residency import Need, Residency, free_bytes, is_symmetric
-from dromos.engines.cuda.rows import Rows, narrow_offsets, narrow_weights, on_its_way, place_rows, types_of
-from dromos.engines.cuda.transfers import forget_shared, to_device
+from dromos.engines.cuda.row_buffers import RowBuffers, RowPieces
+from dromos.engines.cuda.rows import (
+    Rows,
+    narrow_offsets,
+    narrow_weights,
+    on_its_way,
+    order_by_degree,
+    place_rows,
+    rows_on_their_way,
+    types_of,
+)
+from dromos.engines.cuda.transfers import forget_shared
+from dromos.engines.cuda.vertex_values import gathered
 from dromos.errors import DeviceError
+from dromos.plan.ways import Way
 
 __all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "copy_of", "device_graph", "forget", "keep", "type_defines"]
 
@@ -62,6 +74,9 @@ class DeviceGraph:
         self.symmetric = into is None
         self.modules: dict[Any, Module] = {}
         """Kernels of programs that ran on it, by what they were compiled for."""
+        self._pieces: dict[tuple[bool, bool], RowPieces] = {}
+        self.ways: dict[Any, dict[Way, float]] = {}
+        """How long the ways of rows over the link took programs that ran on it (``over_link.py``)."""
         self.idle: dict[Any, Any] = {}
         """Runs that have ended, whose memory the next ones take (``engine.py``)."""
 
@@ -72,11 +87,9 @@ class DeviceGraph:
 
         try:
             sides = (graph,) if is_symmetric(graph) else (graph, graph.transpose)
-            rows = [
-                Rows(narrow_offsets(to_device(side.offsets), side.num_arcs), side.targets, side.weights)
-                for side in sides
-            ]
-            return cls._placed(rows, renumber, residency)
+            where = Residency() if residency is None else residency
+            rows = rows_on_their_way(sides, where.scratch or free_bytes() // 2, early=where.weights_share >= 1)
+            return cls._placed(rows, renumber, where)
         except cupy.cuda.memory.OutOfMemoryError as error:
             cupy.get_default_memory_pool().free_all_blocks()
             free, total = cupy.cuda.runtime.memGetInfo()
@@ -106,24 +119,26 @@ class DeviceGraph:
         """From rows whose offsets are on the device and whose arcs may be on the host."""
         where = Residency() if residency is None else residency
         scratch = where.scratch or free_bytes() // 2
-        weights, narrow = rows[0].weights, None
-        if weights is not None and where.weights_share < 1:  # over the link bytes count
-            narrow = narrow_weights(weights)
-            narrow = None if narrow == weights.dtype else narrow
-        first = on_its_way(rows[0], scratch)
-        names = _order(rows[-1].offsets, rows[0].targets.dtype) if renumber else None
+        narrow = None
+        if rows[0].weights is not None and where.weights_share < 1:  # over the link bytes count
+            found = narrow_weights(rows[0].weights)
+            narrow = None if found == rows[0].weights.dtype else found
+        first, others = on_its_way(rows[0], scratch), rows[1:]
+        names = _order(rows[-1].offsets, first.targets.dtype) if renumber else None
+        rows.clear()  # arcs that have come are held by ``first`` alone
 
         def place(side: Rows) -> Rows:
             return place_rows(
                 side.offsets, side.targets, side.weights, names,
                 share=where.share, weights_share=where.weights_share, weights_dtype=narrow, scratch=scratch,
+                given_offsets=side.given_offsets,
             )  # fmt: skip
 
         placed = [place(first)]
         del first  # and the memory that it came through
-        placed += [place(on_its_way(side, scratch)) for side in rows[1:]]
+        placed += [place(on_its_way(side, scratch)) for side in others]
         ids, rank = (None, None) if names is None else names
-        into = placed[1] if len(rows) > 1 else None
+        into = placed[1] if others else None
         return cls(placed[0], into, ids=ids, rank=rank, residency=where, weight_type=narrow)
 
     @cached_property
@@ -151,6 +166,17 @@ class DeviceGraph:
                 return pack_rows(self.into, self.classes)
         except DeviceError:  # rows are read as they are
             return None
+
+    @cached_property
+    def _row_buffers(self) -> RowBuffers:
+        return RowBuffers(self.residency.buffers)
+
+    def row_pieces(self, into: bool, weights: bool) -> RowPieces:
+        """The rows of one direction, with their weights or without, in pieces that can be copied to the device."""
+        key = into and not self.symmetric, weights
+        if key not in self._pieces:
+            self._pieces[key] = RowPieces(self.into if into else self.out, weights, self._row_buffers)
+        return self._pieces[key]
 
     @cached_property
     def max_out_degree(self) -> int:
@@ -195,15 +221,20 @@ class DeviceGraph:
         """What the graph takes of the device's memory."""
         packed = self.__dict__.get("packed")  # where a run has asked for them
         tables = 0 if packed is None else packed.nbytes
-        return self.out.nbytes + (0 if self.symmetric else self.into.nbytes) + tables
+        return self.out.nbytes + (0 if self.symmetric else self.into.nbytes) + tables + self._row_buffers.nbytes
+
+    def is_over_link(self, weights: bool) -> bool:
+        """Whether some of the arcs lie in the host's memory; with ``weights``, or some of the weights."""
+        sides = (self.out, self.into)
+        return any((rows.on_host if weights else rows.targets_on_host) > 0 for rows in sides)
 
     def to_device_order(self, values: Any) -> Any:
         """Per-vertex values in the given order, as the device orders them."""
-        return values if self.ids is None else values[self.ids]
+        return values if self.ids is None else gathered(values, self.ids)
 
     def to_given_order(self, values: Any) -> Any:
         """Per-vertex values of the device, in the given order."""
-        return values if self.rank is None else values.take(self.rank, axis=0)
+        return values if self.rank is None else gathered(values, self.rank)
 
 
 # ---- the graphs that are on a device -------------------------------------------------------------------------------
@@ -289,17 +320,8 @@ def forget(graph: GraphLike | None = None, *, others: bool = False) -> None:
 
 def _order(offsets: Any, dtype: np.dtype[Any]) -> tuple[Any, Any] | None:
     """Vertices by falling degree: the given id of each new vertex, and the inverse; None where ids are to stay."""
-    import cupy
-
     n = len(offsets) - 1
-    if n < 2 or dtype != np.int32:
-        return None
-    degrees = cupy.diff(offsets.astype(cupy.int64))
-    # a stable sort: equal degrees keep their order, and with it the locality that the given ids have
-    ids = cupy.argsort(-degrees, kind="stable").astype(dtype)
-    rank = cupy.empty_like(ids)
-    rank[ids] = cupy.arange(n, dtype=dtype)
-    return ids, rank
+    return None if n < 2 or dtype != np.int32 else order_by_degree(offsets, dtype)
 
 
 def type_defines(graph: DeviceGraph) -> tuple[str, ...]:

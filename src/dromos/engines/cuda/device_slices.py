@@ -18,7 +18,9 @@ from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
 from dromos.plan.path import Direction
 
-__all__ = ["DeviceSlice", "clipped_offsets", "device_offsets", "device_slice", "no_room", "offsets_dtype"]
+__all__ = [
+    "DeviceSlice", "clipped_offsets", "device_offsets", "device_slice", "keep_slice", "no_room", "offsets_dtype",
+]  # fmt: skip
 
 _SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
 _SCRATCH: Final = 64 << 20  # bytes of the device that may be used while arcs are copied to the host's memory
@@ -38,6 +40,14 @@ class DeviceSlice:
     """The ends of the classes of :data:`~dromos.engines.cuda.device_graph.CLASS_DEGREES`, as vertices."""
     room: int | None = None
     """The bytes of the device that the arcs were given; None: all that they take."""
+
+    def suits(self, room: int | None) -> bool:
+        """Whether it would lie where it does if the arcs were given ``room``."""
+        if self.room == room:
+            return True
+        arcs = (self.rows.targets, self.rows.weights)
+        size = sum(int(array.nbytes) for array in arcs if array is not None)
+        return not self.rows.on_host and (room is None or size <= room)
 
 
 def offsets_dtype(num_arcs: int) -> np.dtype[Any]:
@@ -109,12 +119,11 @@ def device_slice(
     shared = block is None and _is_symmetric(shape)
     if shared:
         direction = "push"  # in-rows are out-rows, and are there once
-    arcs = (piece.start, int(piece.offsets[0]), piece.num_arcs, piece.weights is not None)
-    key = (int(cupy.cuda.Device().id), direction, block, *arcs)
+    key = _key(piece, direction, block)
     if room is not None and not shared:
         room //= 2
     found: DeviceSlice | None = known.get(key)
-    if found is None or found.room != room:
+    if found is None or not found.suits(room):
         known.pop(key, None)
         try:
             found = _uploaded(shape, piece, room)
@@ -124,6 +133,36 @@ def device_slice(
         if found.rows.nbytes * _SPARED < free:
             known[key] = found
     return found
+
+
+def keep_slice(shape: GraphShape, piece: GraphSlice, rows: Rows) -> None:
+    """Take ``rows``, which are on the current device, for those of ``piece``, out of a symmetric graph.
+
+    Their offsets are those of all rows of the graph.
+    """
+    import cupy
+
+    known, begin, offsets = _kept.of(shape), int(piece.offsets[0]), rows.offsets
+    known[int(cupy.cuda.Device().id), "push"] = offsets
+    degrees = cupy.diff(offsets[piece.start : piece.stop + 1].astype(cupy.int64))
+    rising = bool((degrees[1:] > degrees[:-1]).any())
+    known[_key(piece, "push", None)] = DeviceSlice(
+        rows,
+        _begins(offsets, 0),
+        _begins(rows.targets, begin),
+        0 if rows.weights is None else _begins(rows.weights, begin),
+        int(degrees.max()),
+        _one_class(piece.start, piece.stop)
+        if rising
+        else tuple((cupy.searchsorted(-degrees, -cupy.asarray(CLASS_DEGREES), side="right") + piece.start).tolist()),
+    )
+
+
+def _key(piece: GraphSlice, direction: Direction, block: Hashable) -> tuple[Hashable, ...]:
+    import cupy
+
+    arcs = (piece.start, int(piece.offsets[0]), piece.num_arcs, piece.weighted)
+    return (int(cupy.cuda.Device().id), direction, block, *arcs)
 
 
 def _uploaded(shape: GraphShape, piece: GraphSlice, room: int | None) -> DeviceSlice:
@@ -156,6 +195,10 @@ def _classes(degrees: Array, start: int) -> tuple[int, ...]:
     ((6, 6, 7, 7, 7, 7, 7, 8), (5, 7, 7, 7, 7, 7, 7, 7))
     """
     if len(degrees) and (degrees[1:] > degrees[:-1]).any():
-        return (start, *(start + len(degrees),) * (len(CLASS_DEGREES) - 1))
+        return _one_class(start, start + len(degrees))
     ends = np.searchsorted(-degrees, -np.array(CLASS_DEGREES), side="right")
     return tuple(int(end) + start for end in ends)
+
+
+def _one_class(start: int, stop: int) -> tuple[int, ...]:
+    return (start, *(stop,) * (len(CLASS_DEGREES) - 1))

@@ -7,7 +7,7 @@ the device while such runs are small, and the next run of the same program on th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
@@ -25,6 +25,7 @@ from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import shared_copy, to_device, to_host
+from dromos.engines.cuda.vertex_values import has_not_finite
 from dromos.engines.direction import along
 from dromos.errors import DeviceError
 from dromos.program import Program
@@ -98,6 +99,10 @@ class CudaEngine:
     def placed(self, values: Array) -> Any:
         """The array on the device; the same one if it lies there already."""
         return to_device(values) if isinstance(values, np.ndarray) else values
+
+    def has_not_finite(self, values: Any) -> Callable[[], bool]:
+        """Begin to look for an infinite number or NaN among doubles on the device; the function waits and tells."""
+        return has_not_finite(values)
 
     def shared(self, values: Array) -> Any:
         """The device's copy of an array that never changes: made once, kept as long as ``values`` live."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types
 from dromos.engines.arc_order import in_order
 from dromos.engines.cuda import saving
-from dromos.engines.cuda.compiler import Module
+from dromos.engines.cuda.compiler import Module, as_bytes
 from dromos.engines.cuda.device_graph import DeviceGraph, device_graph, type_defines
-from dromos.engines.cuda.layout import HEAD_BYTES, levels_of
+from dromos.engines.cuda.layout import levels_of
 from dromos.engines.cuda.memory import MAX_ROWS, Buffers, HostCopies, State, address, edge_params, fill_params
 from dromos.engines.cuda.modules import Kernel, facts_of, kernel_for, module_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
-from dromos.engines.cuda.packed_rows import PACK_ARCS, pack_table_bytes
+from dromos.engines.cuda.over_link import OverLink, clear_counters
+from dromos.engines.cuda.packed_rows import PACK_ARCS, PackedRows, pack_table_bytes
 from dromos.engines.cuda.residency import Need
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.saving import Saved
@@ -56,8 +58,9 @@ class CudaExecution:
         self.on_device: DeviceGraph = device_graph(graph, renumber=renumber, need=need)
         self.memory = State(self.typed, graph.num_vertices, graph.num_arcs)
         self.buffers = Buffers(known, self.on_device)
-        self._arguments = np.zeros(1, known.arguments)
-        self._high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
+        self.arguments = np.zeros(1, known.arguments)
+        self._argument_bytes = as_bytes(self.arguments)  # the same memory
+        self.high_diameter = graph.num_arcs < Constants().delta * graph.num_vertices
         self._kernels: dict[tuple[Path, bool], Kernel] = {}
         self._modules: dict[Kernel, Module] = {}
         self._by_arc: dict[bool, dict[str, Any]] = {}
@@ -72,18 +75,19 @@ class CudaExecution:
         """Begin anew in the same memory, with a program of the same class on the same graph, and its copy there."""
         self.buffers.clear()
         self.program, self.graph, self.on_device = program, graph, copy
-        self._fill_context(self._arguments["K"][0])
+        self._fill_context(self.arguments["K"][0])
         self._start()
 
     def forget_inputs(self) -> None:
         """Hold on to the memory alone, until :meth:`begin`."""
-        del self.program, self.graph, self.on_device, self._params, self._tables
+        del self.program, self.graph, self.on_device, self._params, self._tables, self._over_link
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> Mapping[str, Array]:
         """The fields in the given order, copied to the host one by one as they are asked for."""
+        self._check_start()
         return HostCopies(self.memory.fields, lambda values: to_host(self.on_device.to_given_order(values)))
 
     @property
@@ -93,6 +97,7 @@ class CudaExecution:
 
     def result(self) -> Mapping[str, Array]:
         """The fields and edge fields in the given order: on the host, or left on the device if the options say so."""
+        self._check_start()
         give = self.on_device.to_given_order
         with told_when_full(f"the result of {self.ir.name}"):
             fields = {name: give(values) for name, values in self.memory.fields.items()} | self.memory.edge_fields
@@ -121,6 +126,7 @@ class CudaExecution:
 
     def save(self) -> Saved:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
+        self._check_start()
         return saving.save(self)
 
     def restore(self, saved: Saved, stats: Stats) -> None:
@@ -129,6 +135,7 @@ class CudaExecution:
 
     def resume_at(self, stats: Stats) -> None:
         """Everything on the device is as it was after that step."""
+        self._check_start()
         self._superstep, self.stats = stats.superstep, stats
         control, self.rows = self.buffers.read(0)
         self._reduced = control["reduced"]
@@ -137,6 +144,8 @@ class CudaExecution:
 
     def _start(self) -> None:
         self._superstep, self._claimed = 0, False
+        self._unread: Callable[[], Any] | None = None
+        self._over_link = OverLink(self) if self.on_device.is_over_link(self.known.weights) else None
         self.rows = np.zeros(0)
         self._reduced = {  # of no vertices, until a launch folds them
             f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
@@ -153,29 +162,51 @@ class CudaExecution:
                 switches=self._claimed,
             )
         self.caps = self._caps[self._claimed]
+        if self._has_forced_way:
+            self.caps = self.caps.in_supersteps()
 
     def _initialise(self) -> Stats:
         if self.graph.num_vertices == 0:
             return self._statistics(None, 0.0, 0)
+        if self.known.starts_alike:  # what the record would say is known: the first step waits for both
+            self._begin_launch(Kernel("supersteps"), "initialise", 1)
+            self._unread = self.buffers.read_later()
+            n, arcs = self.graph.num_vertices, self.graph.num_arcs
+            return self._statistics({"size": n, "out": arcs, "in": arcs, "finished": 0}, 0.0, 0)
         control = self._launch(Kernel("supersteps"), "initialise", 1)
         self._superstep = 0
         if control["overflowed"]:
             self._raise_overflow("init")
-        self._claimed = self.analysis.claimed is not None and not control["open"]
+        self._claimed = self.analysis.claimed is not None and not control["open"] and not self._has_forced_way
         return self._statistics(control, 0.0, 0)
 
+    def _check_start(self) -> None:
+        """Look at the record of a start that was not waited for, if there is one."""
+        if self._unread is not None:
+            control, self._unread = self._unread(), None
+            if control["overflowed"]:
+                self._raise_overflow("init")
+
     def _run(self, kernel: Kernel, policy: int, horizon: int | None) -> Stats:
+        with told_when_full(f"a step of {self.ir.name}"):
+            choice = None if self._over_link is None else self._over_link.choose(kernel, policy == _PULL)
+        in_ranges = choice is not None and choice.way != "in place"
+        alone = in_ranges or (choice is not None and choice.expected is not None)  # the next superstep is chosen anew
+        self._module(kernel.in_ranges() if in_ranges else kernel)
         begin = time.perf_counter()
         left = _FOREVER if horizon is None else horizon
-        step = self._arguments["step"][0]
+        step = self.arguments["step"][0]
         step["policy"] = policy
         parts, messages = [], 0
         while True:
             for name, table in self._tables.items():
                 table[...] = self.memory.fields[name]
-            one = self.options.fusion == "none" or bool(self._tables)
+            one = alone or self.options.fusion == "none" or bool(self._tables)
             with told_when_full(f"a step of {self.ir.name}"):
-                control = self._launch(kernel, "run", 1 if one else left)
+                if self._over_link is not None and choice is not None and in_ranges:
+                    control = self._over_link.superstep(kernel.in_ranges(), choice)
+                else:
+                    control = self._launch(kernel, "run", 1 if one else left)
             ran = int(control["supersteps"])
             self._superstep += ran
             left -= ran
@@ -183,26 +214,40 @@ class CudaExecution:
             messages += int(self.rows["messages"].sum())
             if control["overflowed"]:
                 self._raise_overflow("update")
-            if control["finished"] or left <= 0:
+            if control["finished"] or left <= 0 or alone:
                 break
-        self.rows = np.concatenate(parts)
+        self.rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
         self.stats = self._statistics(control, time.perf_counter() - begin, messages, policy == _SWITCH)
+        if self._over_link is not None and choice is not None:
+            self._over_link.note(choice, policy == _PULL, self.stats.seconds)
+            self.stats = replace(self.stats, way=choice.way, way_seconds=choice.expected)
         return self.stats
 
     def _launch(self, kernel: Kernel, name: str, horizon: int) -> Any:
-        block, most = self.options.shape(self._high_diameter and kernel.by_queue)
-        module = self._modules.get(kernel)
-        if module is None:
-            module = self._modules[kernel] = self._module(kernel, block)
-        arguments = self._arguments
+        self._begin_launch(kernel, name, horizon)
+        return self.read_record()
+
+    def _begin_launch(self, kernel: Kernel, name: str, horizon: int) -> None:
         if name != "initialise":  # which sends none
-            self._point_at_messages(kernel)
-        arguments["step"]["horizon"] = horizon
-        arguments["K"]["superstep"] = self._superstep
-        self.buffers.report.data.memset_async(0, HEAD_BYTES)
+            self.point_at_messages(kernel)
+        clear_counters(self.buffers.report, all_of_them=True)
+        self.start_kernel(kernel, name, horizon)
+
+    def start_kernel(self, kernel: Kernel, name: str, horizon: int, *more: Any) -> None:
+        """Start the kernel called ``name`` for up to ``horizon`` supersteps."""
+        module, (block, most) = self._module(kernel), self._shape(kernel)
+        self.arguments["step"]["horizon"] = horizon
+        self.arguments["K"]["superstep"] = self._superstep
         grid = module.cooperative_grid(name, block, most=most)
-        module.launch(name, grid, block, arguments, together=True)
+        module.launch(name, grid, block, self._argument_bytes, *more, together=True)
+
+    def _shape(self, kernel: Kernel) -> tuple[int, int]:
+        return self.options.shape(self.high_diameter and kernel.by_queue)
+
+    def read_record(self) -> Any:
+        """What the last launch left, when it has ended."""
         control, rows = self.buffers.read(_FIRST_ROWS)
+        self._check_start()
         self._reduced = control["reduced"]
         ran = int(control["supersteps"])
         if ran > _FIRST_ROWS:
@@ -210,23 +255,27 @@ class CudaExecution:
         self.rows = rows[:ran]
         return control
 
-    def _module(self, kernel: Kernel, block: int) -> Module:
+    def _module(self, kernel: Kernel) -> Module:
         """The compiled kernel for this graph, which keeps it for the next run of the program."""
-        graph = self.on_device
+        if kernel in self._modules:
+            return self._modules[kernel]
+        graph, block = self.on_device, self._shape(kernel)[0]
         pack_arcs = PACK_ARCS if kernel.by_source and self._point_at_packs() else 0
         key = (self.known, kernel, block, pack_arcs, self.options.defines)
         module = graph.modules.get(key)
         if module is None:
             module = graph.modules[key] = module_of(
                 self.typed, self.analysis, kernel, type_defines(graph), self.options, block,
-                renamed=graph.ids is not None, over_link=graph.residency.share < 1, pack_arcs=pack_arcs,
+                renamed=graph.ids is not None, over_link=graph.residency.share < 1 and not kernel.split,
+                pack_arcs=pack_arcs,
             )  # fmt: skip
+        self._modules[kernel] = module
         return module
 
     # ---- what kernels are given ------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        a, graph = self._arguments, self.on_device
+        a, graph = self.arguments, self.on_device
         a["G"] = graph.record
         for part, arrays in (("S", self.memory.fields), ("O", self.memory.before)):
             for name, array in arrays.items():
@@ -254,24 +303,38 @@ class CudaExecution:
             context[f"at_{name}"] = address(table)
         self._params = fill_params(context, self.program, self.typed, graph.to_device_order)
 
-    def _point_at_messages(self, kernel: Kernel) -> None:
+    def point_at_messages(self, kernel: Kernel) -> None:
         """Give the accumulators, and the copy of what is sent, to kernels that use them."""
         if kernel.skeleton == "supersteps":
             for i, array in enumerate(self.memory.offers if kernel.by_source else self.memory.merged):
-                self._arguments["A"][f"a{i}"] = address(array)
+                self.arguments["A"][f"a{i}"] = address(array)
         for name, array in self._given_by_arc(kernel.pull).items():
-            self._arguments["E"][f"e_{name}"] = address(array)
+            self.arguments["E"][f"e_{name}"] = address(array)
         if kernel.skeleton == "asynchronous" and self.ir.sent:
             for name, array in self.memory.sent.items():
-                self._arguments["P"][f"f_{name}"] = address(array)
+                self.arguments["P"][f"f_{name}"] = address(array)
 
     def _point_at_packs(self) -> bool:
         """Whether rows are read in packs; the arguments then tell where they are."""
-        packed = self.on_device.packed if self.options.packed and self.always else None
+        packed = self.packed_rows
         if packed is None:
             return False
-        packed.fill(self._arguments["G"][0])
+        packed.fill(self.arguments["G"][0])
         return True
+
+    @property
+    def packed_rows(self) -> PackedRows | None:
+        """The rows on the host in packs, where kernels that read all of them are to take those."""
+        return self.on_device.packed if self.options.packed and self.always else None
+
+    @property
+    def _has_forced_way(self) -> bool:
+        return self._over_link is not None and self.options.way in ("pages", "gathered")
+
+    def frontier(self) -> Any:
+        """The vertices of the frontier, on the device and in no order; of programs that keep a queue of them."""
+        control, _ = self.buffers.read(0)
+        return self.buffers.queues[int(control["flipped"])][: int(control["size"])]
 
     def _given_by_arc(self, pull: bool) -> Mapping[str, Any]:
         """The parameters by edge on the device, in the order of the rows that a kernel walks."""

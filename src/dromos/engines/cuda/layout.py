@@ -15,9 +15,11 @@ from dromos.plan import Levels
 from dromos.program import TypedProgram
 
 __all__ = [
+    "ARRIVALS",
     "BITMAPS",
     "HEAD_BYTES",
     "LAUNCH_BYTES",
+    "ROW_LISTS",
     "arguments_type",
     "control_type",
     "graph_type",
@@ -38,6 +40,11 @@ LAUNCH_BYTES: Final = 8 + _SLOT.itemsize
 """The part of the control record that belongs to one launch of ``kernels/slices.cuh``."""
 HEAD_BYTES: Final = 8 + 3 * _SLOT.itemsize
 """The part of the control record that is cleared before every launch."""
+
+ARRIVALS: Final = (0, 8)
+"""Where in the control record the counter of the barriers lies, and its bytes."""
+ROW_LISTS: Final = (8 + int(_SLOT.fields["big"][1]), 8)  # type: ignore[index]
+"""The same of the lengths of the two lists of long rows, in the first slot."""
 
 
 def reduced_type(typed: TypedProgram) -> np.dtype[Any]:

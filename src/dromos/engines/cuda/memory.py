@@ -179,6 +179,16 @@ class _Place(NamedTuple):
 
 
 _places: list[_Place] = []  # of the usual size, for one reader at a time
+_all_places: list[_Place] = []  # never freed: the device may still write to one that nobody waited for
+
+
+def _usual_place() -> _Place:
+    try:
+        return _places.pop()
+    except IndexError:
+        place = _Place.of(_USUAL_READ)
+        _all_places.append(place)
+        return place
 
 
 class Buffers:
@@ -215,16 +225,29 @@ class Buffers:
         work["level_counters"], work["max_rows"] = int(self.level_counters.data.ptr), MAX_ROWS
         work["buckets"] = int(self.buckets.data.ptr)
 
+    def read_later(self) -> Callable[[], Any]:
+        """Begin to copy the control record to the host; the function that is returned waits for it and gives it."""
+        import cupy
+
+        size, stream, place = self.control_type.itemsize, cupy.cuda.get_current_stream(), _usual_place()
+        runtime = cupy.cuda.runtime
+        runtime.memcpyAsync(place.address, self._address, size, runtime.memcpyDeviceToHost, stream.ptr)
+
+        def record() -> Any:
+            stream.synchronize()
+            raw = place.memory[:size].copy()
+            _places.append(place)
+            return raw.view(self.control_type)[0]
+
+        return record
+
     def read(self, rows: int) -> tuple[Any, Array]:
         """The control record, and the first ``rows`` rows of the trace: one copy to the host."""
         import cupy
 
         size, stream = self._head + rows * row_type.itemsize, cupy.cuda.get_current_stream()
         usual = size <= _USUAL_READ
-        try:
-            place = _places.pop() if usual else _Place.of(size)
-        except IndexError:
-            place = _Place.of(_USUAL_READ)
+        place = _usual_place() if usual else _Place.of(size)
         runtime = cupy.cuda.runtime
         runtime.memcpyAsync(place.address, self._address, size, runtime.memcpyDeviceToHost, stream.ptr)
         stream.synchronize()

@@ -18,6 +18,7 @@ from dromos.engines.skeletons import forms_of, skeleton_for
 from dromos.identity_cache import IdentityCache
 from dromos.plan import PATHS, Path
 from dromos.program import Analysis, Program, TypedProgram, analyse
+from dromos.program.expr import FALSE, TRUE
 from dromos.program.forms import is_offered, is_ordered
 
 __all__ = [
@@ -51,6 +52,8 @@ class ProgramFacts:
     analysis: Analysis
     always: bool
     """All vertices are active in every superstep."""
+    starts_alike: bool
+    """All vertices are active at the start, and nothing else that a run does next depends on the initial state."""
     ordered: bool
     """Vertices are settled in the order of a field."""
     weights: bool
@@ -99,6 +102,7 @@ def _find_facts(typed: TypedProgram) -> ProgramFacts:
     return ProgramFacts(
         analysis,
         always,
+        ir.start is TRUE and ir.converged is FALSE and not ir.reductions and analysis.claimed is None,
         is_ordered(typed, analysis),
         weights="weight" in ir.operations,
         in_given_order=bool(ir.edge_fields or ir.edge_params or ir.reads_by_id),
@@ -122,6 +126,8 @@ class Kernel:
     pull: bool = False
     topology: bool = False
     by_source: bool = False
+    split: bool = False
+    """Messages are sent in launches of their own, one for each range of rows."""
 
     @property
     def by_queue(self) -> bool:
@@ -133,7 +139,16 @@ class Kernel:
         """The choices, as the preprocessor takes them."""
         newest = self.skeleton in ("asynchronous", "ordered")
         flags = {"PULL": self.pull, "TOPOLOGY": self.topology, "BY_SOURCE": self.by_source, "ASYNC": newest}
-        return tuple(f"{name}={int(value)}" for name, value in flags.items())
+        split = ("SPLIT=1",) if self.split else ()
+        return tuple(f"{name}={int(value)}" for name, value in flags.items()) + split
+
+    def in_ranges(self) -> Kernel:
+        """The same superstep with messages sent range by range of rows; only of the skeleton ``supersteps``.
+
+        >>> Kernel("supersteps", pull=True, by_source=True).in_ranges()
+        Kernel(skeleton='supersteps', pull=True, topology=False, by_source=False, split=True)
+        """
+        return replace(self, by_source=False, split=True)
 
 
 def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: bool = False) -> Kernel:

@@ -25,6 +25,12 @@ class CudaOptions:
     """The share of the arcs that lies on the device, for measurements; None: as much as there is room for."""
     packed: bool = True
     """Pack rows that lie in the host's memory for kernels that read all of them in every superstep."""
+    way: Literal["auto", "in place", "pages", "gathered"] = "auto"
+    """How rows in the host's memory reach the device: read *in place* by the kernels, copied as *pages* while kernels
+    work, or *gathered* by the host's threads and then copied. ``"auto"`` takes the quickest by measured rates in each
+    synchronous superstep, and *in place* in kernels that fuse supersteps. Another one is taken always, for tests and
+    measurements, and leaves only synchronous paths. A pull reads all rows, so there *gathered* means *pages*, and so it
+    does for programs with values by edge, whose places are those of the arcs."""
     on_device: bool = False
     """Leave results on the device, as CuPy arrays."""
     block: int | None = None

@@ -29,6 +29,7 @@ __all__ = ["CudaLeaf", "CudaPart"]
 
 # What a push finds of other parts' vertices is sent to them, a pull needs bits: it is left later than on one device.
 _CONSTANTS: Final = Constants(beta=18.0)
+_SPARE: Final = 1.01  # a part has about its share of the arcs: whole rows
 
 
 class CudaLeaf:
@@ -57,6 +58,12 @@ class CudaLeaf:
                 return CudaPart(program, shape, types, first, last, self.device, room)
             except cupy.cuda.memory.OutOfMemoryError as error:
                 raise no_room(f"the fields of {shape.num_vertices:,} vertices") from error
+
+    def can_hold(self, graph: GraphLike, share: float) -> bool:
+        """Whether a part with about that share of a graph's arcs may lie on the device as a whole."""
+        room = room_for_arcs(self.memory, graph.num_vertices)
+        size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
+        return room is None or _SPARE * share * graph.num_arcs * size < room
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel called ``name`` for whole graphs, on this device; None if there is none."""

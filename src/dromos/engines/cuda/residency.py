@@ -14,6 +14,8 @@ __all__ = ["Need", "Residency", "free_bytes", "is_symmetric"]
 _LEAST_SCRATCH: Final = 64 << 20
 _NEAR: Final = 0.75  # a copy of which so much lies on the device as could is not made again
 _FILL: Final = 0.95  # of what is free: sorts and results take some
+_MOST_BUFFERS: Final = 96 << 20
+_BUFFERS_SHARE: Final = 1 / 8  # of the room for arcs, where that is small
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Residency:
     weights_share: float = 1.0
     scratch: int = 0
     """Bytes that bringing the graph may take beside it; 0: half of what is free."""
+    buffers: int = _MOST_BUFFERS
+    """Bytes that are left free on the device for copies of rows, where some lie on the host."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Need:
                 needed=fixed,
             )
         if self.share is not None:
-            return Residency(self.share, self.share, max(self.state, _LEAST_SCRATCH))
+            return Residency(self.share, self.share, max(self.state, _LEAST_SCRATCH), _MOST_BUFFERS)
         sides = 1 if is_symmetric(graph) else 2
         targets = sides * graph.num_arcs * graph.targets.itemsize
         weights = 0 if graph.weights is None else sides * graph.num_arcs * graph.weights.itemsize
@@ -61,11 +65,16 @@ class Need:
         scratch = 0 if self.memory is None else max(self.state, _LEAST_SCRATCH)
         if targets + weights <= room:
             return Residency(scratch=scratch)
+        if self.weights or targets > room:
+            buffers = min(_MOST_BUFFERS, int(room * _BUFFERS_SHARE))
+            room -= buffers
+        else:
+            buffers = 0  # this run reads nothing over the link
         if self.weights:  # both are read for every arc
             share = room / (targets + weights)
-            return Residency(share, share, scratch)
+            return Residency(share, share, scratch, buffers)
         share = min(1.0, room / max(targets, 1))
-        return Residency(share, min(1.0, (room - share * targets) / max(weights, 1)), scratch)
+        return Residency(share, min(1.0, (room - share * targets) / max(weights, 1)), scratch, buffers)
 
     def is_met_by(self, found: Residency, graph: GraphLike, held: int) -> bool:
         """Whether a copy that lies so, and takes ``held`` bytes of the device, will do."""

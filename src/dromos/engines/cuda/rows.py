@@ -6,18 +6,24 @@ Memory beside the rows is bounded: a piece holds as many arcs as the scratch mem
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
 
+from dromos.dtypes import Array
+from dromos.engines import GraphLike
+from dromos.engines.cuda.arrivals import Arrival
 from dromos.engines.cuda.compiler import Module, load
+from dromos.engines.cuda.row_pieces import pieces_of_rows
+from dromos.engines.cuda.sorted_rows import RowSorter
 from dromos.engines.cuda.spanning import resident_part, spanning_array
-from dromos.engines.cuda.transfers import Arrival, to_device
+from dromos.engines.cuda.transfers import to_device
 
 __all__ = [
-    "RELABELLING", "Rows", "joined", "narrow_offsets", "narrow_weights", "on_its_way", "place_rows", "types_of",
+    "RELABELLING", "Rows", "narrow_offsets", "narrow_weights", "on_its_way", "order_by_degree", "place_rows",
+    "rows_on_their_way", "types_of",
 ]  # fmt: skip
 
 RELABELLING: Final = '#include "relabel.cuh"'
@@ -25,8 +31,10 @@ _THREADS: Final = 256
 _SCRATCH_BYTES_PER_ARC: Final = 80  # targets and weights that arrive, a key, the order, the sorted key, a sort's own
 _LEAST_PIECE, _MOST_PIECE = 1 << 20, 1 << 28
 _ARRIVING: Final = 1 << 24  # arcs of a piece from the host: one is sorted while the next one is under way
-_CUTS_PER_PIECE: Final = 8
+_LAST_ARRIVING: Final = 1 << 22  # and of the last ones, which nothing follows
 _WORTH_A_THREAD: Final = 32 << 20  # bytes
+_WORTH_A_SORTER: Final = 1 << 22  # arcs; fewer are sorted sooner than its kernels are compiled or loaded
+_WORTH_STAGING: Final = 4 << 20  # bytes of offsets
 _NARROW: Final = {
     "uint8": "unsigned char", "int8": "signed char", "uint16": "unsigned short", "int16": "short", "uint32": "unsigned",
     "int32": "int",
@@ -44,6 +52,8 @@ class Rows:
     """How many bytes of them lie in the host's memory."""
     targets_on_host: int = 0
     """How many of these are targets."""
+    given_offsets: Array | None = None
+    """The offsets on the host, of rows that come from there."""
 
     @property
     def nbytes(self) -> int:
@@ -91,6 +101,7 @@ def place_rows(
     weights_share: float = 1.0,
     weights_dtype: np.dtype[Any] | None = None,
     scratch: int,
+    given_offsets: Array | None = None,
 ) -> Rows:
     """Rows for kernels from arrays of the host or the device.
 
@@ -103,6 +114,7 @@ def place_rows(
         weights_share: likewise for the weights.
         weights_dtype: the type to keep the weights in; None: their own.
         scratch: how many bytes of the device may be used meanwhile.
+        given_offsets: the offsets on the host, if they are there too.
     """
     if names is None and share >= 1 and weights_share >= 1:
         return Rows(offsets, _on_device(targets), None if weights is None else _on_device(weights))
@@ -127,14 +139,38 @@ def place_rows(
             _copy(module, weights, new_weights, most)
         return Rows(offsets, new_targets, new_weights, sum(on_host), on_host[0])
     new_offsets = _renumbered_offsets(offsets, names[0])
-    _renumber(module, offsets, targets, weights, names[1], Rows(new_offsets, new_targets, new_weights), most)
-    return Rows(new_offsets, new_targets, new_weights, sum(on_host), on_host[0])
+    least = _LAST_ARRIVING if isinstance(targets, Arrival) else most
+    pieces = list(pieces_of_rows(offsets if given_offsets is None else given_offsets, len(targets), most, least))
+    renumbered = Rows(new_offsets, new_targets, new_weights, sum(on_host), on_host[0])
+    _renumber(module, offsets, targets, weights, names[1], renumbered, pieces)
+    return renumbered
 
 
-def on_its_way(rows: Rows, scratch: int) -> Rows:
+def rows_on_their_way(sides: Sequence[GraphLike], scratch: int, *, early: bool) -> list[Rows]:
+    """The rows of graphs on the host, with offsets on the device; ``early``: the first one's arcs come next.
+
+    They follow the offsets without a pause, so that they come while vertices are ordered.
+    """
+    offsets, last = list[Any](), None
+    for side in sides:
+        if side.offsets.nbytes < _WORTH_STAGING:
+            offsets.append(to_device(side.offsets))
+        else:
+            last = Arrival.begun(side.offsets, last)
+            offsets.append(last)
+    arcs = [Rows(None, side.targets, side.weights) for side in sides]
+    if early:
+        arcs[0] = on_its_way(arcs[0], scratch, last)
+    return [
+        replace(rows, offsets=narrow_offsets(_on_device(begins), side.num_arcs), given_offsets=side.offsets)
+        for rows, begins, side in zip(arcs, offsets, sides, strict=True)
+    ]
+
+
+def on_its_way(rows: Rows, scratch: int, after: Arrival | None = None) -> Rows:
     """The same rows, with large arrays of the host on their way to the device, if ``scratch`` bytes hold them there.
 
-    Other work goes on meanwhile, and rows are sorted as they come.
+    Other work goes on meanwhile, and rows are sorted as they come. They come when ``after`` is there.
     """
     arrays = (rows.targets, rows.weights)
     size = sum(array.nbytes for array in arrays if array is not None)
@@ -142,8 +178,8 @@ def on_its_way(rows: Rows, scratch: int) -> Rows:
         return rows
     if size + _ARRIVING * _SCRATCH_BYTES_PER_ARC > scratch:
         return rows
-    targets, weights = (None if array is None else Arrival.begun(array) for array in arrays)
-    return Rows(rows.offsets, targets, weights)
+    targets, weights = (None if array is None else Arrival.begun(array, after) for array in arrays)
+    return replace(rows, targets=targets, weights=weights)
 
 
 def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
@@ -154,23 +190,53 @@ def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
         module.launch("copy_words", blocks, _THREADS, piece, np.int64(piece.nbytes), placed[begin:])
 
 
+def order_by_degree(offsets: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The ids of vertices by falling degree, and the place of each; equal degrees keep their order.
+
+    So they keep the locality that the given ids have.
+    """
+    import cupy
+
+    n = len(offsets) - 1
+    ids, rank, keys = cupy.empty(n, dtype), cupy.empty(n, dtype), cupy.empty(n, cupy.uint64)
+    module = load(RELABELLING, "relabel", defines=types_of(offsets, ids))
+    module.launch("degree_keys", _blocks(n), _THREADS, offsets, np.int64(n), keys)
+    keys.sort()
+    module.launch("order_of_keys", _blocks(n), _THREADS, keys, np.int64(n), ids, rank)
+    return ids, rank
+
+
 def _renumbered_offsets(offsets: Any, ids: Any) -> Any:
     import cupy
 
     new = cupy.zeros(len(offsets), offsets.dtype)
-    cupy.cumsum(cupy.diff(offsets)[ids], out=new[1:], dtype=offsets.dtype)
+    cupy.cumsum(cupy.diff(offsets).take(ids), out=new[1:], dtype=offsets.dtype)
     return new
 
 
-def _renumber(module: Module, offsets: Any, targets: Any, weights: Any, rank: Any, placed: Rows, most: int) -> None:
+def _renumber(
+    module: Module,
+    offsets: Any,
+    targets: Any,
+    weights: Any,
+    rank: Any,
+    placed: Rows,
+    pieces: Sequence[tuple[int, int, int, int]],
+) -> None:
     """Every row to its new place, its targets renamed and sorted: the greatest hubs come first."""
     import cupy
 
     vertex = targets.dtype.type
-    pieces = list(_pieces(offsets, len(targets), most))
     bounds = [(base, end) for _, _, base, end in pieces]
-    space = cupy.empty(max((end - base for base, end in bounds), default=0), cupy.uint64)
+    most = max((end - base for base, end in bounds), default=0)
     named, weighing = _pieces_of(targets, bounds), _pieces_of(weights, bounds)
+    is_plain = weights is None and placed.on_host == 0 and offsets.dtype == np.uint32
+    if is_plain and len(targets) >= _WORTH_A_SORTER:
+        sorter = RowSorter(types_of(offsets, targets), offsets, placed.offsets, rank)
+        if sorter.is_fit(len(targets)):
+            sorter.place(zip(pieces, named, strict=True), most, placed.targets)
+            return
+    space = cupy.empty(most, cupy.uint64)
     for (first, last, base, end), piece, weight in zip(pieces, named, weighing, strict=True):
         arcs = end - base
         blocks, keys, order = _blocks(arcs), space[:arcs], None
@@ -198,37 +264,6 @@ def _pieces_of(values: Any, bounds: Sequence[tuple[int, int]]) -> Iterator[Any]:
     if isinstance(values, Arrival):
         return (values.array(end)[begin:end] for begin, end in bounds)
     return (_on_device(values[begin:end]) for begin, end in bounds)
-
-
-def _pieces(offsets: Any, arcs: int, most: int) -> Iterator[tuple[int, int, int, int]]:
-    """Ranges of rows, and of their arcs, of no more than ``most`` arcs; a row alone may have more."""
-    import cupy
-
-    rows = len(offsets) - 1
-    if arcs <= most:
-        return iter([(0, rows, 0, arcs)] if arcs else [])
-    marks = cupy.arange(0, arcs, max(most // _CUTS_PER_PIECE, 1)).astype(offsets.dtype)
-    around = cupy.searchsorted(offsets, marks, side="right")
-    at = cupy.unique(cupy.concatenate([cupy.zeros(1, around.dtype), around - 1, around]))
-    at = cupy.concatenate([at[at < rows], cupy.full(1, rows, at.dtype)])
-    return joined(at.tolist(), offsets[at].tolist(), most)
-
-
-def joined(rows: Sequence[int], arcs: Sequence[int], most: int) -> Iterator[tuple[int, int, int, int]]:
-    """Ranges of rows that begin and end at some of ``rows``, where ``arcs`` begin, with the bounds of their arcs.
-
-    Each has no more than ``most`` arcs, but those between two neighbours in the list stay together.
-
-    >>> list(joined([0, 1, 2, 4, 9], [0, 3, 5, 20, 22], 6))
-    [(0, 2, 0, 5), (2, 4, 5, 20), (4, 9, 20, 22)]
-    """
-    first = 0
-    for last in range(1, len(rows)):
-        if last + 1 < len(rows) and arcs[last + 1] - arcs[first] <= most:
-            continue
-        if arcs[last] > arcs[first]:
-            yield rows[first], rows[last], arcs[first], arcs[last]
-        first = last
 
 
 def _on_device(values: Any) -> Any:

@@ -17,9 +17,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from dromos.dtypes import Array
+from dromos.engines.cuda.driver import driver
 from dromos.errors import DeviceError
 
-__all__ = ["GRANULE", "resident_part", "spanning_array"]
+__all__ = ["GRANULE", "host_view", "resident_part", "spanning_array"]
 
 GRANULE: Final = 2 << 20
 """Memory is mapped in multiples of so many bytes."""
@@ -85,27 +87,34 @@ def spanning_array(count: int, dtype: Any, resident: int) -> Any:
     return cupy.ndarray(count, dtype, pointer)
 
 
+_readable: Final[set[int]] = set()  # addresses of arrays whose part on the host can be read there
+
+
+def host_view(array: Any) -> Array | None:
+    """A spanning array as the host sees it, which may read the part that lies in its memory; None where it cannot."""
+    address = int(array.data.ptr)
+    if address not in _readable:
+        return None
+    memory = (ctypes.c_ubyte * array.nbytes).from_address(address)
+    return np.frombuffer(memory, array.dtype)
+
+
 class _DriverError(RuntimeError):
     """A call of the driver failed."""
 
 
 def _call(name: str, *arguments: Any) -> None:
-    code = getattr(_driver(), name)(*arguments)
+    code = getattr(driver(), name)(*arguments)
     if code:
         text = ctypes.c_char_p()
-        _driver().cuGetErrorString(code, ctypes.byref(text))
+        driver().cuGetErrorString(code, ctypes.byref(text))
         raise _DriverError(f"{name}: {(text.value or b'unknown error').decode()}")
-
-
-@cache
-def _driver() -> ctypes.CDLL:
-    return ctypes.CDLL("libcuda.so.1")
 
 
 @cache
 def _can_map_host_pages(device: int) -> bool:
     found = ctypes.c_int()
-    code = _driver().cuDeviceGetAttribute(ctypes.byref(found), _HOST_PAGES_CAN_BE_MAPPED, device)
+    code = driver().cuDeviceGetAttribute(ctypes.byref(found), _HOST_PAGES_CAN_BE_MAPPED, device)
     return code == 0 and found.value == 1
 
 
@@ -117,7 +126,7 @@ class _Range:
 
         device = int(cupy.cuda.Device().id)
         node = ctypes.c_int()
-        _driver().cuDeviceGetAttribute(ctypes.byref(node), _HOST_NUMA_ID, device)
+        driver().cuDeviceGetAttribute(ctypes.byref(node), _HOST_NUMA_ID, device)
         size = -(-nbytes // GRANULE) * GRANULE
         start = ctypes.c_uint64()
         _call("cuMemAddressReserve", ctypes.byref(start), ctypes.c_size_t(size), ctypes.c_size_t(0),
@@ -135,6 +144,10 @@ class _Range:
                     mapped.append(_map(self.address + begin, end - begin, place))
             access = _Access(_Location(_DEVICE, device), _READ_WRITE)
             _call("cuMemSetAccess", start, ctypes.c_size_t(size), ctypes.byref(access), ctypes.c_size_t(1))
+            access.location = _Location(_HOST_NUMA, max(0, node.value))
+            on_host = ctypes.c_uint64(self.address + resident), ctypes.c_size_t(size - resident)
+            if not driver().cuMemSetAccess(*on_host, ctypes.byref(access), ctypes.c_size_t(1)):
+                _readable.add(self.address)
         except BaseException:
             self._finalizer()
             raise
@@ -149,7 +162,7 @@ def _map(address: int, size: int, place: _Location) -> tuple[int, int, int]:
         _call("cuMemMap", ctypes.c_uint64(address), ctypes.c_size_t(size), ctypes.c_size_t(0), handle,
               ctypes.c_uint64(0))  # fmt: skip
     except BaseException:
-        _driver().cuMemRelease(handle)
+        driver().cuMemRelease(handle)
         raise
     return address, size, int(handle.value)
 
@@ -162,11 +175,12 @@ def _free(device: int, address: int, size: int, mapped: list[tuple[int, int, int
             cupy.cuda.runtime.deviceSynchronize()
     except cupy.cuda.runtime.CUDARuntimeError:
         return  # the device is gone, and the memory with it
-    driver = _driver()
+    library = driver()
+    _readable.discard(address)
     for begin, length, handle in mapped:
-        driver.cuMemUnmap(ctypes.c_uint64(begin), ctypes.c_size_t(length))
-        driver.cuMemRelease(ctypes.c_uint64(handle))
-    driver.cuMemAddressFree(ctypes.c_uint64(address), ctypes.c_size_t(size))
+        library.cuMemUnmap(ctypes.c_uint64(begin), ctypes.c_size_t(length))
+        library.cuMemRelease(ctypes.c_uint64(handle))
+    library.cuMemAddressFree(ctypes.c_uint64(address), ctypes.c_size_t(size))
 
 
 class _Pinned:
@@ -177,6 +191,8 @@ class _Pinned:
 
         self._memory = cupy.cuda.PinnedMemory(nbytes)
         self.address = int(self._memory.ptr)
+        _readable.add(self.address)
+        weakref.finalize(self, _readable.discard, self.address)
 
 
 def _pinned(nbytes: int) -> _Pinned:

@@ -11,18 +11,17 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from typing import Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.cuda.arrivals import Arrival
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import num_threads, run_team
 
 __all__ = [
-    "Arrival",
     "fetch_later",
     "forget_shared",
     "pinned_empty",
@@ -34,14 +33,18 @@ __all__ = [
 
 _CHUNK: Final = 4 << 20
 _LARGE: Final = 2 * _CHUNK
+_WORTH_STAGING: Final = 4 << 20  # bytes that several threads copy to the device sooner than the driver does
 _WORTH_PINNING: Final = 1 << 18  # bytes of a result
 _MOST_THREADS: Final = 8
 _MOST_PINNED: Final = 64 << 20  # of one result
 _ALL_PINNED: Final = 512 << 20  # of all results that are held
 
 
-def to_host(values: Any, out: Array | None = None) -> Array:
-    """A copy of a device's array; in ``out`` if that is given, which has to be contiguous."""
+def to_host(values: Any, out: Array | None = None, threads: int | None = None) -> Array:
+    """A copy of a device's array; in ``out`` if that is given, which has to be contiguous.
+
+    ``threads``: the most that copy a large one.
+    """
     import cupy
 
     contiguous = values.flags.c_contiguous
@@ -55,7 +58,7 @@ def to_host(values: Any, out: Array | None = None) -> Array:
         return copied
     whole = reused_empty(values.shape, values.dtype) if out is None else out  # whose pages are there, or huge
     cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
-    _in_lanes(int(values.data.ptr), whole.reshape(-1).view(np.uint8))
+    _in_lanes(int(values.data.ptr), whole.reshape(-1).view(np.uint8), threads or _MOST_THREADS)
     return whole
 
 
@@ -97,7 +100,7 @@ def to_device(values: Array) -> Any:
     import cupy
 
     given = np.ascontiguousarray(values)
-    if given.nbytes < _LARGE:
+    if given.nbytes < _WORTH_STAGING:
         return cupy.asarray(given)
     arrival = Arrival(given)
     arrival.bring()
@@ -120,74 +123,7 @@ def forget_shared() -> None:
     _shared = IdentityCache()
 
 
-class Arrival:
-    """A large array of the host on its way to the current device, chunk by chunk from its beginning."""
-
-    def __init__(self, values: Array) -> None:
-        import cupy
-
-        self._given = np.ascontiguousarray(values)
-        self._copied = cupy.empty(self._given.shape, self._given.dtype)
-        cupy.cuda.get_current_stream().synchronize()  # nobody writes there any more
-        self._device, self._data = cupy.cuda.Device().id, self._given.reshape(-1).view(np.uint8)
-        self._next, self._chunks = count(), -(-self._given.nbytes // _CHUNK)
-        self._arrived, self._in_a_row = bytearray(self._chunks), 0
-        self._changed = threading.Condition()
-        self._error: BaseException | None = None
-        self.nbytes, self.dtype = self._given.nbytes, self._given.dtype
-
-    def __len__(self) -> int:
-        return len(self._given)
-
-    @classmethod
-    def begun(cls, values: Array) -> Arrival:
-        """One that other threads bring."""
-        arrival = cls(values)
-        threading.Thread(target=arrival._bring_or_tell, daemon=True).start()
-        return arrival
-
-    def bring(self) -> None:
-        """Copy all of it, several threads at a time."""
-        run_team(self._carry, threads=max(1, min(num_threads(), _MOST_THREADS, self._chunks)))
-
-    def array(self, end: int) -> Any:
-        """The array on the device, when its first ``end`` entries are there."""
-        size = end * (self.nbytes // max(len(self), 1))
-        with self._changed:
-            self._changed.wait_for(lambda: self._error is not None or self._in_a_row * _CHUNK >= size)
-            if self._error is not None:
-                raise self._error
-        return self._copied
-
-    def _bring_or_tell(self) -> None:
-        try:
-            self.bring()
-        except BaseException as error:
-            with self._changed:
-                self._error = error
-                self._changed.notify_all()
-
-    def _carry(self, thread: int, threads: int) -> None:
-        import cupy
-
-        address = int(self._copied.data.ptr)
-        with cupy.cuda.Device(self._device), _lane(self._device) as lane:
-            while (number := next(self._next)) < self._chunks:
-                begin = number * _CHUNK
-                lane.send(address + begin, self._data[begin : begin + _CHUNK])
-                self._tell(number)
-
-    def _tell(self, number: int) -> None:
-        """Chunk ``number`` is there."""
-        with self._changed:
-            self._arrived[number] = 1
-            if number == self._in_a_row:
-                after = self._arrived.find(0, number)
-                self._in_a_row = self._chunks if after < 0 else after
-                self._changed.notify_all()
-
-
-def _in_lanes(address: int, data: Array) -> None:
+def _in_lanes(address: int, data: Array, most: int) -> None:
     """Fetch ``data`` from an address on the current device, several threads at a time."""
     import cupy
 
@@ -198,7 +134,7 @@ def _in_lanes(address: int, data: Array) -> None:
             begins = range(thread * half, size, threads * half)
             lane.fetch([(address + begin, data[begin : min(begin + half, size)]) for begin in begins])
 
-    run_team(copy, threads=min(num_threads(), _MOST_THREADS, size // half))
+    run_team(copy, threads=min(num_threads(), most, size // half))
 
 
 def pinned_empty(rows: int, dtype: np.dtype[Any]) -> Array:
@@ -259,15 +195,6 @@ class _Lane:
                 at = (number - 1) % 2
                 self.done[at].synchronize()
                 out[:] = self.staged[at * half : at * half + out.nbytes]
-
-    def send(self, target: int, values: Array) -> None:
-        """Copy one chunk to an address on the device; other lanes use the link while this one fills its memory.
-
-        Threads of Python wait for each other at every call, so there are few calls, and chunks are large.
-        """
-        self.staged[: values.nbytes] = values
-        self.runtime.memcpyAsync(target, self.address, values.nbytes, self.runtime.memcpyHostToDevice, self.stream.ptr)
-        self.stream.synchronize()
 
 
 _idle: dict[int, list[_Lane]] = {}  # by device; kept, since a lane takes longer to make than to use

@@ -36,7 +36,7 @@ def components(split: SplitGraph, leaves: Sequence[LinkingLeaf]) -> Mapping[str,
     """
     graph, shares = split.graph, split.shares
     steps, clock = [], Stopwatch()
-    forest = Forest.of(graph.num_vertices, graph.targets.dtype, symmetric=graph.symmetric)
+    forest = Forest.of(graph.num_vertices, split.new_ids.dtype, symmetric=graph.symmetric)
     order = sorted(range(len(leaves)), key=lambda part: (not leaves[part].name.startswith("cuda"), -shares[part]))
     for part in order:
         first, last = split.bounds[part], split.bounds[part + 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Protocol, TypeGuard
 
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.direction import along
@@ -19,6 +19,19 @@ from dromos.program import Program
 from dromos.program.renumber import renumbered
 
 __all__ = ["HybridEngine"]
+
+
+class _DeviceLeaf(Leaf, Protocol):
+    """A leaf on a GPU; ``memory``: the bytes that a part may take there."""
+
+    device: int
+    memory: int | None
+
+    def can_hold(self, graph: GraphLike, share: float) -> bool: ...
+
+
+def _is_device(leaf: Leaf) -> TypeGuard[_DeviceLeaf]:
+    return hasattr(leaf, "device")
 
 
 class HybridEngine:
@@ -73,9 +86,14 @@ class HybridEngine:
     def _split(self, graph: Graph, *, arcs: bool = False) -> SplitGraph:
         share, split = choose(graph, self.leaves, self.share, self.split)
         others = len(self.leaves) - 1
-        devices = [leaf.device for leaf in self.leaves if hasattr(leaf, "device")]
         shares = (share, *((1 - share) / others,) * others)
-        return split_graph(graph, shares, split, arcs=arcs, device=devices[0] if devices else None)
+        devices = {number: leaf for number, leaf in enumerate(self.leaves) if _is_device(leaf)}
+        device = next((leaf.device for leaf in devices.values()), None)
+        stay = [
+            number for number, leaf in devices.items() if leaf.device == device and leaf.can_hold(graph, shares[number])
+        ]
+        memory = min((leaf.memory for leaf in devices.values() if leaf.memory is not None), default=None)
+        return split_graph(graph, shares, split, arcs=arcs, device=device, stay=stay, memory=memory)
 
     @property
     def workers(self) -> int:

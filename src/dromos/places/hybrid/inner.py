@@ -7,6 +7,7 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.graph.build import team_size
+from dromos.graph.partly_held import arrays_within
 from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import run_team
@@ -40,11 +41,12 @@ def _made(rows: Graph, first: int, last: int) -> GraphSlice:
     assert rows.sorted
     offsets, count = rows.offsets[first : last + 1], last - first
     begins, starts = np.empty(count, np.int64), np.zeros(count + 1, np.int64)
+    targets, values = arrays_within(rows, first, last)
     team = team_size(int(offsets[-1]) - int(offsets[0]))
-    run_team(find_runs, read_only(offsets), read_only(rows.targets), first, last, begins, starts, threads=team)
+    run_team(find_runs, read_only(offsets), read_only(targets), first, last, begins, starts, threads=team)
     np.cumsum(starts, out=starts)
-    weights = None if rows.weights is None else _gathered(rows.weights, begins, starts)
-    return GraphSlice(first, last, starts, _gathered(rows.targets, begins, starts), weights, lacks_arcs=True)
+    weights = None if values is None else _gathered(values, begins, starts)
+    return GraphSlice(first, last, starts, _gathered(targets, begins, starts), weights, lacks_arcs=True)
 
 
 def _gathered(values: Array, begins: Array, starts: Array) -> Array:

@@ -9,6 +9,7 @@ from dromos.dtypes import Array
 from dromos.engines.leading import AdoptingPart, LeadingPart
 from dromos.engines.parts import Partial
 from dromos.graph import Graph
+from dromos.graph.partly_held import PartlyHeldGraph
 from dromos.graph.slices import GraphSlice
 
 __all__ = ["Lead"]
@@ -21,7 +22,7 @@ class Lead:
     """A host's part that runs for both parts until there is more to do, and the device's part that goes on."""
 
     def __init__(self, graph: Graph, host: LeadingPart, device: AdoptingPart) -> None:
-        self._rows = GraphSlice(0, graph.num_vertices, graph.offsets, graph.targets, graph.weights)
+        self._graph = graph
         self._host, self._device = host, device
         self.most_arcs = min(_MOST_ARCS, graph.num_arcs // _SHARE)
         """The most that the host goes along in a superstep."""
@@ -37,7 +38,14 @@ class Lead:
             self._host.begin_lead()
             self._begun = True
         own = Stopwatch()
-        return self._host.lead(self._rows), own.seconds()
+        return self._host.lead(self._rows()), own.seconds()
+
+    def _rows(self) -> GraphSlice:
+        """All rows; of those that the host does not hold, the active vertices' have been made."""
+        graph = self._graph
+        if isinstance(graph, PartlyHeldGraph):
+            return graph.hold(self._host.led_front)
+        return GraphSlice(0, graph.num_vertices, graph.offsets, graph.targets, graph.weights)
 
     def hand_over(self) -> tuple[Partial, Partial, Array] | None:
         """The frontiers of the host and of the device, and the vertices of the latter; None: nothing was led."""

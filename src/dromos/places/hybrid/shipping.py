@@ -13,6 +13,7 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines.shipping import RowTakingPart
 from dromos.graph import Graph
+from dromos.graph.partly_held import arrays_within
 from dromos.parallel import run_team
 
 __all__ = ["MOST_SHIPPED", "ship_rows"]
@@ -31,11 +32,12 @@ def ship_rows(graph: Graph, vertices: Array, part: RowTakingPart, threads: int) 
     arcs = int(lengths.sum())
     if not arcs:
         return
-    stage = part.stage_rows(len(vertices), arcs, None if graph.weights is None else graph.weights.dtype)
+    targets, weights = arrays_within(graph, int(vertices.min()), int(vertices.max()) + 1)
+    stage = part.stage_rows(len(vertices), arcs, None if weights is None else weights.dtype)
     stage.sources[:], stage.starts[0] = vertices, 0
     np.cumsum(lengths, out=stage.starts[1:])
     threads = threads if arcs >= _WORTH_A_TEAM else 1
-    for values, into in ((graph.targets, stage.targets), (graph.weights, stage.weights)):
+    for values, into in ((targets, stage.targets), (weights, stage.weights)):
         if values is not None and into is not None:
             run_team(gather_rows, begins, stage.starts, read_only(_words(values)), _words(into), threads=threads)
     part.push_rows(stage)

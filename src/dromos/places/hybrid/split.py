@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
@@ -12,10 +13,13 @@ from dromos.dtypes import Array
 from dromos.engines.cpu.memory import huge_zeros, reused_empty
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.build import CsrArrays
+from dromos.graph.partly_held import PartlyHeldGraph
 from dromos.graph.permute import degree_order, row_starts
 from dromos.graph.transform import reordered, reordered_with_arcs, with_rows
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import in_blocks
+from dromos.places.feed import MemoryFeed
 
 __all__ = ["SPLITS", "Split", "SplitGraph", "order_of", "split_graph"]
 
@@ -72,13 +76,22 @@ def order_of(degree: Array, split: Split) -> Array:
 
 
 def split_graph(
-    graph: Graph, shares: tuple[float, ...], split: Split, *, arcs: bool = False, device: int | None = None
+    graph: Graph,
+    shares: tuple[float, ...],
+    split: Split,
+    *,
+    arcs: bool = False,
+    device: int | None = None,
+    stay: Collection[int] = (),
+    memory: int | None = None,
 ) -> SplitGraph:
     """``graph`` with each part's vertices together; made once for a graph and the same options.
 
     Part ``i`` gets about ``shares[i]`` of the arcs. Within a part vertices stand by falling in-degree, so that a GPU
     finds rows of about the same length together. ``arcs``: the given numbers of arcs are kept, for edge fields.
-    ``device``: the GPU that renames and sorts the rows of a large graph; None: the CPU does.
+    ``device``: the GPU that renames and sorts the rows of a large graph; None: the CPU does. ``stay``: the parts that
+    this GPU runs, whose rows need not come back to the host. ``memory``: the bytes that a run may take of it; where all
+    arcs do not fit there, it renames them piece by piece.
 
     >>> import dromos as dr
     >>> made = split_graph(dr.Graph.from_edges([0, 1, 2], [3, 3, 3], directed=False), (0.5, 0.5), "high")
@@ -94,7 +107,7 @@ def split_graph(
             )
         by_device = None
         if device is not None and not arcs and graph.num_arcs >= _WORTH_A_DEVICE:
-            by_device = _made_on(device, graph, shares, split)
+            by_device = _made_on(device, graph, shares, split, stay, memory)
         known[key] = by_device or _made(graph, shares, split, arcs)
     found: SplitGraph = known[key]
     return found
@@ -111,17 +124,29 @@ def _made(graph: Graph, shares: tuple[float, ...], split: Split, arcs: bool) -> 
     )
 
 
-def _made_on(device: int, graph: Graph, shares: tuple[float, ...], split: Split) -> SplitGraph | None:
+def _made_on(
+    device: int,
+    graph: Graph,
+    shares: tuple[float, ...],
+    split: Split,
+    stay: Collection[int],
+    memory: int | None,
+) -> SplitGraph | None:
     """As :func:`_made`, by a GPU; None where it cannot."""
     import cupy
 
+    from dromos.engines.cuda.dividing import can_divide
     from dromos.engines.cuda.permuting import can_permute, permuted
 
     with cupy.cuda.Device(device):
-        if not can_permute(graph):
+        divides = graph.known_flags.symmetric and can_divide(graph, memory)  # which needs no degrees from the host
+        if not divides and not can_permute(graph):
             return None
-        order, bounds = (None, ()) if _is_by_degree(graph, split) else _ordered(graph, shares, split)
+        ordered = None if _is_by_degree(graph, split) else _ordered(graph, shares, split)
         try:
+            if divides:
+                return _divided_on(graph, shares, split, stay, ordered)
+            order, bounds = (None, ()) if ordered is None else ordered
             old_ids, new_ids, rows = permuted(graph, order)
         except cupy.cuda.memory.OutOfMemoryError:  # others took it meanwhile
             return None
@@ -129,9 +154,33 @@ def _made_on(device: int, graph: Graph, shares: tuple[float, ...], split: Split)
     return SplitGraph(with_rows(graph, rows), bounds, old_ids, new_ids, None, split)
 
 
+def _divided_on(
+    graph: Graph,
+    shares: tuple[float, ...],
+    split: Split,
+    stay: Collection[int],
+    ordered: tuple[Array, tuple[int, ...]] | None,
+) -> SplitGraph:
+    """As :func:`_made`, by the current device; rows of the parts in ``stay`` remain there, and only there."""
+    from dromos.engines.cuda.device_slices import keep_slice
+    from dromos.engines.cuda.dividing import divided
+
+    old_ids, new_ids, rows, bounds, stayed = divided(graph, shares, stay, ordered)
+    made = with_rows(graph, rows)
+    if stayed:
+        given = CsrArrays(graph.offsets, graph.targets, graph.weights)
+        held = [span for number, span in enumerate(pairwise(bounds)) if number not in stayed]
+        made = PartlyHeldGraph.of(given, (old_ids, new_ids), rows, held, made.known_flags)
+    for number, on_device in stayed.items():
+        feed = MemoryFeed(made, bounds[number], bounds[number + 1], 1)
+        for piece in feed.fetch(feed.holding(None, "push"), "push"):
+            keep_slice(made, piece, on_device)
+    return SplitGraph(made, bounds, old_ids, new_ids, None, split)
+
+
 def _is_by_degree(graph: Graph, split: Split) -> bool:
     """Whether vertices by falling out-degree are in order, also within each part."""
-    return split == "high" and graph.in_degree is graph.out_degree
+    return split == "high" and bool(graph.known_flags.symmetric)
 
 
 def _ordered(graph: Graph, shares: tuple[float, ...], split: Split) -> tuple[Array, tuple[int, ...]]:

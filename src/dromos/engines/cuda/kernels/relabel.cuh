@@ -1,17 +1,22 @@
 // Rows of a graph under new vertex ids, a piece of the old rows at a time.
 #pragma once
-#include "common.cuh"
+#include "row_search.cuh"
 
-// The row of [first, last) that an arc belongs to.
-DEVICE vid row_of(const eid* offsets, vid first, vid last, eid arc) {
-    while (first < last) {
-        const vid middle = first + (last - first) / 2;
-        if (offsets[middle + 1] <= arc)
-            first = middle + 1;
-        else
-            last = middle;
+// Keys that sort vertices by falling degree, and those of one degree by their ids.
+extern "C" __global__ void degree_keys(const eid* offsets, i64 vertices, u64* keys) {
+    for (i64 v = thread_in_grid(); v < vertices; v += (i64)threads_in_grid()) {
+        const u64 degree = (u64)(offsets[v + 1] - offsets[v]);
+        keys[v] = ((u64)FULL - (degree < FULL ? degree : (u64)FULL)) << 32 | (u64)v;
     }
-    return first;
+}
+
+// The vertices in the order of their sorted keys, and the place of each.
+extern "C" __global__ void order_of_keys(const u64* keys, i64 vertices, vid* ids, vid* rank) {
+    for (i64 v = thread_in_grid(); v < vertices; v += (i64)threads_in_grid()) {
+        const vid id = (vid)(keys[v] & FULL);
+        ids[v] = id;
+        rank[id] = (vid)v;
+    }
 }
 
 // Keys that sort each row by its new targets: the given row in the high half, the new target in the low one. The piece
@@ -89,4 +94,26 @@ extern "C" __global__ void copy_words(const unsigned* values, i64 bytes, unsigne
     if (thread_in_grid() < bytes % 4)
         ((unsigned char*)placed)[4 * words + thread_in_grid()] =
             ((const unsigned char*)values)[4 * words + thread_in_grid()];
+}
+
+// Values by vertex in another order.
+template <typename T>
+DEVICE void gather(const T* values, const vid* order, i64 count, T* gathered) {
+    for (i64 at = thread_in_grid(); at < count; at += (i64)threads_in_grid()) gathered[at] = values[order[at]];
+}
+
+#define GATHER(NAME, T)                                                                                     \
+    extern "C" __global__ void NAME(const T* values, const vid* order, i64 count, T* gathered) {            \
+        gather(values, order, count, gathered);                                                             \
+    }
+
+GATHER(gather_1, unsigned char)
+GATHER(gather_2, unsigned short)
+GATHER(gather_4, unsigned)
+GATHER(gather_8, u64)
+
+// Whether a number is infinite or NaN; `found` may lie in the host's memory.
+extern "C" __global__ void find_not_finite(const double* values, i64 count, unsigned* found) {
+    for (i64 at = thread_in_grid(); at < count; at += (i64)threads_in_grid())
+        if (!(values[at] - values[at] == 0.0)) *found = 1;
 }

@@ -2,9 +2,14 @@
 //
 // In the message phase fields are only read; messages are merged into A by atomics (push) or by the row's own lanes
 // (pull). `got` marks who got one; whoever sets the mark puts the vertex into `touched`. Behind a barrier, each vertex is
-// settled by one thread. PULL, TOPOLOGY, BY_SOURCE choose the form at compile time.
+// settled by one thread. PULL, TOPOLOGY, BY_SOURCE choose the form at compile time. With SPLIT the message phase is in
+// launches of its own, one for each range of rows (send_rows), so that rows can be copied to the device in between.
 #pragma once
 #include "gathering.cuh"
+
+#ifndef SPLIT
+#define SPLIT 0
+#endif
 
 // ---- the start -----------------------------------------------------------------------------------------------------
 
@@ -64,24 +69,25 @@ DEVICE void send(const Arguments& a, Frame& f, Appender& touched, Tally& t, bool
     touched.add(first, v);
 }
 
-// Every vertex of the frontier, or of the graph: visit(take, u) is called by whole warps.
+// Every vertex of the frontier, or of the graph, from begin to end: visit(take, u) is called by whole warps.
 template <class F>
-DEVICE void each_active(const Arguments& a, const Frame& f, F&& visit) {
-    const i64 count = TOPOLOGY || ALWAYS_ACTIVE ? a.G.n : (i64)f.size;
-    for (i64 base = 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
+DEVICE void each_active(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& visit) {
+    const i64 first = TOPOLOGY || ALWAYS_ACTIVE ? begin : 0, count = TOPOLOGY || ALWAYS_ACTIVE ? end : (i64)f.size;
+    for (i64 base = first + 32 * (i64)warp_in_grid(); base < count; base += 32 * (i64)warps_in_grid()) {
         const i64 i = base + lane();
         bool take = i < count;
         vid u = 0;
         if (take) u = TOPOLOGY || ALWAYS_ACTIVE ? (vid)i : f.queue[i];
         if (TOPOLOGY && take) take = in_frontier(f, u);
+        if (SPLIT && take) take = u >= begin && u < end;  // a queue is in no order
         visit(take, u);
     }
 }
 
-DEVICE void push_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
+DEVICE void push_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t, i64 begin, i64 end) {
     Slot* slot = f.slot(a);
     const auto visit = [&](bool valid, vid u, vid v, eid arc) { send(a, f, touched, t, valid, u, v, arc); };
-    each_active(a, f, [&](bool take, vid u) { walk_or_defer(a, slot, take, u, visit); });
+    each_active(a, f, begin, end, [&](bool take, vid u) { walk_or_defer(a, slot, take, u, visit); });
     if (a.G.max_degree >= BLOCK_ROW) {
         f.barrier(a);
         walk_deferred(a, slot, visit);
@@ -89,7 +95,8 @@ DEVICE void push_messages(const Arguments& a, Frame& f, Appender& touched, Tally
     touched.flush();
 }
 
-DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t) {
+// The rows from `begin` to where the classes of the graph end.
+DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally& t, i64 begin) {
     const auto note = [&](bool take, vid v, const Gathered& g) {
         const bool got = take && g.found > 0;
         if (got) {
@@ -99,9 +106,27 @@ DEVICE void pull_messages(const Arguments& a, Frame& f, Appender& touched, Tally
         }
         touched.add(got && !UPDATE_ALL, v);
     };
-    gather_all(a, f, 0, note, wanting(a, f));
+    gather_all(a, f, begin, note, wanting(a, f));
     touched.flush();
 }
+
+#if SPLIT
+// The messages along the rows from `begin` to `end`, which lie where G says. Slot 0 and the touched go on from launch to
+// launch; `run` is the last one of the superstep.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) send_rows(const Arguments a, const i64 begin, const i64 end) {
+    __shared__ vid held[WARPS * HELD];
+    Frame f;
+    f.begin(a);
+    Tally t = {0, true};
+    Appender touched = Appender::make(held, a.W.touched, &f.slot(a)->touched);
+#if PULL
+    pull_messages(a, f, touched, t, begin);
+#else
+    push_messages(a, f, touched, t, begin, end);
+#endif
+    flush_counters(t, f.slot(a));
+}
+#endif
 
 // ---- what becomes of the vertices ----------------------------------------------------------------------------------
 
@@ -110,7 +135,7 @@ DEVICE void keep_all(const Arguments& a) {
 }
 
 DEVICE void settle_senders(const Arguments& a, Frame& f, Appender& next, Tally& t) {
-    each_active(a, f, [&](bool take, vid u) {
+    each_active(a, f, 0, a.G.n, [&](bool take, vid u) {
         activate(f, next, take && settle_sender(a, f, t, u, has_bit(a.W.got, u)), u);
     });
 }
@@ -134,7 +159,7 @@ DEVICE Reduced settle_receivers(const Arguments& a, Frame& f, Appender& next, Ta
 }
 
 DEVICE void settle_arcs(const Arguments& a, Frame& f, Tally& t) {
-    each_active(a, f, [&](bool take, vid u) {
+    each_active(a, f, 0, a.G.n, [&](bool take, vid u) {
         settle_row(a, f, t, take, u, [&](vid v) { return WANTS_ALWAYS || wants_at(a.O, f.K, v); });
     });
 }
@@ -190,10 +215,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) run(const Argument
         R = gather_and_settle(a, f, next, t, R);
 #else
         if (HAS_EDGE_FIELDS || (HAS_REDUCTIONS && !UPDATE_ALL)) keep_all(a);
-#if PULL
-        pull_messages(a, f, touched, t);
-#else
-        push_messages(a, f, touched, t);
+#if !SPLIT && PULL
+        pull_messages(a, f, touched, t, 0);
+#elif !SPLIT
+        push_messages(a, f, touched, t, 0, a.G.n);
 #endif
         f.barrier(a);
         if (HAS_SENT || REVISITS) {

@@ -138,11 +138,15 @@ class Search:
         fields = self.control_type.fields
         assert fields is not None
         head = fields["size"][1]  # cleared before every launch
-        control: Array = self.control.get().view(self.control_type)
-        while control[0]["level"] < self.limit and not control[0]["finished"]:
-            self.control[:head] = 0
+        control = self._told() if self.limit <= 0 else None  # with levels to go, nobody waits for the sources
+        while control is None or (control[0]["level"] < self.limit and not control[0]["finished"]):
+            self.control.data.memset_async(0, head)
             self.launch()
-            control = self.control.get().view(self.control_type)
+            control = self._told()
+        return control
+
+    def _told(self) -> Array:
+        control: Array = self.control.get().view(self.control_type)
         return control
 
     def _arguments(self) -> Array:

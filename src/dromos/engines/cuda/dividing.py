@@ -1,0 +1,140 @@
+"""A host's graph divided among parts by a device: rows get new ids and a new order, and those of its own parts stay.
+
+The arcs go to the device once, as they lie on the host, which copies at the rate of the link and does nothing else. The
+device renames and sorts each piece as it comes. Rows of other processors' parts then go back to the host, into memory
+that other threads have made ready meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import OFFSET, Array
+from dromos.engines.cpu.memory import huge_zeros, sparse_zeros
+from dromos.engines.cuda.residency import free_bytes
+from dromos.engines.cuda.rows import Rows, order_by_degree, place_rows, rows_on_their_way
+from dromos.engines.cuda.transfers import to_device, to_host
+from dromos.graph import Graph
+from dromos.graph.build import CsrArrays
+from dromos.parallel import num_threads, run_team
+
+__all__ = ["Divided", "can_divide", "divided"]
+
+_BYTES_PER_VERTEX: Final = 64  # of the device: offsets, degrees, their order, new ids
+_SMALL_PAGE: Final = 4 << 10
+_NAMES_THREADS, _ROOM_THREADS = 3, 5  # others bring the arcs meanwhile
+
+
+class Divided(NamedTuple):
+    """A graph's rows in another order, of which each part has a range."""
+
+    old_ids: Array
+    new_ids: Array
+    rows: CsrArrays
+    """Those of the host; there is room for all, and those of parts that did not stay on the device are filled."""
+    bounds: tuple[int, ...]
+    """Part ``i`` has the vertices ``bounds[i]..bounds[i + 1]``."""
+    stayed: dict[int, Rows]
+    """The rows of each part that stayed; their offsets are those of all rows."""
+
+
+def can_divide(graph: Graph, memory: int | None = None) -> bool:
+    """Whether the current device can, and has memory for it: all arcs are there for a moment, more than once.
+
+    ``memory``: the most bytes that may be taken; None: half of what is free.
+    """
+    weights = 0 if graph.weights is None else graph.weights.nbytes
+    needed = _BYTES_PER_VERTEX * graph.num_vertices + 3 * (graph.targets.nbytes + weights)
+    room = free_bytes() // 2
+    return (
+        graph.targets.dtype == np.int32
+        and graph.num_arcs > 0
+        and needed < (room if memory is None else min(room, memory))
+    )
+
+
+def divided(
+    graph: Graph, shares: Sequence[float], stay: Collection[int], order: tuple[Array, tuple[int, ...]] | None
+) -> Divided:
+    """The rows of ``graph`` by falling out-degree, vertices of one degree in ascending order; each row is sorted.
+
+    Parallel arcs stay in their order. ``shares``: the part of the arcs that each part gets. ``stay``: the parts whose
+    rows are to stay on the current device. ``order``: the old id of each vertex where that is another one, and the
+    bounds of the parts.
+    """
+    import cupy
+
+    ids = graph.targets.dtype
+    (given,) = rows_on_their_way((graph,), free_bytes() // 2, early=True)
+    if order is None:
+        old_ids, rank = order_by_degree(given.offsets, ids)
+    else:
+        old_ids = to_device(order[0].astype(ids))
+        rank = cupy.empty_like(old_ids)
+        rank[old_ids] = cupy.arange(len(old_ids), dtype=ids)
+    offsets = cupy.zeros(graph.num_vertices + 1, OFFSET)
+    cupy.cumsum(cupy.diff(given.offsets).take(old_ids), out=offsets[1:], dtype=OFFSET)
+    bounds = _bounds(offsets, shares) if order is None else order[1]
+    spans = list(pairwise(offsets[cupy.asarray(bounds)].tolist()))
+    leaving = [span for number, span in enumerate(spans) if number not in stay]
+    device, names = cupy.cuda.Device(), (old_ids, rank, offsets)
+
+    def fetch_names() -> list[Array]:
+        with device, cupy.cuda.Stream(non_blocking=True):  # they are there: nothing of the other stream is waited for
+            return [to_host(values, huge_zeros(len(values), values.dtype), _NAMES_THREADS) for values in names]
+
+    def make_room() -> list[Array | None]:
+        arrays = (graph.targets, graph.weights)
+        return [None if array is None else _room_for(array, leaving) for array in arrays]
+
+    with ThreadPoolExecutor(2) as helpers:  # they work while arcs come
+        names_there, room = helpers.submit(fetch_names), helpers.submit(make_room)
+        placed = place_rows(
+            given.offsets, given.targets, given.weights, (old_ids, rank), scratch=free_bytes() // 2,
+            given_offsets=graph.offsets,
+        )  # fmt: skip
+        del given  # and the memory that arcs came through
+        host_arrays = room.result()
+        for values, into in zip((placed.targets, placed.weights), host_arrays, strict=True):
+            for begin, end in leaving:
+                if into is not None and begin < end:
+                    to_host(values[begin:end], into[begin:end])
+        host_ids, new_ids, host_offsets = names_there.result()
+    stayed = {number: _part_of(placed, *spans[number]) for number in stay}
+    targets, weights = host_arrays
+    assert targets is not None
+    return Divided(host_ids, new_ids, CsrArrays(host_offsets, targets, weights), bounds, stayed)
+
+
+def _part_of(rows: Rows, begin: int, end: int) -> Rows:
+    """The arcs ``begin..end`` in arrays of their own, so that the others can go."""
+    weights = None if rows.weights is None else rows.weights[begin:end].copy()
+    return Rows(rows.offsets, rows.targets[begin:end].copy(), weights)
+
+
+def _room_for(array: Array, filled: Sequence[tuple[int, int]]) -> Array:
+    """Room for all arcs, and pages for those that will be filled."""
+    found = sparse_zeros(len(array), array.dtype, filled)
+    step = _SMALL_PAGE // array.itemsize
+    for begin, end in filled:
+        run_team(_touch, found[begin:end:step], threads=min(_ROOM_THREADS, num_threads()))
+    return found
+
+
+def _touch(thread: int, threads: int, pages: Array) -> None:
+    pages[len(pages) * thread // threads : len(pages) * (thread + 1) // threads] = 0
+
+
+def _bounds(arcs_before: Any, shares: Sequence[float]) -> tuple[int, ...]:
+    """Where parts begin and end that have these shares of the arcs."""
+    import cupy
+
+    n, arcs = len(arcs_before) - 1, int(arcs_before[-1])
+    wanted = np.cumsum(shares)[:-1] / sum(shares) * arcs
+    inner = cupy.searchsorted(arcs_before, cupy.asarray(np.round(wanted).astype(np.int64))).get()
+    return (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)

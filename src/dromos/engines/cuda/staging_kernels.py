@@ -1,0 +1,122 @@
+"""Memory of the host to a device through pinned buffers, by threads that run compiled code throughout.
+
+Threads of Python wait for each other at every call, so they need large buffers, and keep the thread that starts
+kernels waiting as well. These threads call the driver by the addresses of its functions. Their buffers are small
+enough to stay in a core's cache, where the device reads them.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from dromos.intrinsics import atomic_add, store_release
+from dromos.jit import lean_kernel
+from dromos.parallel import NO_MORE_WORK
+
+__all__ = [
+    "CHUNK", "CONTEXT", "COPY", "PLAN_WORDS", "RECORD", "SET_CONTEXT", "SIZE", "SLOTS", "SOURCE", "STAGED", "TARGET",
+    "WAIT", "lane_words", "send_chunks",
+]  # fmt: skip
+
+# words of a plan: functions of the driver, where the bytes are and where they go, how many, and in what pieces
+CONTEXT, SET_CONTEXT, COPY, RECORD, WAIT, SOURCE, TARGET, STAGED, SIZE, CHUNK, SLOTS = range(11)
+PLAN_WORDS = 11
+
+
+def lane_words(slots: int) -> int:
+    """Words for each thread: its stream, then for each of its buffers an event and the chunk that is under way."""
+    return 1 + 2 * slots
+
+
+def _call_by_address(count):
+    """Call the C function at an address with so many words; it returns an ``int``."""
+
+    def generate(context, builder, sig, args):
+        word = ir.IntType(64)
+        kind = ir.FunctionType(ir.IntType(32), [word] * count)
+        code = builder.call(builder.inttoptr(args[0], kind.as_pointer()), list(args[1:]))
+        return builder.sext(code, word)
+
+    return types.int64(*[types.int64] * (count + 1)), generate
+
+
+@intrinsic
+def _call_1(typingctx, function, first):
+    return _call_by_address(1)
+
+
+@intrinsic
+def _call_2(typingctx, function, first, second):
+    return _call_by_address(2)
+
+
+@intrinsic
+def _call_4(typingctx, function, first, second, third, fourth):
+    return _call_by_address(4)
+
+
+@intrinsic
+def _copy_bytes(typingctx, target, source, length):
+    """``memcpy`` between two addresses."""
+
+    def generate(context, builder, sig, args):
+        pointer = ir.IntType(8).as_pointer()
+        target, source = (builder.inttoptr(address, pointer) for address in args[:2])
+        cgutils.raw_memcpy(builder, target, source, args[2], 1)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64), generate
+
+
+@lean_kernel
+def send_chunks(thread, threads, plan, lanes, progress, arrived):
+    """Take chunks in turn until all are on the device; ``arrived`` becomes 1 for each that is there.
+
+    ``progress``: the next chunk, and the code of a call of the driver that failed.
+    """
+    # Why this is right, without a lock:
+    # - An atomic counter deals the chunks out: each is copied once, by one thread, to a place of its own.
+    # - A thread has its own buffers and events: nobody else writes to them.
+    # - A buffer is written again only after the wait for the event behind the copy from it, so nothing is overwritten
+    #   that the device has yet to read.
+    # - ``arrived`` is set only after that wait, or the one at the end. Whoever sees it starts a kernel afterwards, and
+    #   a kernel sees all that was on the device before it was started.
+    # - Every thread waits for its last copies before it leaves, after Ctrl-C too (then no more chunks are dealt out),
+    #   so buffers and source are free when the team is back. Only a call that fails ends the threads without these
+    #   waits, and then the caller keeps both from being used again.
+    # - The context stays with the thread: it is the caller's, and other threads of a team call the driver only here.
+    chunk, slots, size = plan[CHUNK], plan[SLOTS], plan[SIZE]
+    own = thread * (1 + 2 * slots)
+    staged, stream, turn = plan[STAGED] + thread * slots * chunk, lanes[own], 0
+    code = _call_1(plan[SET_CONTEXT], plan[CONTEXT])
+    while code == 0:
+        number = atomic_add(progress, 0, 1)
+        if number >= arrived.size:
+            break
+        slot = turn % slots
+        event = lanes[own + 1 + slot]
+        if turn >= slots:  # the device may still read this buffer
+            code = _call_1(plan[WAIT], event)
+            if code != 0:
+                break
+            store_release(arrived, lanes[own + 1 + slots + slot], 1)
+        begin = number * chunk
+        length = min(chunk, size - begin)
+        _copy_bytes(staged + slot * chunk, plan[SOURCE] + begin, length)
+        code = _call_4(plan[COPY], plan[TARGET] + begin, staged + slot * chunk, length, stream)
+        if code == 0:
+            code = _call_2(plan[RECORD], event, stream)
+        lanes[own + 1 + slots + slot] = number
+        turn += 1
+    for last in range(max(turn - slots, 0), turn):
+        slot = last % slots
+        if code == 0:
+            code = _call_1(plan[WAIT], lanes[own + 1 + slot])
+        if code == 0:
+            store_release(arrived, lanes[own + 1 + slots + slot], 1)
+    if code != 0:
+        store_release(progress, 1, code)
+        store_release(progress, 0, NO_MORE_WORK)
