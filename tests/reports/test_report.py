@@ -158,6 +158,16 @@ def test_time_is_told_by_processor() -> None:
     assert all({"numpy", "exchange"} <= step["parts"].keys() for step in run["trace"]["steps"])
 
 
+def test_time_on_disk_is_told_by_part(tmp_path: Path) -> None:
+    dr.write(dr.generators.path(9, directed=False), tmp_path / "path.drm")
+    result = dr.bfs(dr.open(tmp_path / "path.drm"), 0, memory="64M", device="numpy")
+    (run,) = _embedded(page([result]))
+    assert all(step["parts"].keys() == {"kernels", "disk", "host"} for step in run["trace"]["steps"])
+    for row in result.trace:
+        assert all(taken >= 0 for taken in row.busy.values())
+        assert sum(row.busy.values()) <= 1.02e3 * row.seconds + 0.1  # three digits are told of each
+
+
 def test_explaining_on_the_command_line_needs_a_report(tmp_path: Path) -> None:
     graph = tmp_path / "g.el"
     graph.write_text("0 1\n1 2\n")

@@ -7,6 +7,7 @@ import mmap
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.ring import Ring
+from dromos.graph.store.paged.ring_reader import _Task, _Work
 from dromos.graph.store.paged.ways import READS
 from tests.stream.stores import PAGE, random_graph, stored
 
@@ -148,3 +150,55 @@ def test_another_way_to_read_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv(READS, "mmap")
     with pytest.raises(InvalidArgumentError, match="DROMOS_READS='mmap' is not a way to read"):
         dr.bfs(file, 7, memory="64M", device="numpy")
+
+
+class HeldRing:
+    """A ring whose reads come back when a test lets them; it tells that one is waited for."""
+
+    room = True
+
+    def __init__(self) -> None:
+        self.is_waited_for, self.comes_back = threading.Event(), threading.Event()
+        self.numbers: list[int] = []
+        self.is_closed = False
+
+    def add(self, number: int, *_: Any) -> None:
+        self.numbers.append(number)
+
+    def wait(self) -> list[tuple[int, int]]:
+        self.is_waited_for.set()
+        assert self.comes_back.wait(60)
+        return [(self.numbers.pop(), PAGE)]
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class Anything:
+    """A source of pages, their rows, a pool and a batch."""
+
+    def ring_piece(self, *_: Any) -> tuple[int, int]:
+        return 0, PAGE
+
+    def pieces(self, _: Any) -> list[tuple[memoryview, int]]:
+        return [(memoryview(bytearray(PAGE)), 0)]
+
+    def read(self, *_: Any) -> None: ...
+
+    check = add = done = read
+
+
+def test_a_reader_that_is_closed_while_reads_are_in_flight_ends() -> None:
+    """It is told to end once, and goes on waiting for the reads that come back one after the other."""
+    ring, anything = HeldRing(), Anything()
+    work = _Work(anything, anything, ring)  # type: ignore[arg-type]
+    for _ in range(3):
+        work.tasks.put(_Task(anything, None, anything))  # type: ignore[arg-type]
+    thread = threading.Thread(target=work.serve, daemon=True)
+    thread.start()
+    assert ring.is_waited_for.wait(60)
+    work.end()
+    ring.comes_back.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert ring.is_closed

@@ -112,7 +112,7 @@ def test_sorted_rows_give_what_pages_give(cached_pages: int, graph: dr.Graph, tm
 @pytest.mark.parametrize(
     ("module", "name", "value"),
     [
-        (sorted_rows, "_LEAST_SHARE", 1.1),
+        (sorted_rows, "LEAST_SHARE", 1.1),
         (arc_blocks, "LEAST_VALUES", 1 << 30),
         (sorted_slice, "LEAST_ARCS", 1 << 20),
         (None, arc_blocks.BLOCKS_VARIABLE, "0"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import dromos as dr
-from dromos.errors import CorruptFileError, FileError, InvalidArgumentError, UnsupportedFormatError
+from dromos.errors import CorruptFileError, FileError, InvalidArgumentError, ResourceError, UnsupportedFormatError
 from tests.sizes import examples
 from tests.store.graphs import graphs, sample
 from tests.stream.stores import random_graph, stored
@@ -42,12 +42,9 @@ def test_what_needs_the_arcs_refuses_them_and_tells_what_to_do(tmp_path: Path) -
         lambda: file.edges(),
         lambda: file.neighbors(3),
         lambda: np.asarray(file.targets),
-        lambda: file.subgraph([1, 2]),
-        lambda: file.egonet(3),
         lambda: file.relabel_by_degree(),
         lambda: file.to_scipy(),
         lambda: file.slices(2),
-        lambda: file.cross_edges(np.zeros(400, dtype=int)),
         lambda: dr.write(file, tmp_path / "copy.el"),
     ):
         with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)"):
@@ -57,6 +54,43 @@ def test_what_needs_the_arcs_refuses_them_and_tells_what_to_do(tmp_path: Path) -
     for name in ("in_degree", "transpose"):
         with pytest.raises(InvalidArgumentError, match="--transpose"):
             getattr(file, name)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_parts_of_it_are_read_without_the_rest(
+    directed: bool, compress: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = dr.generators.rmat(11, 24, seed=1, symmetrize=not directed)
+    graph = graph.with_weights(np.arange(graph.num_arcs, dtype=np.float32)) if directed else graph
+    dr.write(graph, tmp_path / "g.drm", compress=compress)
+    file = dr.open(tmp_path / "g.drm")
+    monkeypatch.setattr("dromos.graph.store.stored._SCAN_BYTES", 1 << 16)  # rows are cut by windows
+    rng = np.random.default_rng(1)
+    for count in (0, 1, 30, graph.num_vertices):
+        chosen = rng.permutation(graph.num_vertices)[:count]
+        assert file.subgraph(chosen) == graph.subgraph(chosen)
+    hub = int(graph.out_degree.argmax())
+    for radius in range(3):
+        assert file.egonet(hub, radius=radius) == graph.egonet(hub, radius=radius)
+    part = rng.integers(3, size=graph.num_vertices)
+    for ours, theirs in zip(file.cross_edges(part), graph.cross_edges(part), strict=True):
+        assert np.array_equal(ours, theirs)
+        assert getattr(ours, "dtype", None) == getattr(theirs, "dtype", None)
+
+
+def test_parts_of_a_graph_without_arcs(tmp_path: Path) -> None:
+    file = stored(dr.Graph.from_edges([], [], num_vertices=3), tmp_path)
+    assert file.egonet(1, radius=2).num_vertices == 1
+    assert file.subgraph([0, 2]).num_arcs == 0
+    assert len(file.cross_edges([0, 1, 2]).src) == 0
+
+
+def test_rows_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(random_graph(1), tmp_path)
+    monkeypatch.setattr("dromos.graph.store.paged.selected.available_memory", lambda: 100)
+    with pytest.raises(ResourceError, match="take fewer vertices"):
+        file.subgraph(np.arange(200))
 
 
 def test_labels_are_read_when_they_are_asked_for(tmp_path: Path) -> None:

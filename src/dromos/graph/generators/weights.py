@@ -55,7 +55,7 @@ def with_random_weights(
         start, span, largest, values, threads=team_size(g.num_arcs, threads), stop=ticket, stop_value=NO_MORE_WORK,
     )  # fmt: skip
     flags = replace(g.known_flags, symmetric=None if g.directed else True)
-    return Graph._make(g.offsets, g.targets, values, labels=g.labels, flags=flags)
+    return Graph._make(g.offsets, g.targets, values, labels=g.labels, flags=flags, vertex_data=g.vertex_data)
 
 
 def weighted(graph: Graph, weights: tuple[float, float] | None, seed: int, threads: int | None) -> Graph:

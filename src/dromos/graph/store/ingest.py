@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, weight_dtype
-from dromos.errors import FormatError, GraphDataError, ResourceError, UnknownVertexError
+from dromos.errors import FormatError, GraphDataError, ResourceError
 from dromos.graph.columns import id_column
 from dromos.graph.formats.base import EdgeBlock, EdgeSource
 from dromos.graph.formats.both_directions import Reverses
@@ -20,7 +20,7 @@ from dromos.graph.store.spill import SpillFile
 from dromos.graph.store.workspace import Workspace
 from dromos.graph.summary import human_bytes
 
-__all__ = ["KEPT_FILES", "RAW_FILE", "Ingested", "ingest", "load_labels", "vertices_named"]
+__all__ = ["KEPT_FILES", "RAW_FILE", "Ingested", "ingest", "load_labels"]
 
 RAW_FILE = "raw.edges"
 KEPT_FILES = {RAW_FILE, "label_integers.npy", "label_utf8.npy", "label_offsets.npy", "text_ids.npy"}
@@ -75,7 +75,7 @@ def ingest(
             labels = Labels.from_values(names)
             table[order] = np.arange(len(order))
         else:
-            table[order] = vertices_named(labels, objects(names), source)
+            table[order] = source.vertices_named(labels, objects(names))
         np.save(workspace.path("text_ids.npy"), table)
     if labels is not None:
         facts.has_labels = True
@@ -89,19 +89,6 @@ def load_labels(workspace: Workspace) -> Labels:
         return Labels(_mapped(workspace, "label_integers.npy"))
     utf8, offsets = (_mapped(workspace, name) for name in ("label_utf8.npy", "label_offsets.npy"))
     return Labels(utf8=utf8, offsets=offsets)
-
-
-def vertices_named(labels: Labels, names: Array, source: EdgeSource) -> Array:
-    """The vertices that edges name; a name that the file does not list is an error, with its line where known."""
-    try:
-        return labels.ids_of(names)
-    except UnknownVertexError as error:
-        known = set(labels.to_numpy().tolist())
-        name = next(name for name in names.tolist() if name not in known)
-        line = source.find_line(name) if source.find_line is not None else None
-        raise FormatError(
-            f"an edge names the vertex {name!r}, which is not listed", path=source.edge_file, line=line
-        ) from error
 
 
 def _mapped(workspace: Workspace, name: str) -> Array:

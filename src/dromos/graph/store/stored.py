@@ -14,6 +14,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
+from dromos.file_names import file_name
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Graph
 from dromos.graph.labels import Labels
@@ -27,10 +28,12 @@ from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.offsets import offset_bytes, read_offsets, read_section
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.selected import selected_rows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.striped import is_striped, read_stripes, read_through
 from dromos.graph.summary import human_bytes
+from dromos.graph.vertex_data import VertexData
 
 __all__ = ["StoredGraph", "open_store"]
 
@@ -53,7 +56,7 @@ def open_store(path: str | os.PathLike[str]) -> StoredGraph:
     >>> graph.out_degree.tolist()
     [1, 1, 0]
     """
-    place = Path(path)
+    place = file_name(path, "graph.drm")
     with file_errors(place):
         if place.is_dir():
             raise FileError("is a directory; give the file in it", path=place)
@@ -125,6 +128,7 @@ class StoredGraph(Graph):
         self._transpose = self._out_degree = self._in_degree = self._check = None
         self._loaded, self._derived, self._between = None, {}, {}
         self._check, self._shared = None, False  # whoever reads offsets or pages checks them
+        self._vertex_data = VertexData()
         self.source_file = origin.path
         return self
 
@@ -297,6 +301,25 @@ class StoredGraph(Graph):
         finally:
             pager.close()
 
+    def with_rows_of(self, vertices: Array) -> Graph:
+        """A graph in memory with the same vertices, in which only ``vertices`` (ids) have their rows.
+
+        So subgraphs and egonets of a graph on disk read the pages that hold these rows, and no others.
+
+        >>> import dromos as dr, tempfile, pathlib
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+        >>> dr.write(dr.Graph.from_edges([0, 1], [1, 2]), file)
+        >>> dr.open(file).with_rows_of(np.array([1])).targets.tolist()
+        [2]
+        """
+        rows = self.paged_rows(self._prefix, weights=self._weighted)
+        pager = Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
+        try:
+            offsets, columns = selected_rows(pager, rows, self._offsets, vertices)
+        finally:
+            pager.close()
+        return Graph._make(offsets, columns[0], columns[1] if len(columns) > 1 else None, flags=self._flags)
+
     @property
     def out_prefix(self) -> str:
         """The name that the sections of the out-rows begin with."""
@@ -378,7 +401,7 @@ class StoredGraph(Graph):
         raise AssertionError("unreachable: arcs on disk refuse to be read")
 
     _scan = edges = neighbors = slices = slice = degree_subset = relabel_by_degree = require_in_memory
-    subgraph = egonet = cross_edges = to_scipy = to_networkx = to_arrow = to_pandas = write = require_in_memory
+    to_scipy = to_networkx = to_arrow = to_pandas = write = require_in_memory
 
     def symmetrized(self, **options: Any) -> Any:
         """Refused: a symmetric store is made by ``dromos convert --symmetrize``."""

@@ -13,7 +13,7 @@ from dromos.errors import GraphDataError
 from dromos.graph.formats.base import EdgeSource
 from dromos.graph.labels import Labels
 from dromos.graph.store.budget import Budget
-from dromos.graph.store.ingest import Ingested, load_labels, vertices_named
+from dromos.graph.store.ingest import Ingested, load_labels
 from dromos.graph.store.mapped import MappedFile
 from dromos.graph.store.spill import SpillFile
 from dromos.graph.store.workspace import Workspace
@@ -43,7 +43,7 @@ def number_vertices(
         if facts.text:
             table = np.load(workspace.path("text_ids.npy"), mmap_mode="r" if facts.count else None)
             return Vertices(len(labels), labels, lambda ids: np.asarray(table[ids]))
-        return Vertices(len(labels), labels, lambda ids: vertices_named(labels, ids, source))
+        return Vertices(len(labels), labels, lambda ids: source.vertices_named(labels, ids))
     if facts.sparse_ids and facts.num_vertices is None:
         return _named_by_integers(facts, raw, workspace, budget)
     return Vertices(_checked_count(facts), None, lambda ids: ids)

@@ -19,7 +19,10 @@ from dromos.program.forms import is_offered
 
 __all__ = ["MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "state_bytes"]
 
-_MOST_BUFFERS: Final = 64 << 20
+_BUFFERS: Final = 64 << 20
+_BUFFER_SHARE: Final = (
+    8  # of the budget, where that is more: a window costs the host some milliseconds, whatever its size
+)
 _SHELF_SHARE: Final = 4  # of what could be cache: rows without their pages are worth many times their bytes
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
@@ -121,6 +124,6 @@ def plan_memory(
             needed=fixed + least,
         )
     rest = memory - fixed
-    buffers = max(least, min(rest // 3, _MOST_BUFFERS))
+    buffers = max(least, min(rest // 3, max(_BUFFERS, memory // _BUFFER_SHARE)))
     shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0
     return MemoryPlan(memory, state, offsets, tables, Room(buffers, rest - buffers - shelved), shelved)

@@ -28,18 +28,18 @@ _SMALL: Final = 1 << 15
 _SAMPLES: Final = 1024
 _NOBODY: Final = -1
 
-Step: TypeAlias = tuple[int, int, str, float, int]
+Step: TypeAlias = tuple[int, int, str, float, int, tuple[tuple[str, float], ...]]
 
 
 def components(
     feed: PageFeed, offsets: Array, dtype: np.dtype[np.generic], *, symmetric: bool, threads: int | None
 ) -> tuple[Array, list[Step]]:
-    """The least id of each vertex's component, and what was done: rounds, vertices, why, seconds, bytes read."""
+    """The least id of each vertex's component, and what was done: rounds, vertices, why, seconds, bytes read, parts."""
     n = len(offsets) - 1
     parent = np.arange(n, dtype=dtype)
     giant, steps = _NOBODY, list[Step]()
     for first, last in _rounds(offsets) if symmetric else [(0, n)]:
-        clock, before = Stopwatch(), feed.pager.bytes_read
+        clock, before, parts = Stopwatch(), feed.pager.bytes_read, feed.seconds_by_part()
         wanted = np.ones(last - first, dtype=bool)
         if giant != _NOBODY:
             _flatten(parent, threads)
@@ -53,7 +53,9 @@ def components(
             elif giant != _NOBODY:
                 giant = _root(parent, giant)
         said = "trees are joined along the rows on disk"
-        steps.append((1, len(rows), said, clock.seconds(), feed.pager.bytes_read - before))
+        seconds = clock.seconds()
+        told = feed.seconds_by_part(parts).told(seconds)
+        steps.append((1, len(rows), said, seconds, feed.pager.bytes_read - before, told))
     _flatten(parent, threads)
     return parent, steps
 

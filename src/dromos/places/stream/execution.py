@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dromos.engines.parts import Part
@@ -29,6 +30,7 @@ class StreamExecution(PlacedExecution):
         self, program: Program, graph: StoredGraph, types: GraphTypes, part: Part, feed: PageFeed, memory: MemoryPlan
     ) -> None:
         self.feed, self.memory = feed, memory
+        self._before = feed.seconds_by_part()
         self._compiled: set[Path] = set()
         release_compiler_pages()
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
@@ -46,13 +48,16 @@ class StreamExecution(PlacedExecution):
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``; the stats tell what it read, and what the next one would."""
-        before = self.feed.pager.bytes_read
+        before, self._before = self.feed.pager.bytes_read, self.feed.seconds_by_part()
         stats = super().step(path, horizon)
         if path not in self._compiled:
             self._compiled.add(path)
             release_compiler_pages()
         self.stats = self._with_bytes(stats, self.feed.pager.bytes_read - before)
         return self.stats
+
+    def _told(self, busy: Sequence[float], exchanging: float) -> tuple[tuple[str, float], ...]:
+        return self.feed.seconds_by_part(self._before).told(busy[0])
 
     def _with_bytes(self, stats: Stats, read: int) -> Stats:
         stats = replace(stats, read=read)

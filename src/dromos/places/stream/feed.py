@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from dromos.compiling import Timer
 from dromos.dtypes import Array
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
@@ -17,9 +19,26 @@ from dromos.places.stream.shelf import RowShelf
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
 
-__all__ = ["PageFeed", "pages_of"]
+__all__ = ["PageFeed", "SecondsByPart", "pages_of"]
 
 _BLOCK = 1 << 14  # vertices that NumPy looks at together: temporary arrays grow with this, not with the graph
+
+
+class SecondsByPart(NamedTuple):
+    """What of the time of a superstep no kernel of it ran."""
+
+    disk: float
+    """Waiting for pages to be read and checked."""
+    host: float
+    """Choosing what to read and what to keep, and rows that are sorted or put aside."""
+
+    def told(self, whole: float) -> tuple[tuple[str, float], ...]:
+        """By name, with the kernels, which have the rest of ``whole`` seconds.
+
+        >>> SecondsByPart(0.5, 0.25).told(1.0)
+        (('kernels', 0.25), ('disk', 0.5), ('host', 0.25))
+        """
+        return ("kernels", max(whole - self.disk - self.host, 0.0)), ("disk", self.disk), ("host", self.host)
 
 
 class PageFeed:
@@ -34,6 +53,7 @@ class PageFeed:
     def __init__(self, pager: Pager, rows: dict[Direction, PagedRows], offsets: dict[Direction, Array]) -> None:
         self.pager, self._rows, self._offsets = pager, rows, offsets
         self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs
+        self._fetching = Timer()
         self._shelf: RowShelf | None = None
         self._sorted: SortedRows | None = None
         for direction in rows:
@@ -81,6 +101,21 @@ class PageFeed:
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
         """See :class:`dromos.places.Feed`."""
+        slices = self._fetch(numbers, direction)
+        while True:
+            with self._fetching:
+                piece = next(slices, None)
+            if piece is None:
+                return
+            yield piece
+
+    def seconds_by_part(self, since: SecondsByPart | None = None) -> SecondsByPart:
+        """How long who asked for slices waited for the disk, and for what decides about pages, ``since`` or in all."""
+        disk = self.pager.waiting.seconds
+        found = SecondsByPart(disk, self._fetching.seconds - disk)
+        return found if since is None else SecondsByPart(found.disk - since.disk, found.host - since.host)
+
+    def _fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
         self._asked.clear()
         rows, offsets = self._rows[direction], self._offsets[direction]
         wanted = _mask(numbers, rows.num_pages)

@@ -19,11 +19,11 @@ from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 
-__all__ = ["SortedRows"]
+__all__ = ["LEAST_SHARE", "SORTING_PULL", "SortedRows"]
 
 _PIECE: Final = 1 << 20  # rows whose lengths are looked at together
-_SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that runs of few supersteps do without
-_LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
+SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that runs of few supersteps do without
+LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 
 
 class SortedRows:
@@ -44,11 +44,11 @@ class SortedRows:
     def begin(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
         """A pull begins; in the fourth one rows are sorted, where that is worth it."""
         self._pulls += 1
-        if self._pulls != _SORTING_PULL or rows.targets.itemsize != 4:
+        if self._pulls != SORTING_PULL or rows.targets.itemsize != 4:
             return
         cached = min(pager.first_cached(rows) * rows.page_arcs, rows.num_arcs)
         count = int(np.searchsorted(offsets, offsets.dtype.type(cached), side="right")) - 1
-        if int(offsets[count]) < max(1, _LEAST_SHARE * rows.num_arcs):
+        if int(offsets[count]) < max(1, LEAST_SHARE * rows.num_arcs):
             return
         own, spare = offsets[: count + 1], pager.spare
         table_bytes = self._num_vertices * self._value_bytes

@@ -22,6 +22,11 @@ from dromos.parallel import NO_MORE_WORK
 
 __all__ = ["BatchReader", "open_batch_reader"]
 
+_LARGE = 1 << 19
+_REQUESTS_PER_CALL = 4
+"""Of requests that are ``_LARGE`` on average, in bytes, a thread should serve some in one call, or it spends its time
+on getting them: the other threads read other windows at the same time. Small ones are better all made at once."""
+
 
 def open_batch_reader(source: ByteSource, pool: ReadPool) -> BatchReader | None:
     """A reader for ``source``, where the system has positioned reads.
@@ -73,7 +78,13 @@ class BatchReader:
         _Job(rows, self._source, []).work(0)
         rows.drop(nothing, nothing, compiled=True)
 
-    def submit(self, rows: PagedRows, asked: Sequence[Request]) -> Batch:
-        """Have pages read and checked, in about this order."""
+    def submit(self, rows: PagedRows, asked: Sequence[Request], *, waited_for: bool = True) -> Batch:
+        """Have pages read and checked, in about this order.
+
+        ``waited_for``: somebody waits for them already, so that all threads should begin at once.
+        """
         job = _Job(rows, self._source, asked)
-        return self._pool.submit([partial(job.work, worker) for worker in range(min(self._pool.size, len(asked)))])
+        large = sum(last - first for first, last in asked) * rows.page_bytes >= _LARGE * len(asked)
+        calls = -(-len(asked) // _REQUESTS_PER_CALL) if large and not waited_for else len(asked)
+        workers = min(self._pool.size, calls)
+        return self._pool.submit([partial(job.work, worker) for worker in range(workers)])

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from dromos.compiling import Timer
 from dromos.dtypes import Array
 from dromos.graph.store.paged.batch_reader import open_batch_reader
 from dromos.graph.store.paged.file import ByteSource
@@ -44,6 +45,14 @@ class _Kept:
     def __init__(self, rows: PagedRows) -> None:
         self.cached = np.zeros(rows.num_pages, dtype=bool)
         self.uses = np.zeros(rows.num_pages, dtype=np.uint32)
+        self.even = False
+        """Whether no page of this superstep can take the place of another: all were wanted equally often."""
+
+    def note_evenness(self, wanted: Array) -> None:
+        """Be told which pages a superstep wants, once for all of its windows."""
+        uses = self.uses[wanted]
+        least = int(uses.min(initial=0xFFFFFFFF))
+        self.even = least == int(uses.max(initial=0)) and not (self.uses[self.cached] < least).any()
 
 
 class Pager:
@@ -61,6 +70,8 @@ class Pager:
         self.ring = open_ring(source, self.pool) if way == "io_uring" else None
         self.batches = open_batch_reader(source, self.pool) if way == "compiled" else None
         self.bytes_read = self.cached_bytes = 0
+        self.waiting = Timer()
+        """How long kernels waited for pages: what the disk, and the checks of what it gives, did not do meanwhile."""
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
         self._dropping, self._dropped = ReadPool(1), Batch(0)
 
@@ -77,6 +88,7 @@ class Pager:
         self.source.check_unchanged()
         kept = self.prepare(rows)
         kept.uses += wanted
+        kept.note_evenness(wanted)
         missing = rows.missing(wanted)
         self._dropped.wait()
         buffers = self.room.buffers
@@ -95,10 +107,11 @@ class Pager:
                 if flying and in_buffers + size > buffers:
                     break
                 in_buffers += size
-                flying.append((todo.popleft(), asked, self._start(rows, asked)))
+                flying.append((todo.popleft(), asked, self._start(rows, asked, waited_for=not flying)))
                 asked = None
             window, served, batch = flying.popleft()
-            batch.wait()
+            with self.waiting:
+                batch.wait()
             rows.serve(served)
             yield window
             self._settle(rows, kept, wanted, window, served)
@@ -141,18 +154,21 @@ class Pager:
         )  # fmt: skip
         return [Request(first + begin, first + end) for begin, end in found]
 
-    def _start(self, rows: PagedRows, asked: list[Request]) -> Batch:
+    def _start(self, rows: PagedRows, asked: list[Request], *, waited_for: bool) -> Batch:
         self.bytes_read += sum(map(rows.bytes_of, asked))
         for run in _joined(asked):
             rows.expect(run)
         if self.ring is not None and asked and rows.pieces(asked[0]):
             return self.ring.submit(rows, asked)
         if self.batches is not None:
-            return self.batches.submit(rows, asked)
+            return self.batches.submit(rows, asked, waited_for=waited_for)
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
 
     def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:
         """Choose which of the pages that came in stay."""
+        if kept.even and self.room.cache - self.cached_bytes < rows.page_bytes:
+            self._drop_runs(rows, np.array(list(_joined(served)), dtype=np.int64).reshape(-1, 2))
+            return
         fresh = np.concatenate([np.arange(first, last) for first, last in served] or [np.empty(0, dtype=np.int64)])
         room = max(0, self.room.cache - self.cached_bytes) // rows.page_bytes
         if len(fresh) > room:
@@ -161,6 +177,9 @@ class Pager:
         kept.cached[staying] = True
         self.cached_bytes += len(staying) * rows.page_bytes
         if not len(others):
+            return
+        if kept.even:
+            self._drop(rows, others)
             return
         # only who was used less often gives way, and nobody whom this superstep still counts on
         loose = kept.cached & (kept.uses < kept.uses[others[0]])
@@ -176,11 +195,16 @@ class Pager:
     def _drop(self, rows: PagedRows, pages: Array) -> None:
         if not len(pages):
             return
-        rows.resident[pages] = False
         first = int(pages.min())
         mask = np.zeros(int(pages.max()) + 1 - first, dtype=bool)
         mask[pages - first] = True
-        edges = np.ascontiguousarray((first + run_edges(mask)).T)
+        self._drop_runs(rows, first + run_edges(mask))
+
+    def _drop_runs(self, rows: PagedRows, runs: Array) -> None:
+        """Give pages back; each of ``runs`` is the first of them and the one behind the last."""
+        for first, last in runs.tolist():
+            rows.resident[first:last] = False
+        edges = np.ascontiguousarray(runs.T)
         self._dropped.wait()
         if self.batches is None:
             rows.drop(*edges)

@@ -93,18 +93,19 @@ class ReadPool:
     def submit(self, reads: Sequence[Callable[[], Any]]) -> Batch:
         """Have ``reads`` done, in about this order."""
         batch = Batch(len(reads))
-        for read in reads:
-            self._queue.tasks.put((read, batch))
         if reads:
             self._start_threads()
+        for read in reads:
+            self._queue.tasks.put((read, batch))
         return batch
 
     def add(self, read: Callable[[], Any], batch: Batch) -> None:
         """Have one more read of a batch done."""
-        self._queue.tasks.put((read, batch))
         self._start_threads()
+        self._queue.tasks.put((read, batch))
 
     def _start_threads(self) -> None:
+        """Before there is something to do: a thread that begins to work at once keeps the GIL from who starts it."""
         while len(self._threads) < self.size:
             name = f"dromos-read-{len(self._threads)}"
             self._threads.append(threading.Thread(target=self._queue.serve, name=name, daemon=True))

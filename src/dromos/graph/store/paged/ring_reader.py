@@ -56,7 +56,7 @@ class _Work:
     def __init__(self, source: StoreFile, pool: ReadPool, ring: Ring) -> None:
         self.source, self.pool, self.ring = source, pool, ring
         self.tasks: SimpleQueue[_Task | None] = SimpleQueue()
-        self.closed = False
+        self.closed = self._ended = False
         self._waiting: deque[tuple[_Task, memoryview, int]] = deque()
         self._flying: dict[int, tuple[_Task, memoryview, int]] = {}
         self._number = 0
@@ -78,7 +78,9 @@ class _Work:
         told = FileError(f"io_uring failed: {error.strerror}; set {READS}=threads", path=self.source.path)
         for task, *_ in (*self._flying.values(), *self._waiting):
             task.batch.done(told)
-        while (asked := self.tasks.get()) is not None:
+        while not self._ended:
+            if (asked := self.tasks.get()) is None:
+                return
             asked.batch.done(told)
 
     def end(self) -> None:
@@ -87,18 +89,22 @@ class _Work:
         self.tasks.put(None)
 
     def _take_tasks(self) -> bool:
-        """What has been asked for meanwhile; waits where there is nothing else to do. False: this is the end."""
-        while True:
+        """What has been asked for meanwhile; waits where there is nothing else to do. False: this is the end.
+
+        The end is told once, and may come while reads are in flight, which are waited for.
+        """
+        while not self._ended:
             try:
                 task = self.tasks.get(block=not (self._flying or self._waiting))
             except Empty:
                 return True
             if task is None:
-                return False
-            if self.closed:
+                self._ended = True
+            elif self.closed:
                 task.batch.done()
             else:
                 self._waiting.extend((task, *piece) for piece in task.pieces)
+        return False
 
     def _hand_in(self) -> None:
         while self._waiting and self.ring.room and not self.closed:

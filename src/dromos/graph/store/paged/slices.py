@@ -29,6 +29,7 @@ def slice_of(rows: PagedRows, offsets: Array, wanted: Array, window: Request) ->
         end = int(offsets[last])
     own = offsets[first : last + 1]
     if int(own[0]) != begin or int(own[-1]) != end:
-        own = np.clip(own, kind(begin), kind(end))
+        own = own.copy()
+        own[0], own[-1] = begin, end  # no other row is cut
     weights = None if rows.weights is None else rows.weights[begin:end]
     return GraphSlice(first, last, own, rows.targets[begin:end], weights)

@@ -13,9 +13,7 @@ __all__ = ["READS", "way_to_read"]
 READS: Final = "DROMOS_READS"
 """The environment variable that chooses how stores are read: ``compiled``, ``threads`` or ``io_uring``."""
 _WAYS: Final = ("compiled", "threads", "io_uring")
-_LARGE: Final = (
-    64 << 20
-)  # bytes of a file: less is read in a moment, which compiled code would first have to be made for
+_LARGE: Final = 32 << 20  # bytes of a file: less is read in a moment, and compiled code has to be made first
 
 
 def way_to_read(file_bytes: int) -> str:

@@ -1,0 +1,59 @@
+"""The rows of some vertices of a stored graph, brought into memory without the pages around them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.dtypes import OFFSET, Array
+from dromos.errors import ResourceError
+from dromos.graph.store.paged.pager import Pager
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.summary import human_bytes
+from dromos.sizes import available_memory
+
+__all__ = ["selected_rows"]
+
+
+def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array) -> tuple[Array, list[Array]]:
+    """Offsets in which all others have empty rows, and the targets (and weights) of ``vertices`` (ids, in any order).
+
+    Refused where they are more than the memory that is free.
+    """
+    chosen = np.unique(vertices).astype(np.int64)
+    begin = offsets[chosen].astype(np.int64)
+    end = offsets[chosen + 1].astype(np.int64)
+    own = np.zeros(len(offsets), dtype=OFFSET)
+    own[chosen + 1] = end - begin
+    np.cumsum(own, out=own)
+    needed = int(own[-1]) * rows.arc_bytes
+    if needed > (free := available_memory()):
+        raise ResourceError(
+            f"the rows of these {len(chosen):,} vertices take {human_bytes(needed)}, and {human_bytes(free)} of memory "
+            "are free; take fewer vertices",
+            needed=needed,
+        )
+    some = end > begin
+    chosen, begin, end = chosen[some], begin[some], end[some]
+    columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
+    found = [np.empty(int(own[-1]), dtype=column.dtype) for column in columns]
+    for window in pager.windows(rows, _pages(begin, end, rows)):
+        low, high = window.first * rows.page_arcs, window.last * rows.page_arcs
+        first, last = int(np.searchsorted(end, low, side="right")), int(np.searchsorted(begin, high))
+        from_, to = np.maximum(begin[first:last], low), np.minimum(end[first:last], high)  # a row may be cut
+        lengths = to - from_
+        ends = np.cumsum(lengths)
+        here = np.arange(int(ends[-1])) - np.repeat(ends - lengths, lengths)
+        arcs = here + np.repeat(from_, lengths)
+        places = here + np.repeat(own[chosen[first:last]] + from_ - begin[first:last], lengths)
+        for column, values in zip(columns, found, strict=True):
+            values[places] = column[arcs]
+    return own, found
+
+
+def _pages(begin: Array, end: Array, rows: PagedRows) -> Array:
+    """A mask of the pages with any of the arcs ``begin[i]..end[i]``, none of which is empty."""
+    changes = np.zeros(rows.num_pages + 1, dtype=np.int64)
+    np.add.at(changes, begin // rows.page_arcs, 1)
+    np.add.at(changes, (end - 1) // rows.page_arcs + 1, -1)
+    wanted: Array = np.cumsum(changes[:-1]) > 0
+    return wanted
