@@ -59,8 +59,8 @@ test: $(VENV)/.installed-dev
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
 NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \
 	--dist loadfile -c tests/networkx_backend/networkx_suite.ini -p tests.networkx_backend.networkx_suite --pyargs
-NETWORKX_SHORT = $(addprefix networkx.algorithms.,shortest_paths components centrality coloring link_analysis traversal \
-	assortativity bipartite tree $(addprefix tests.test_,cluster core cuts dag distance_measures efficiency euler \
+NETWORKX_SHORT = $(addprefix networkx.algorithms.,shortest_paths components centrality coloring community link_analysis \
+	traversal assortativity bipartite tree $(addprefix tests.test_,cluster core cuts dag distance_measures dominating efficiency euler \
 	hierarchy isolate link_prediction matching reciprocity regular simple_paths smetric wiener)) networkx.linalg
 
 test-networkx: $(VENV)/.installed-dev

@@ -64,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     for option, what in (("graphs", "graphs"), ("rows", "algorithms or programs"), ("peers", "peers")):
         text = f"only these {what}, by the beginnings of their names, apart by commas; other rows are kept"
         parser.add_argument(f"--{option}", type=_names, default=(), metavar="A,B", help=text)
+    text = "of streaming and stream_growth: only these of input, input-packed, degree and degree-packed"
+    parser.add_argument("--orders", type=_names, default=(), metavar="A,B", help=f"{text}; other rows are kept")
     return parser
 
 
@@ -80,14 +82,14 @@ def _options(module: ModuleType, args: argparse.Namespace, ledger: record.Ledger
     given = {
         "scale": args.scale, "quick": args.quick, "budget": args.budget, "limit": args.limit, "graphs": args.graphs,
         "rows": args.rows, "threads": args.threads, "against": args.peers, "done": ledger.done if args.resume else (),
-        "cases": args.cases,
+        "cases": args.cases, "orders": tuple(order.replace("-", ", ") for order in args.orders),
     }  # fmt: skip
     known = inspect.signature(module.run).parameters
     return {name: value for name, value in given.items() if name in known and value is not None}
 
 
 def _ledger(name: str, module: ModuleType, args: argparse.Namespace) -> record.Ledger:
-    some = args.graphs or args.rows or args.peers
+    some = args.graphs or args.rows or args.peers or args.orders
     keyed = hasattr(module, "KEY")
     return record.Ledger(
         name,

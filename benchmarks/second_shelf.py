@@ -27,12 +27,13 @@ _ENOUGH = 4.0  # seconds of a peer's calls, after which there are no more rounds
 _ROUNDS = 3
 _SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
 _SEEDS = 16
+_WALKS = 1 << 16
 _SMALL_SCALE = 16  # of the R-MAT graph that all rows are run on
 _ON_LARGE = (
     "coloring", "bridges", "topological_levels", "eigenvector", "hits", "biconnected_components",
     "minimum_spanning_forest", "louvain",
 )  # fmt: skip
-"""The rows that igraph gets done with in about a minute on an R-MAT graph of scale 20."""
+"""The rows that igraph gets done with in about a minute on an R-MAT graph of scale 20; others only by their names."""
 
 
 class Case(NamedTuple):
@@ -71,9 +72,14 @@ def _nothing(ours: Any, theirs: Any) -> str:
     return ""
 
 
-def _walk_all(other: Any, case: Case) -> None:
-    for v in range(case.graph.num_vertices):
+def _walk(other: Any, case: Case) -> None:
+    for v in _starts(case):
         other.random_walk(v, 20)
+
+
+def _starts(case: Case) -> range:
+    """One walk from each of these vertices."""
+    return range(min(case.graph.num_vertices, _WALKS))
 
 
 def _forest_weight(other: Any, case: Case) -> float:
@@ -117,6 +123,10 @@ ROWS: dict[str, Row] = {
     "topological_levels": Row(
         lambda c: dr.topological_levels(c.downward), "igraph, downward", lambda g, c: g.topological_sorting(), _nothing
     ),
+    "longest_paths": Row(
+        lambda c: dr.longest_paths(c.downward), "NetworkX, downward",
+        lambda g, c: _networkx().dag_longest_path_length(g), _both("length"), slow=True,
+    ),
     "edge_betweenness, 16 sources": Row(
         lambda c: dr.edge_betweenness(c.graph, sources=range(_SEEDS)), "igraph",
         lambda g, c: g.edge_betweenness(sources=range(_SEEDS)), _nothing,
@@ -144,7 +154,7 @@ ROWS: dict[str, Row] = {
         _nothing, slow=True,
     ),
     "random_walks, 20 steps": Row(
-        lambda c: dr.random_walks(c.graph, 20, 1), "igraph", _walk_all, _nothing
+        lambda c: dr.random_walks(c.graph, 20, 1, sources=_starts(c)), "igraph", _walk, _nothing
     ),
 }  # fmt: skip
 
@@ -169,7 +179,7 @@ def run(
         small = _case(dr.generators.grid(5, 5))
         say(f"{name}: {case.graph.num_vertices:,} vertices, {case.graph.num_edges:,} edges")
         held: dict[str, Any] = {}
-        for row in (row for row in ROWS if chosen(row, rows) and (name != large or row in _ON_LARGE)):
+        for row in (row for row in ROWS if chosen(row, rows) and (name != large or rows or row in _ON_LARGE)):
             peer = ROWS[row].peer.partition(",")[0]
             if (name, row, peer) in done:
                 continue
@@ -197,14 +207,15 @@ def _case(graph: dr.Graph) -> Case:
             other.es["weight"] = weighted.edges().weight.tolist()
         return other
 
-    def networkx() -> Any:
-        other = _networkx().Graph()
+    def networkx(directed: bool) -> Any:
+        other = _networkx().DiGraph() if directed else _networkx().Graph()
         other.add_nodes_from(range(graph.num_vertices))
         other.add_edges_from(zip(edges.src.tolist(), edges.dst.tolist(), strict=True))
         return other
 
     return Case(graph, weighted, downward, {
-        "igraph": partial(igraph, False), "igraph, downward": partial(igraph, True), "NetworkX": networkx,
+        "igraph": partial(igraph, False), "igraph, downward": partial(igraph, True),
+        "NetworkX": partial(networkx, False), "NetworkX, downward": partial(networkx, True),
     })  # fmt: skip
 
 
@@ -234,7 +245,7 @@ def _measure(row: Row, case: Case, small: Case, held: dict[str, Any]) -> dict[st
             theirs.append(taken)
             told = row.told(answer, other)
     if slow:
-        return {"ours_s": min(ours), "calls": len(ours), "note": f"too large for {row.peer}"}
+        return {"ours_s": min(ours), "calls": len(ours), "note": f"too large for {row.peer.partition(',')[0]}"}
     return {
         "ours_s": min(ours), "peer_s": min(theirs), "ratio": min(ours) / min(theirs), "calls": len(ours),
         "answer": told,

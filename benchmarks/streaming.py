@@ -8,6 +8,9 @@ their ratio is what slices cost, the rest is the disk. *Last* is the last supers
 PageRank within a budget that holds all arcs, one that reads nothing. *Disk* is the time that the bytes read take at the
 rate of sequential direct reads of 1 MiB on four threads. *Memory* is how much the process grew at its peak during the
 calls.
+
+All of it takes more than ten minutes. ``--graphs``, ``--orders`` and ``--rows`` run a part of it, and the rows that
+were measured before are kept: ``python -m benchmarks streaming --graphs kron22 --orders degree,degree-packed``.
 """
 
 from __future__ import annotations
@@ -48,12 +51,16 @@ ORDERS = ("input", "input, packed", "degree", "degree, packed")
 
 
 def run(
-    scale: int = 20, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()
+    scale: int = 20,
+    quick: bool = False,
+    graphs: Collection[str] = (),
+    rows: Collection[str] = (),
+    orders: Collection[str] = (),
 ) -> Iterator[dict[str, Any]]:
     """One row per order, algorithm and budget, at ``scale`` and two above."""
     budgets = {14: ("16M",)} if quick else {scale: ("64M", "1G"), scale + 2: ("256M",)}
     for (size, memories), order in product(budgets.items(), ORDERS):
-        if not chosen(f"kron{size}", graphs):
+        if not chosen(f"kron{size}", graphs) or order not in (orders or ORDERS):
             continue
         file = store_of(size, order)
         rate = disk_rate(file)
@@ -78,11 +85,13 @@ def store_of(scale: int, order: str) -> Path:
     file = _FOLDER / ("-".join([f"kron{scale}", *parts]) + ".drm")
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        if "packed" in parts:
-            dr.write(dr.read(store_of(scale, order.removesuffix(", packed"))), file, compress=True)
-            return file
-        graph = dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True)
-        dr.write(graph.relabel_by_degree(named=True).graph if order == "degree" else graph, file)
+        plain = _FOLDER / file.name.replace("-packed", "")
+        if plain.exists():
+            graph = dr.read(plain)
+        else:
+            graph = dr.generators.rmat(scale, 16, dedupe=True, drop_self_loops=True)
+            graph = graph.relabel_by_degree(named=True).graph if "degree" in parts else graph
+        dr.write(graph, file, compress="packed" in parts)
     return file
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Generator
 from unittest.mock import patch
@@ -15,6 +16,8 @@ from dromos.graph import build_small
 
 settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("dromos")
+
+os.environ["DROMOS_COMPILE_BEHIND"] = "0"  # no processes that work on after a test
 
 # A shell starts a background command with SIGINT ignored; Python leaves it so, and no test of Ctrl-C would end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

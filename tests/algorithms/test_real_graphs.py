@@ -131,10 +131,12 @@ def test_weighted_ranks(name):
 @every_graph
 def test_cores(name):
     graph = load(name)
-    other = as_networkx(graph)
-    other.remove_edges_from(list(nx.selfloop_edges(other)))
     result = dr.core_numbers(graph)
-    assert np.array_equal(result.core, by_vertex(nx.core_number(other), graph))
+    assert np.array_equal(result.core, as_igraph(graph).simplify(multiple=False).coreness())
+    if graph.num_edges < FEW:
+        other = as_networkx(graph)
+        other.remove_edges_from(list(nx.selfloop_edges(other)))
+        assert np.array_equal(result.core, by_vertex(nx.core_number(other), graph))
     result.verify()
     densest = dr.k_core(graph)
     assert np.array_equal(densest.member, result.core == result.degeneracy)

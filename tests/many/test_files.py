@@ -99,12 +99,12 @@ def test_the_index_is_exact(device, tmp_path_factory, graph, k):
 def test_the_index_of_a_real_graph_and_of_some_sources(tmp_path):
     graph = dr.read(DATA / "wiki-Vote.txt.gz")
     names = graph.labels.to_numpy()
-    some = [name for name in names[:200].tolist() if graph.out_degree[graph.vertex_id(name)]]
+    some = [name for name in names[:400].tolist() if graph.out_degree[graph.vertex_id(name)]]
     index = dr.reachability_index(graph, 3, tmp_path / "w.reach", sources=some)
     expected = dr.distances(graph, some, depth_limit=3).distance >= 0
     for place in range(0, len(some), 11):
         assert np.array_equal(index.reachable(some[place], names), expected[place])
-    other = next(name for name in names[300:].tolist() if graph.out_degree[graph.vertex_id(name)])
+    other = next(name for name in names[400:].tolist() if graph.out_degree[graph.vertex_id(name)])
     with pytest.raises(InvalidArgumentError, match="not among them"):
         index.reachable(other, names[0])
     assert "at most 3 steps" in repr(index)

@@ -96,6 +96,9 @@ def test_centralities_of_small_real_graphs_are_networkx(name):
 def test_centralities_of_whole_real_graphs_are_networkx_where_it_is_asked(name):
     graph = read(name)
     other = as_networkx(graph)
+    if graph.directed:  # NetworkX turns the graph around for each vertex that it is asked about; once is enough
+        back = other.reverse()
+        other.reverse = lambda: back
     some = np.random.default_rng(5).choice(graph.num_vertices, 8, replace=False).tolist()
     closeness = dr.closeness(graph).centrality[some]
     assert np.allclose(closeness, [nx.closeness_centrality(other, u=vertex) for vertex in some])

@@ -141,10 +141,18 @@ def sources_of_arcs(graph: Graph) -> Array:
     return expand_sources(graph.offsets, graph.targets.dtype)
 
 
-def vertex_values(graph: Graph, given: Mapping[Any, float] | Any, name: str, session: Session | None = None) -> Array:
+def vertex_values(
+    graph: Graph,
+    given: Mapping[Any, float] | Any,
+    name: str,
+    session: Session | None = None,
+    checks: list[Callable[[], None]] | None = None,
+) -> Array:
     """Numbers by vertex: an array with one each, or a mapping from vertices (labels or ids), 0 for those left out.
 
-    An array on a GPU stays there. With a ``session``, others are brought to where its programs read them.
+    An array on a GPU stays there. With a ``session``, others are brought to where its programs read them. Whether the
+    numbers are finite is told at once, or with ``checks`` by a function that is added there: who calls it later does
+    not wait for a GPU now.
 
     >>> vertex_values(Graph.from_edges(["a"], ["b"]), {"b": 2}, "personalization").tolist()
     [0.0, 2.0]
@@ -163,8 +171,16 @@ def vertex_values(graph: Graph, given: Mapping[Any, float] | Any, name: str, ses
             raise InvalidArgumentError(f"{name} has shape {values.shape}, but the graph has {n:,} vertices")
     if session is not None:
         values = session.placed(values)
-    if not _is_finite(values):
-        raise InvalidArgumentError(f"{name} holds a number that is not finite")
+    look = None if session is None else session.has_not_finite(values)
+
+    def check() -> None:
+        if not _is_finite(values) if look is None else look():
+            raise InvalidArgumentError(f"{name} holds a number that is not finite")
+
+    if checks is None or look is None:
+        check()
+    else:
+        checks.append(check)
     return values
 
 

@@ -84,7 +84,7 @@ def harmonic(
         module = session.results_module
         centrality = reused_empty(n, np.float64) if module is np else module.empty(n)
         centrality.fill(np.nan)
-        centrality[module.asarray(wanted)] = module.asarray(few)
+        centrality.put(module.asarray(wanted), module.asarray(few))  # in CuPy quicker than by an index
     return session.result(
         HarmonicResult,
         {"centrality": session.for_caller(centrality)},

@@ -26,7 +26,7 @@ def leiden(
     resolution: float = 1.0,
     seed: int = 0,
     rounds: int = 6,
-    tries: int = 5,
+    tries: int = 4,
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> CommunitiesResult:
@@ -38,7 +38,8 @@ def leiden(
         seed: of the order in which vertices move.
         rounds: how often vertices move from the bottom up, each time from the communities found before;
             fewer where one changes nothing.
-        tries: how often the first round is made, each time in another order; the best goes on.
+        tries: how often the first round is made, each time in another order; the best two go on side by side for two
+            rounds, and then the better one.
         weight: ``None`` leaves the graph's weights out.
         how: ``device``, ``threads``, for the tries; the host works, and there are no paths to choose from.
 

@@ -44,7 +44,7 @@ __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_
 
 ITERATION: Final = SplitCost(arcs=0.61, vertices=0.87, crossing=11, steps=0.71, growth=0.72, on_device=1.3)
 """Of one iteration on a split graph."""
-COST: Final = Cost(passes=20, split=ITERATION.times(20))
+COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20))
 
 METHODS = ("power", "delta")
 _ITERATIONS = 100

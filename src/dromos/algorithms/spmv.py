@@ -9,6 +9,7 @@ One superstep: every vertex sends its number, times the weight, along its edges.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
@@ -29,6 +30,7 @@ class SpMV(dr.Program):
     x = dr.vertex_param(np.float64)
     y = dr.field(np.float64, init=0.0)
     combine = dr.SUM
+    update_on = "all"  # a vertex without a message has 0 in any case: so said, no engine marks who got one
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
         return edge.weight * u.x
@@ -65,9 +67,12 @@ def spmv(
     ([320.0, 0.0, 0.0], [0.0, 2.0, 3.0])
     """
     session = Session("spmv", graph, **how)
-    vector, on = vertex_values(graph, x, "x", session), weighted(graph, weight)
+    checks: list[Callable[[], None]] = []
+    vector, on = vertex_values(graph, x, "x", session, checks), weighted(graph, weight)
     flow = on if transpose else on.transpose
     fields = session.run(session.program(SpMV, x=vector), flow, keep_on_device=True, is_answer=True).fields
+    for check in checks:
+        check()
     return session.result(SpMVResult, fields, verifier=lambda result: verify(flow, on_host(vector), result["y"]))
 
 

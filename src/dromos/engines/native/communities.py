@@ -2,13 +2,13 @@
 
 No program can say it: what a vertex gains by a move depends on the moves before it, and a step compares the sums of
 weights to all communities around a vertex, which no message of fixed size carries. Memory: 12 bytes for each arc of the
-graph of communities, some 80 for each vertex, for each thread. A round is one thread's; the first rounds in several
-orders run side by side.
+graph of communities, some 80 for each vertex, for each thread. A round is one thread's; first rounds in several orders,
+and what follows on the best of them, run side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["communities"]
+
+_FINALISTS = 2  # first rounds that go on: rounds after the first are one thread's, and most machines have two
+_ROUNDS_TOGETHER = 3  # after which only the best goes on: it mostly stays the best
 
 
 class _CompiledSteps:
@@ -86,8 +89,8 @@ def communities(
     """The community of each vertex, ``0..count - 1``, and ``levels``: a hierarchy that ends with it.
 
     ``refined`` is Leiden's step between moving and aggregation. The first round is made ``tries`` times, each in an
-    order of its own, and the best is kept; a round after it starts from the communities of the one before. ``steps``
-    are the compiled ones unless given.
+    order of its own, and the best goes on; of Leiden's the best two, for some rounds. A round starts from the
+    communities of the one before. ``steps`` are the compiled ones unless given.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -101,41 +104,54 @@ def communities(
         steps = _CompiledSteps(stop)
     bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph))
     everything = float(bottom.strength.sum())
-    community = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
-    levels = [community]
-    scale = resolution / everything if everything > 0 else 0.0
-    for number in range(rounds if everything > 0 else 0):
-        before = levels
-        orders = [[seed, number]] + [[seed, number, other] for other in range(1, 1 if number else tries)]
-        levels = _best_round(
-            steps, bottom, before[-1], scale, refined, orders, min(team, len(orders)), stop
-        )  # fmt: skip
-        same = np.array_equal(levels[-1], before[-1])
-        if number and not refined:  # such a round has one level; those of the first, cut to fit, lie below it
-            levels = _within(before, levels[-1])
-        if same:
-            break
+    singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
+    if everything <= 0:
+        return {"community": singles, "levels": [singles]}
+    scale = resolution / everything
+
+    def first(number: int) -> list[Array]:
+        random = np.random.default_rng([seed, 0, number] if number else [seed, 0])
+        return _round(steps, bottom, singles.copy(), scale, random, refined)
+
+    def continued(levels: list[Array], begin: int, end: int, number: int = 0) -> list[Array]:
+        for done in range(begin, end):
+            before = levels
+            random = np.random.default_rng([seed, done, number] if number else [seed, done])
+            levels = _round(steps, bottom, before[-1].copy(), scale, random, refined)
+            same = np.array_equal(levels[-1], before[-1])
+            if not refined:  # such a round has one level; those of the first, cut to fit, lie below it
+                levels = _within(before, levels[-1])
+            if same:
+                break
+        return levels
+
+    begun = _by_gain(bottom, scale, first, tries, team, stop)
+    if np.array_equal(begun[0][-1], singles):
+        return {"community": begun[0][-1], "levels": begun[0]}
+    finalists = min(tries, _FINALISTS if refined else 1)
+    together = min(rounds, _ROUNDS_TOGETHER) if finalists > 1 else 1
+    going = _by_gain(
+        bottom, scale, lambda number: continued(begun[number], 1, together, number), finalists, team, stop
+    )  # fmt: skip
+    levels = _by_gain(bottom, scale, lambda _: continued(going[0], together, rounds), 1, team, stop)[0]
     return {"community": levels[-1], "levels": levels}
 
 
-def _best_round(
-    steps: Steps, bottom: Level, start: Array, scale: float, refined: bool, orders: list[list[int]], team: int,
-    stop: Array | None,
-) -> list[Array]:  # fmt: skip
-    """The levels of the round that gains most, of one for each of ``orders``, which seed a generator; by ``team``
-    threads."""
-    found: list[list[Array]] = [[] for _ in orders]
-    gains = [0.0 for _ in orders]
+def _by_gain(
+    bottom: Level, scale: float, find: Callable[[int], list[Array]], count: int, team: int, stop: Array | None
+) -> list[list[Array]]:
+    """The levels that ``find`` gives for ``0..count - 1``, on threads side by side; those that gain most come first."""
+    found: list[list[Array]] = [[] for _ in range(count)]
+    gains = np.zeros(count)
 
     def work(thread: int, threads: int) -> None:
-        for number in range(thread, len(orders), threads):
-            random = np.random.default_rng(orders[number])
-            found[number] = _round(steps, bottom, start.copy(), scale, random, refined)
-            if len(orders) > 1:
+        for number in range(thread, count, threads):
+            found[number] = find(number)
+            if count > 1:
                 gains[number] = _gain(bottom, found[number][-1], scale)
 
-    run_team(work, threads=team, stop=stop)
-    return found[gains.index(max(gains))]
+    run_team(work, threads=min(team, count), stop=stop)
+    return [found[number] for number in np.argsort(-gains, kind="stable")]
 
 
 def _gain(level: Level, community: Array, scale: float) -> float:
