@@ -26,7 +26,7 @@ from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.interrupts import remembered_interrupts
 from dromos.team_calls import Call, call_of
-from dromos.team_compiler import compiled_call, is_call_kept
+from dromos.compiler import compiled_call, is_call_kept
 from dromos.teams import PythonTeam, give_back, is_supported, native_team, python_team, run_alone
 
 __all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "is_compiled", "num_threads", "run_team"]

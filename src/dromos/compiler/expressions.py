@@ -8,12 +8,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
-from dromos.team_compiler.arithmetic import binary, compare, unary
-from dromos.team_compiler.builtins import handlers
-from dromos.team_compiler.frames import Frame, NeedsSlot
-from dromos.team_compiler.scalars import kind_of_number
-from dromos.team_compiler.source import plain_function
-from dromos.team_compiler.values import (
+from dromos.compiler.arithmetic import binary, compare, unary
+from dromos.compiler.builtins import handlers
+from dromos.compiler.frames import Frame, NeedsSlot
+from dromos.compiler.intrinsic import Intrinsic
+from dromos.compiler.scalars import kind_of_number
+from dromos.compiler.source import plain_function
+from dromos.compiler.values import (
     ArrayValue,
     LoweringError,
     Scalar,
@@ -23,7 +24,7 @@ from dromos.team_compiler.values import (
     shape_of,
     unified_shapes,
 )
-from dromos.team_compiler.writer import LENGTH, SIZE, Writer
+from dromos.compiler.writer import LENGTH, SIZE, Writer
 
 __all__ = ["Expressions"]
 
@@ -259,10 +260,13 @@ class Expressions(Writer):
             raise self.wrong(node, "arguments by name")
         function = self.known(node.func)
         known = handlers().get(id(function))
-        inner = None if known is not None else plain_function(function)
-        if known is None and inner is None:
+        inner = None if known is not None or isinstance(function, Intrinsic) else plain_function(function)
+        if known is None and inner is None and not isinstance(function, Intrinsic):
             raise self.wrong(node, "no such function")
         args = [self.value(argument) for argument in node.args]
+        if isinstance(function, Intrinsic):
+            written: Value = function.write(self, *args)
+            return written
         if known is not None:
             return known[1](self, args)
         assert inner is not None

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dromos.compiler.machine import SYMBOL
+from dromos.compiler.scalars import kind_of_number, kind_of_type, memory_bytes, memory_type
+from dromos.compiler.statements import Kernel
+from dromos.compiler.values import ArrayKind, ArrayValue, LoweringError, Scalar, Shape, Value
 from dromos.team_calls import Call, Convert, bits_of_double, bits_of_float, signed_bits
-from dromos.team_compiler.machine import SYMBOL
-from dromos.team_compiler.scalars import kind_of_number, kind_of_type, memory_bytes, memory_type
-from dromos.team_compiler.statements import Kernel
-from dromos.team_compiler.values import ArrayKind, ArrayValue, LoweringError, Scalar, Shape, Value
 from dromos.team_layout import ARRAY, BLOCK_ARGUMENTS, BLOCK_THREADS, BLOCK_WORDS
 
 __all__ = ["argument_shapes", "call_at", "kernel_text"]

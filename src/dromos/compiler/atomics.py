@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dromos.team_compiler.scalars import Kind, is_float, llvm_type, memory_bytes
-from dromos.team_compiler.values import ArrayValue, LoweringError, Scalar, Value
-from dromos.team_compiler.writer import Writer
+from dromos.compiler.scalars import Kind, is_float, llvm_type, memory_bytes
+from dromos.compiler.values import ArrayValue, LoweringError, Scalar, Value
+from dromos.compiler.writer import Writer
 
 __all__ = [
     "Handler",

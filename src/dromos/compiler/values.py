@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dromos.team_compiler.scalars import Kind, constant_text, unified
+from dromos.compiler.scalars import Kind, constant_text, unified
 
 __all__ = [
     "ArrayKind",

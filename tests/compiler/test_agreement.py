@@ -14,13 +14,13 @@ from dromos.engines.cpu.initial import only_compiled
 from dromos.errors import InvalidArgumentError
 from dromos.parallel import run_team
 from dromos.team_calls import Call, call_of, is_supported
-from dromos.team_compiler import compiled_call, is_call_kept, kept
+from dromos.compiler import compiled_call, is_call_kept, kept
 from dromos.teams import run_alone
 
 if not is_supported():
     pytest.skip("kernels are called by Python here", allow_module_level=True)
 
-from tests.team_compiler import kernels
+from tests.compiler import kernels
 
 EDGES = [0, 1, 2, 3, 7, 31, 100, 127, -1, -2, -3, -8, -128]
 

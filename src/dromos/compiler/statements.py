@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
-from dromos.team_compiler.arithmetic import binary
-from dromos.team_compiler.frames import Frame, NeedsSlot, Widened
-from dromos.team_compiler.scalars import is_float, is_signed
-from dromos.team_compiler.source import source_of
-from dromos.team_compiler.values import ArrayValue, LoweringError, Scalar, Shape, Slot, Value, constant, shape_of
-from dromos.team_compiler.variables import RETURNED, Variables
+from dromos.compiler.arithmetic import binary
+from dromos.compiler.frames import Frame, NeedsSlot, Widened
+from dromos.compiler.scalars import is_float, is_signed
+from dromos.compiler.source import source_of
+from dromos.compiler.values import ArrayValue, LoweringError, Scalar, Shape, Slot, Value, constant, shape_of
+from dromos.compiler.variables import RETURNED, Variables
 
 __all__ = ["Kernel"]
 

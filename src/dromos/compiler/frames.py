@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dromos.team_compiler.source import Source
-from dromos.team_compiler.values import Shape, Value
+from dromos.compiler.source import Source
+from dromos.compiler.values import Shape, Value
 
 __all__ = ["Frame", "NeedsSlot", "Widened"]
 

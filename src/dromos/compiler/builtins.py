@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dromos.team_compiler.atomics import (
+from dromos.compiler.atomics import (
     Handler,
     compare_and_swap,
     exchange,
@@ -22,9 +22,9 @@ from dromos.team_compiler.atomics import (
     plain_store,
     prefetch,
 )
-from dromos.team_compiler.scalars import Kind, is_float, llvm_type, unified
-from dromos.team_compiler.values import LoweringError, Value, constant
-from dromos.team_compiler.writer import Writer
+from dromos.compiler.scalars import Kind, is_float, llvm_type, unified
+from dromos.compiler.values import LoweringError, Value, constant
+from dromos.compiler.writer import Writer
 
 __all__ = ["handlers"]
 

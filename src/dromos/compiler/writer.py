@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dromos.team_compiler.scalars import (
+from dromos.compiler.scalars import (
     Kind,
     is_float,
     is_signed,
     llvm_type,
     memory_type,
 )
-from dromos.team_compiler.values import (
+from dromos.compiler.values import (
     ArrayKind,
     ArrayValue,
     LoweringError,

@@ -11,7 +11,7 @@ import pytest
 from numba.core import types
 from numba.core.registry import cpu_target
 
-from dromos.team_compiler.scalars import compared, computed, shifted, unified
+from dromos.compiler.scalars import compared, computed, shifted, unified
 
 NUMBA = {
     "b": types.boolean, "f32": types.float32, "f64": types.float64,

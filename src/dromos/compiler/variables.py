@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dromos.team_compiler.expressions import Expressions
-from dromos.team_compiler.frames import Widened
-from dromos.team_compiler.values import LoweringError, Shape, Value, shape_of, unified_shapes
+from dromos.compiler.expressions import Expressions
+from dromos.compiler.frames import Widened
+from dromos.compiler.values import LoweringError, Shape, Value, shape_of, unified_shapes
 
 __all__ = ["RETURNED", "Variables"]
 

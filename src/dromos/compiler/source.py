@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from dromos.team_compiler.values import LoweringError
+from dromos.compiler.values import LoweringError
 
 __all__ = ["Source", "plain_function", "source_of"]
 

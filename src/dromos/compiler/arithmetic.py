@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
-from dromos.team_compiler.scalars import compared, computed, is_float, is_signed, llvm_type, shifted
-from dromos.team_compiler.values import LoweringError, Scalar, constant
-from dromos.team_compiler.writer import Writer
+from dromos.compiler.scalars import compared, computed, is_float, is_signed, llvm_type, shifted
+from dromos.compiler.values import LoweringError, Scalar, constant
+from dromos.compiler.writer import Writer
 
 __all__ = ["binary", "compare", "unary"]
 

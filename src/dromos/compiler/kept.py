@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from dromos import disk_cache
 from dromos.compile_turns import compile_turn
+from dromos.compiler.compile import argument_shapes, call_at, kernel_text
+from dromos.compiler.machine import address_of, is_able, machine_description, object_code
+from dromos.compiler.source import plain_function
+from dromos.compiler.values import LoweringError, Shape
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.stamps import source_digest
 from dromos.team_calls import Call, is_supported
-from dromos.team_compiler.compile import argument_shapes, call_at, kernel_text
-from dromos.team_compiler.machine import address_of, is_able, machine_description, object_code
-from dromos.team_compiler.source import plain_function
-from dromos.team_compiler.values import LoweringError, Shape
 
 __all__ = ["COMPILER_VARIABLE", "compiled_call", "is_call_kept"]
 

@@ -6,11 +6,11 @@ the atomics of :mod:`dromos.intrinsics`. Such a kernel is written in LLVM's lang
 some hundredths of a second: what it calls is written in place of the call, so that arguments cost nothing, and a name
 that is given one value is a register. What is left is LLVM's own time.
 
-Types follow Numba's rules (:mod:`dromos.team_compiler.scalars`). What is not known here is refused, and Numba compiles
+Types follow Numba's rules (:mod:`dromos.compiler.scalars`). What is not known here is refused, and Numba compiles
 the kernel: arrays that are made, lists, exceptions, functions of NumPy on arrays. ``DROMOS_COMPILER=numba`` has Numba
 compile all kernels.
 """
 
-from dromos.team_compiler.kept import compiled_call, is_call_kept
+from dromos.compiler.kept import compiled_call, is_call_kept
 
 __all__ = ["compiled_call", "is_call_kept"]
