@@ -1,16 +1,17 @@
 """What compiled kernels are made with: the decorators, and barriers between the threads of a team.
 
-Importing this module imports Numba, so only modules of kernels import it, and those are imported when first needed.
+Only modules of kernels import it, and those are imported when first needed.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from dromos.compiler import Kernel, Part
 from dromos.intrinsics import (
     atomic_add,
     load_acquire,
@@ -20,9 +21,6 @@ from dromos.intrinsics import (
     store_relaxed,
     store_release,
 )
-from dromos.kernel_parts import for_python, kernel_part, lean_passes, team_kernel
-from dromos.machine_code import keep_machine_code
-from dromos.stamps import source_digest
 
 __all__ = [
     "LINE",
@@ -42,46 +40,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel: no GIL, no bounds checks, NumPy's division, machine code kept on disk."""
-    compiled: F = team_kernel(function, {"nogil": True, "boundscheck": False, "error_model": "numpy"}, _keep)
-    return compiled
-
-
-def lean_kernel(function: F) -> F:
-    """Compile a kernel that allocates nothing, without reference counting.
-
-    Numba does not always prune the counting of arrays that are passed on to a helper, and a pair of atomics in an inner
-    loop more than doubles its time.
-    """
-    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, **lean_passes()}
-    compiled: F = team_kernel(function, options, _keep)
-    return compiled
-
-
-def python_kernel(function: F) -> F:
-    """Compile a function that allocates nothing and that only Python calls, for one thread.
-
-    It has no form for teams of threads, which :func:`kernel` compiles besides the one for Python.
-    """
-    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, **lean_passes()}
-    compiled: F = for_python(function, options, _keep)
-    return compiled
-
-
-def _keep(compiled, variant):
-    """Keep machine code on disk; it is made again when the kernel's module has changed, or what that imports."""
-    try:
-        digest = source_digest(compiled.py_func.__code__.co_filename)
-    except OSError:  # there is no source to look at
-        return
-    keep_machine_code(compiled, digest + variant)
+    """Make a kernel: compiled for the types of its arguments when it is called, without the GIL, and kept on disk."""
+    compiled: Any = Kernel(function)
+    return cast("F", compiled)
 
 
 def inline(function: F) -> F:
-    """Compile a part of lean kernels: always inlined, without reference counting, not to be called from Python."""
-    options = {"nogil": True, "boundscheck": False, "error_model": "numpy", "_nrt": False, "forceinline": True}
-    compiled: F = kernel_part(function, options)
-    return compiled
+    """Make a part of kernels, which is written in place of each call; Python cannot call it."""
+    part: Any = Part(function)
+    return cast("F", part)
+
+
+lean_kernel = python_kernel = kernel
 
 
 # ---- barriers ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Teams of threads that run one compiled kernel together.
 
 A kernel is compiled with the GIL released and takes ``(thread, num_threads, *args)``; :func:`run_team` calls it once on
-each thread of a team and waits. We keep our own threads instead of Numba's parallel regions because these
+each thread of a team and waits. We keep our own threads instead of a library's parallel regions because these
 
 - may be entered from several Python threads at once, and work again after a fork;
 - all run at the same time, so that a kernel may hold barriers and stay in one region for a whole traversal;
@@ -13,21 +13,17 @@ The threads are those of :mod:`dromos.teams`.
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dromos.available_cores import available_cores
-from dromos.compiling import compiling
+from dromos.compiler import Kernel, LoweringError
+from dromos.compiler.calls import Call
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
-from dromos.interrupts import remembered_interrupts
-from dromos.team_calls import Call, call_of
-from dromos.compiler import compiled_call, is_call_kept
-from dromos.teams import PythonTeam, give_back, is_supported, native_team, python_team, run_alone
+from dromos.teams import PythonTeam, give_back, is_supported, native_team, python_team, try_alone, try_by_python
 
 __all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "is_compiled", "num_threads", "run_team"]
 
@@ -104,81 +100,44 @@ def run_team(
     [(0, 2), (1, 2)]
     """
     count = num_threads(threads)
-    call = _compile(kernel, (0, count, *args))
-    if call is None:
+    if not isinstance(kernel, Kernel):
         _run_by_python(kernel, args, count, stop, stop_value)
-    elif count == 1 and stop is None:
-        run_alone(call, args)
-    else:
-        # a kernel without a stop flag is not stopped either way: the caller may as well be one of the threads
-        team = native_team(count if stop is not None else count - 1)
-        try:
-            team.run(call, args, stop, stop_value)
-        finally:
-            give_back(team)
-
-
-def is_compiled(kernel: Any, *args: Any) -> bool:
-    """Whether the machine code is on disk that :func:`run_team` needs for a kernel and these arguments."""
-    from dromos.machine_code import is_kept
-
-    return is_call_kept(kernel, args) or is_kept(kernel, (0, 1, *args))
-
-
-def _run_by_python(
-    kernel: Callable[..., Any], args: tuple[Any, ...], count: int, stop: Array | None, stop_value: int
-) -> None:
-    if count == 1 and stop is None:
-        kernel(0, 1, *args)
         return
-    team: PythonTeam = python_team(count)
+    leaves, known = kernel.for_team.find(args)
+    for call in known:
+        if _try(call, leaves, count, stop, stop_value):
+            return
+    if not _try(kernel.for_team.compile(args, known), leaves, count, stop, stop_value):
+        raise LoweringError(f"the kernel {kernel.__name__!r} does not fit the arguments that it was compiled for")
+
+
+def _try(call: Call, leaves: Any, count: int, stop: Array | None, stop_value: int) -> bool:
+    """Run machine code on a team, if it is for arguments such as these."""
+    if count == 1 and stop is None:
+        return try_alone(call, leaves)
+    if not is_supported():
+        return try_by_python(call, leaves, count, stop, stop_value)
+    # a kernel without a stop flag is not stopped either way: the caller may as well be one of the threads
+    team = native_team(count if stop is not None else count - 1)
     try:
-        team.run(kernel, args, stop, stop_value)
+        return team.try_run(call, leaves, stop, stop_value)
     finally:
         give_back(team)
 
 
-_compiled: weakref.WeakKeyDictionary[Any, dict[Any, Call | None]] = weakref.WeakKeyDictionary()
-"""For each kernel, by the types of its arguments (Numba's fingerprints of them), how it is called."""
+def is_compiled(kernel: Any, *args: Any) -> bool:
+    """Whether the machine code is on disk that :func:`run_team` needs for a kernel and these arguments."""
+    return isinstance(kernel, Kernel) and kernel.for_team.is_kept(args)
 
 
-def _compile(kernel: Any, args: tuple[Any, ...]) -> Call | None:
-    """Compile a kernel for these arguments, or find it on disk, on the calling thread, where Ctrl-C is seen.
-
-    On the threads of a team that may take many seconds in which nothing looks at a stop flag, and all of them would
-    come to the compiler at once. None where the kernel has to be called from Python.
-    """
-    if not hasattr(kernel, "typeof_pyval"):
-        return None  # an ordinary function
-    known = _compiled.get(kernel)
-    if known is None:
-        known = _compiled.setdefault(kernel, {})
+def _run_by_python(
+    function: Callable[..., Any], args: tuple[Any, ...], count: int, stop: Array | None, stop_value: int
+) -> None:
+    if count == 1 and stop is None:
+        function(0, 1, *args)
+        return
+    team: PythonTeam = python_team(count)
     try:
-        types = _fingerprint(kernel, args)
-    except NotImplementedError:  # an argument that has none; the dispatcher knows more types
-        return None
-    if types not in known:
-        with compiling(f"the kernel {getattr(kernel, '__name__', 'of a caller')!r}"), remembered_interrupts():
-            call = compiled_call(kernel, args[2:])
-            if call is None:
-                signature = tuple(kernel.typeof_pyval(value) for value in args)
-                kernel.compile(signature)
-                call = call_of(kernel, signature) if is_supported() and hasattr(kernel, "overloads") else None
-        known[types] = call  # not where Ctrl-C came in between: then the next call compiles
-    return known[types]
-
-
-def _fingerprint(kernel: Any, args: tuple[Any, ...]) -> Any:
-    """What stands for the types of the arguments, in a microsecond; a Numba without that function takes a few more."""
-    compute = _fingerprint_of_numba()
-    return tuple(kernel.typeof_pyval(value) for value in args) if compute is None else compute(args)
-
-
-@cache
-def _fingerprint_of_numba() -> Callable[[tuple[Any, ...]], Any] | None:
-    try:
-        from numba._dispatcher import compute_fingerprint
-    except ImportError:
-        return None
-    found: Callable[[tuple[Any, ...]], Any] = compute_fingerprint
-    return found
+        team.run(function, args, stop, stop_value)
+    finally:
+        give_back(team)

@@ -27,31 +27,20 @@ from __future__ import annotations
 import platform
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from dromos.intrinsics import load, load_acquire, nanoseconds, sched_yield, spin_hint, store_relaxed
-from dromos.jit import inline, python_kernel
+from dromos.compiler import Intrinsic, intrinsic
+from dromos.compiler.atomics import exchange, number, ordered_load
+from dromos.compiler.writer import DATA
+from dromos.intrinsics import load_acquire, nanoseconds, sched_yield, spin_hint, store_relaxed
+from dromos.jit import inline, kernel
 from dromos.team_layout import (
-    ARRAY,
-    ARRAY_DATA,
-    ARRAY_SHAPE,
-    ARRAY_STRIDES,
-    BLOCK_ARGUMENTS,
     BLOCK_ENTRY,
-    BLOCK_EXCEPTION,
-    BLOCK_FAILED,
     BLOCK_FIRST_THREAD,
-    BLOCK_KERNEL,
     BLOCK_THREADS,
     CALLER_SLEEPS,
-    DONE,
-    FAILED,
     FUTEX_NUMBERS,
     REMAINING,
     ROUND,
-    RUNNING,
     SLEEPERS,
 )
 
@@ -62,84 +51,39 @@ _FUTEX_WAIT, _FUTEX_WAKE = 128, 129  # among the threads of this process
 _WOKEN_BY_ONE = 4
 _PAUSES = 8  # between two looks at the clock
 
-
-def _place(context, builder, array_type, array, index):
-    held = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, held, [index], wraparound=False)
+_add_in_order = Intrinsic(exchange("add", "seq_cst"), "Add to a word, sequentially consistent; what it was before.")
+_load_in_order = Intrinsic(ordered_load("seq_cst"), "A word, sequentially consistent.")
 
 
 @intrinsic
-def _add_in_order(typingctx, words, index, value):
-    """Add to a word, sequentially consistent; what it was before."""
-
-    def generate(context, builder, sig, args):
-        place = _place(context, builder, sig.args[0], args[0], args[1])
-        return builder.atomic_rmw("add", place, args[2], ordering="seq_cst")
-
-    return types.int32(words, types.intp, types.int32), generate
-
-
-@intrinsic
-def _load_in_order(typingctx, words, index):
-    """A word, sequentially consistent."""
-
-    def generate(context, builder, sig, args):
-        return builder.load_atomic(_place(context, builder, sig.args[0], args[0], args[1]), "seq_cst", 4)
-
-    return types.int32(words, types.intp), generate
-
-
-@intrinsic
-def _futex(typingctx, words, index, operation, value, longest):
+def _futex(writer, words, index, operation, value, longest):
     """The system call: sleep while the word is ``value`` (``longest`` ns; 0: no limit), or wake ``value`` sleepers."""
-
-    def generate(context, builder, sig, args):
-        word = ir.IntType(64)
-        place = _place(context, builder, sig.args[0], args[0], args[1])
-        moment = cgutils.alloca_once(builder, ir.LiteralStructType([word, word]))
-        second = word(1_000_000_000)
-        builder.store(builder.udiv(args[4], second), cgutils.gep_inbounds(builder, moment, 0, 0))
-        builder.store(builder.urem(args[4], second), cgutils.gep_inbounds(builder, moment, 0, 1))
-        limited = builder.icmp_unsigned("!=", args[4], word(0))
-        limit = builder.select(limited, builder.ptrtoint(moment, word), word(0))
-        call_type = ir.FunctionType(word, [word], var_arg=True)
-        call = cgutils.get_or_insert_function(builder.module, call_type, "syscall")
-        operation, value = builder.sext(args[2], word), builder.sext(args[3], word)
-        address = builder.ptrtoint(place, word)
-        return builder.call(call, [word(_FUTEX), address, operation, value, limit, word(0), word(0)])
-
-    return types.int64(words, types.intp, types.int32, types.int32, types.int64), generate
-
-
-@intrinsic
-def _word_at(typingctx, address):
-    """The 8 bytes at an address."""
-
-    def generate(context, builder, sig, args):
-        return builder.load(builder.inttoptr(args[0], ir.IntType(64).as_pointer()))
-
-    return types.int64(types.int64), generate
+    operation, value, longest = (writer.cast(number(given), "i64").text for given in (operation, value, longest))
+    place = writer.address(words, [number(index)])
+    writer.count += 1
+    moment = f"%moment{writer.count}"
+    writer.entry.append(f"{moment} = alloca {{ i64, i64 }}")
+    rest = writer.register(f"getelementptr {{ i64, i64 }}, ptr {moment}, i32 0, i32 1")
+    for target, how in ((moment, "udiv"), (rest, "urem")):
+        part = writer.register(f"{how} i64 {longest}, 1000000000")
+        writer.lines.append(f"store i64 {part}, ptr {target}")
+    limited = writer.register(f"icmp ne i64 {longest}, 0")
+    limit = writer.register(f"select i1 {limited}, ptr {moment}, ptr null")
+    function = writer.declare("syscall", "i64", "i64", "...")
+    writer.register(
+        f"call i64 (i64, ...) {function}(i64 {_FUTEX}, ptr {place}, i64 {operation}, i64 {value}, ptr {limit}, "
+        "i64 0, i64 0)"
+    )
 
 
 @intrinsic
-def _enter(typingctx, block, thread):
-    """Run the call in a block as ``thread``; the status that the kernel returned, 0 where all went well."""
-
-    def generate(context, builder, sig, args):
-        word = ir.IntType(64)
-        block = _place(context, builder, sig.args[0], args[0], context.get_constant(types.intp, 0))
-        entry_type = ir.FunctionType(ir.IntType(32), [word, word.as_pointer()])
-        place = cgutils.gep_inbounds(builder, block, BLOCK_ENTRY)
-        return builder.call(builder.inttoptr(builder.load(place), entry_type.as_pointer()), [args[1], block])
-
-    return types.int32(block, types.int64), generate
-
-
-@inline
-def _run(block, thread):
-    status = _enter(block, thread)
-    if status != 0 and status != -2:  # -2: returned None
-        block[BLOCK_FAILED] = status  # any of those that failed
+def _enter(writer, block, thread):
+    """Run the call in a block as ``thread``."""
+    address = writer.word(block, DATA)
+    place = writer.register(f"getelementptr i64, ptr {address}, i64 {BLOCK_ENTRY}")
+    entry = writer.register(f"load ptr, ptr {place}")
+    number_of_thread = writer.cast(number(thread), "i64").text
+    writer.register(f"call i32 {entry}(i64 {number_of_thread}, ptr {address})")
 
 
 @inline
@@ -152,7 +96,7 @@ def _pause(gives_way):
             spin_hint()
 
 
-@python_kernel
+@kernel
 def serve(words, block, worker, patience, gives_way):
     """A worker's life: wait for a round, run its call, report; until there is none. Spins for ``patience`` ns."""
     seen = np.int32(0)
@@ -174,36 +118,9 @@ def serve(words, block, worker, patience, gives_way):
         seen = now
         if block[BLOCK_ENTRY] == 0:
             return
-        _run(block, worker + block[BLOCK_FIRST_THREAD])
+        _enter(block, worker + block[BLOCK_FIRST_THREAD])
         if _add_in_order(words, REMAINING, np.int32(-1)) == 1 and _load_in_order(words, CALLER_SLEEPS) != 0:
             _futex(words, REMAINING, np.int32(_FUTEX_WAKE), np.int32(1), np.int64(0))
-
-
-@inline
-def _write(block, kinds, values, entry, function, threads, first):
-    """The call in the form that the entry reads: an array as Numba passes it, another value as one word."""
-    block[BLOCK_ENTRY], block[BLOCK_KERNEL], block[BLOCK_FAILED], block[BLOCK_EXCEPTION] = entry, function, 0, 0
-    block[BLOCK_THREADS], block[BLOCK_FIRST_THREAD] = threads, first
-    at = np.int64(BLOCK_ARGUMENTS)
-    for number in range(kinds.size):
-        kind, value = load(kinds, number), load(values, number)
-        if kind < ARRAY:
-            block[at] = value
-            at += 1
-            continue
-        dimensions, item_size = (kind - ARRAY) & 15, (kind - ARRAY) >> 4
-        shape, strides = _word_at(value + ARRAY_SHAPE), _word_at(value + ARRAY_STRIDES)
-        block[at] = block[at + 1] = 0  # who owns it: the caller does, for as long as the call lasts
-        block[at + 3] = item_size
-        block[at + 4] = _word_at(value + ARRAY_DATA)
-        count = np.int64(1)
-        for axis in range(dimensions):
-            length = _word_at(shape + 8 * axis)
-            count *= length
-            block[at + 5 + axis] = length
-            block[at + 5 + dimensions + axis] = _word_at(strides + 8 * axis)
-        block[at + 2] = count
-        at += 5 + 2 * dimensions
 
 
 @inline
@@ -214,48 +131,36 @@ def _begin(words, workers):
         _futex(words, ROUND, np.int32(_FUTEX_WAKE), np.int32(_WOKEN_BY_ONE), np.int64(0))
 
 
-@inline
-def _state(words, block):
-    if load_acquire(words, REMAINING) != 0:
-        return RUNNING
-    return DONE if block[BLOCK_FAILED] == 0 else FAILED
+@kernel
+def run_round(words, block, entry, workers, caller_works, patience, gives_way):
+    """A call on the workers and, where ``caller_works`` is 1, as thread 0 on the caller's own thread.
 
-
-@inline
-def _spin(words, block, patience, gives_way):
+    How many workers are not done ``patience`` ns after the caller has nothing more to do, at the latest.
+    """
+    block[BLOCK_ENTRY], block[BLOCK_THREADS], block[BLOCK_FIRST_THREAD] = entry, workers + caller_works, caller_works
+    if workers > 0:
+        _begin(words, workers)
+    if caller_works > 0:
+        _enter(block, 0)
     if load_acquire(words, REMAINING) != 0 and patience > 0:
         until = nanoseconds() + patience
         while load_acquire(words, REMAINING) != 0 and nanoseconds() < until:
             _pause(gives_way)
-    return _state(words, block)
+    return load_acquire(words, REMAINING)
 
 
-@python_kernel
-def run_round(words, block, kinds, values, entry, function, workers, caller_works, patience, gives_way):
-    """A call on the workers and, where ``caller_works`` is 1, as thread 0 on the caller's own thread.
-
-    How it stands ``patience`` ns after the caller has nothing more to do, at the latest.
-    """
-    _write(block, kinds, values, entry, function, workers + caller_works, caller_works)
-    if workers > 0:
-        _begin(words, workers)
-    if caller_works > 0:
-        _run(block, np.int64(0))
-    return _spin(words, block, patience, gives_way)
-
-
-@python_kernel
-def wait(words, block, longest):
-    """Sleep until the workers are done, ``longest`` ns have passed, or a signal has come; how the call stands."""
+@kernel
+def wait(words, longest):
+    """Sleep until the workers are done, ``longest`` ns have passed, or a signal has come; how many are not done."""
     _add_in_order(words, CALLER_SLEEPS, np.int32(1))
     left = _load_in_order(words, REMAINING)
     if left != 0:
-        _futex(words, REMAINING, np.int32(_FUTEX_WAIT), left, longest)
+        _futex(words, REMAINING, np.int32(_FUTEX_WAIT), left, np.int64(longest))
     _add_in_order(words, CALLER_SLEEPS, np.int32(-1))
-    return _state(words, block)
+    return load_acquire(words, REMAINING)
 
 
-@python_kernel
+@kernel
 def dismiss(words, block):
     """Send the workers home; they must be idle."""
     block[BLOCK_ENTRY] = 0

@@ -1,27 +1,31 @@
 """The threads of teams, and the teams that wait for work.
 
-Kernels are run by native teams, whose threads wait inside compiled code. Ordinary functions, and kernels with arguments
-that only Python can pass, are run by teams of Python threads.
+Kernels are run by native teams, whose threads wait inside compiled code. Ordinary functions, and kernels on systems
+without native teams, are run by teams of Python threads.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import platform
+import struct
+import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dromos.available_cores import available_cores
-from dromos.compiling import compiling
+from dromos.compiler.calls import Call
 from dromos.dtypes import Array
-from dromos.interrupts import remembered_interrupts
-from dromos.team_calls import Call, error_of, is_supported
-from dromos.team_layout import BLOCK_WORDS, DONE, FAILED, RUNNING, TEAM_WORDS
+from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_THREADS, BLOCK_WORDS, FUTEX_NUMBERS, TEAM_WORDS
 
-__all__ = ["NativeTeam", "PythonTeam", "give_back", "is_supported", "native_team", "python_team", "run_alone"]
+__all__ = [
+    "NativeTeam", "PythonTeam", "give_back", "is_supported", "native_team", "python_team", "try_alone", "try_by_python",
+]  # fmt: skip
 
 _LONGEST_SLEEP: Final = 0.2
 _LONGEST_SLEEP_NS: Final = 200_000_000
@@ -29,10 +33,6 @@ _LONGEST_SLEEP_NS: Final = 200_000_000
 handler only when the wait is over; without an end of its own the wait would last until the kernel is done."""
 _WORKER_SPINS: Final = 50_000  # ns that a worker waits awake for the next round
 _CALLER_SPINS: Final = 20_000  # ns that the caller waits awake for the end of a round
-
-
-_NO_TEAM: Final = np.zeros(TEAM_WORDS, dtype=np.int32)
-"""The words of a team without workers; nobody writes to them."""
 
 
 def _aligned(words: int, dtype: type[np.generic]) -> Array:
@@ -51,79 +51,110 @@ class NativeTeam:
     """
 
     def __init__(self, size: int) -> None:
-        kernels = _kernels()
         self.size = size
         self._words = _aligned(TEAM_WORDS, np.int32)
         self._block = _aligned(BLOCK_WORDS, np.int64)
-        self._values = np.empty(BLOCK_WORDS, dtype=np.int64)
-        self._gives_way = np.int64(size >= available_cores())
+        self._address = self._block.ctypes.data
+        self._gives_way = int(size >= available_cores())
+        kernels = _prepared()
+        self._run_round, self._wait, self._dismiss = kernels.run_round, kernels.wait, kernels.dismiss
         for worker in range(size):
-            args = (self._words, self._block, np.int64(worker), np.int64(_WORKER_SPINS), self._gives_way)
+            args = (self._words, self._block, worker, _WORKER_SPINS, self._gives_way)
             threading.Thread(target=kernels.serve, args=args, name=f"dromos-{worker}", daemon=True).start()
 
-    def run(self, call: Call, args: tuple[Any, ...], stop: Array | None, stop_value: int = 1) -> None:
-        """Run a call on the workers; without a stop flag on the calling thread too, as thread 0."""
-        kernels = _kernels()
-        caller_works = np.int64(stop is None)
-        call.write(self._values, args)
+    def try_run(self, call: Call, leaves: Any, stop: Array | None, stop_value: int = 1) -> bool:
+        """Run a call on the workers, if it fits the arguments; without a stop flag on the calling thread too, as
+        thread 0."""
+        if not _are_written(call, leaves, self._block.data, self._address):
+            return False
         interrupt: BaseException | None = None
-        begun, state = False, RUNNING
+        begun, left = False, 0
         while True:
             try:
                 if not begun and interrupt is None:
-                    begun = True  # a round that was not begun after all is a round that is over
-                    state = kernels.run_round(
-                        self._words, self._block, call.kinds, self._values, call.entry, call.function, self.size,
-                        caller_works, _CALLER_SPINS, self._gives_way,
+                    begun, left = True, 1
+                    left = self._run_round(
+                        self._words, self._block, call.entry, self.size, int(stop is None), _CALLER_SPINS,
+                        self._gives_way,
                     )  # fmt: skip
-                while state == RUNNING:
-                    state = kernels.wait(self._words, self._block, _LONGEST_SLEEP_NS)
+                while left != 0:
+                    left = self._wait(self._words, _LONGEST_SLEEP_NS)
                 break
             except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
-                interrupt, state = error, RUNNING
+                interrupt, left = error, 1  # a round that was not begun after all is a round that is over
                 if stop is not None:
                     # nothing is published with it: kernels look by a relaxed load, and see it soon enough
                     stop[0] = stop_value
         if interrupt is not None:
             raise interrupt
-        if state == FAILED:
-            raise error_of(self._block)
+        return True
 
     def dismiss(self) -> None:
         """End the threads, which must be idle."""
-        _kernels().dismiss(self._words, self._block)
+        self._dismiss(self._words, self._block)
 
 
-_loaded: Any = None
+def _are_written(call: Call, leaves: Any, block: Any, address: Any) -> bool:
+    """Leave arguments in a block; whether they are such as the call is for."""
+    try:
+        call.write(block, 8 * BLOCK_ARGUMENTS, leaves)
+    except struct.error:  # a number that needs one bit more
+        return False
+    return call.fits(address)
 
 
-def _kernels() -> Any:
-    """The module of compiled functions, compiled or found on disk on this thread, where Ctrl-C is seen."""
-    global _loaded
-    if _loaded is None:
-        with compiling("what threads wait in"), remembered_interrupts():
-            from numba.core import types
+class _Prepared(NamedTuple):
+    """The functions of :mod:`dromos.team_kernels` for the arrays of a team."""
 
-            from dromos import team_kernels
-
-            kernels: Any = team_kernels
-
-            words, block, word = types.int32[::1], types.int64[::1], types.int64
-            kernels.serve.compile((words, block, word, word, word))
-            kernels.run_round.compile((words, block, block, block, word, word, word, word, word, word))
-            kernels.wait.compile((words, block, word))
-            kernels.dismiss.compile((words, block))
-            _loaded = kernels
-    return _loaded
+    serve: Callable[..., None]
+    run_round: Callable[..., int]
+    wait: Callable[..., int]
+    dismiss: Callable[..., None]
 
 
-def run_alone(call: Call, args: tuple[Any, ...]) -> None:
-    """Run a call as a team of one, on the calling thread."""
-    block, values = np.empty((2, BLOCK_WORDS), dtype=np.int64)
-    call.write(values, args)
-    state = _kernels().run_round(_NO_TEAM, block, call.kinds, values, call.entry, call.function, 0, 1, 0, 0)
-    if state != DONE:
-        raise error_of(block)
+@cache
+def _prepared() -> _Prepared:
+    """Compiled, or found on disk, on this thread, where Ctrl-C is seen."""
+    from dromos import team_kernels
+
+    kernels: Any = team_kernels
+    words, block = _aligned(TEAM_WORDS, np.int32), _aligned(BLOCK_WORDS, np.int64)
+    return _Prepared(
+        kernels.serve.prepared(words, block, 0, 0, 0),
+        kernels.run_round.prepared(words, block, 0, 0, 0, 0, 0),
+        kernels.wait.prepared(words, 0),
+        kernels.dismiss.prepared(words, block),
+    )
+
+
+def try_alone(call: Call, leaves: Any) -> bool:
+    """Run a call as a team of one, on the calling thread, if it fits the arguments."""
+    block = call.team_block()
+    if not _are_written(call, leaves, block, block):
+        return False
+    block[BLOCK_THREADS] = 1
+    call.enter(0, block)
+    return True
+
+
+def try_by_python(call: Call, leaves: Any, size: int, stop: Array | None, stop_value: int = 1) -> bool:
+    """Run a call on threads of Python, where there are no native teams."""
+    block = call.team_block()
+    if not _are_written(call, leaves, block, block):
+        return False
+    block[BLOCK_THREADS] = size
+    team = python_team(size)
+    try:
+        team.run(lambda thread, _: call.enter(thread, block), (), stop, stop_value)
+    finally:
+        give_back(team)
+    return True
+
+
+@cache
+def is_supported() -> bool:
+    """Whether this system has the sleep that native teams need."""
+    return sys.platform.startswith("linux") and platform.machine() in FUTEX_NUMBERS
 
 
 class PythonTeam:

@@ -1,16 +1,16 @@
-"""The compiler of team kernels: from Python's syntax to LLVM's language, with the meaning that Numba gives it.
+"""The compiler of kernels: from Python's syntax to LLVM's language, in one walk over a function's statements.
 
-Numba infers types for all of Python and NumPy, and generates code for each function by itself; a kernel takes it
-seconds. Kernels of Dromos use little of that: numbers, arrays that somebody else made, tuples, loops over ranges, and
-the atomics of :mod:`dromos.intrinsics`. Such a kernel is written in LLVM's language in one walk over its statements, in
-some hundredths of a second: what it calls is written in place of the call, so that arguments cost nothing, and a name
-that is given one value is a register. What is left is LLVM's own time.
-
-Types follow Numba's rules (:mod:`dromos.compiler.scalars`). What is not known here is refused, and Numba compiles
-the kernel: arrays that are made, lists, exceptions, functions of NumPy on arrays. ``DROMOS_COMPILER=numba`` has Numba
-compile all kernels.
+Kernels use little of Python: numbers, arrays that somebody else made, tuples, loops over ranges, tuples and arrays, and
+the atomics of :mod:`dromos.intrinsics`. What a kernel calls is written in place of the call, so that arguments cost
+nothing, and a name that is given one value is a register. Writing takes some hundredths of a second; the rest is LLVM's
+time. Types follow the rules of Numba (:mod:`dromos.compiler.scalars`), which many know: whole numbers are computed with
+64 bits, an operation of a signed and an unsigned one is signed. What the compiler does not know is an error: arrays
+that a kernel makes, lists, exceptions, functions of NumPy on arrays.
 """
 
-from dromos.compiler.kept import compiled_call, is_call_kept
+from dromos.compiler.intrinsic import Intrinsic, intrinsic
+from dromos.compiler.kernels import Kernel
+from dromos.compiler.source import Part
+from dromos.compiler.values import LoweringError
 
-__all__ = ["compiled_call", "is_call_kept"]
+__all__ = ["Intrinsic", "Kernel", "LoweringError", "Part", "intrinsic"]

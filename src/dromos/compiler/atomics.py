@@ -21,8 +21,8 @@ __all__ = [
     "prefetch",
 ]
 
-Handler = Callable[[Writer, list[Value]], Value]
-"""Writes a call."""
+Handler = Callable[..., Value]
+"""Writes a call, given the writer and the values of the arguments."""
 
 
 def number(value: Value) -> Scalar:
@@ -32,9 +32,8 @@ def number(value: Value) -> Scalar:
     return value
 
 
-def _place(writer: Writer, args: list[Value], *, columns_only: bool = True) -> tuple[Kind, str]:
+def _place(writer: Writer, array: Value, index: Value, *, columns_only: bool = True) -> tuple[Kind, str]:
     """The element that an intrinsic names: its type and its address."""
-    array, index = args[:2]
     if not isinstance(array, ArrayValue):
         raise LoweringError("an atomic on something other than an array")
     indices = [number(part) for part in (index if isinstance(index, tuple) else (index,))]
@@ -61,19 +60,19 @@ def _from_bits(writer: Writer, kind: Kind, register: str) -> Scalar:
     return writer.from_memory(kind, register)
 
 
-def plain_load(writer: Writer, args: list[Value]) -> Value:
+def plain_load(writer: Writer, array: Value, index: Value) -> Value:
     """``load(array, index)``."""
-    return writer.load(*_place(writer, args))
+    return writer.load(*_place(writer, array, index))
 
 
-def plain_store(writer: Writer, args: list[Value]) -> None:
+def plain_store(writer: Writer, array: Value, index: Value, value: Value) -> None:
     """``store(array, index, value)``."""
-    writer.store(*_place(writer, args), number(args[2]))
+    writer.store(*_place(writer, array, index), number(value))
 
 
-def load_unaligned(writer: Writer, args: list[Value]) -> Value:
+def load_unaligned(writer: Writer, array: Value, index: Value) -> Value:
     """Eight bytes from any byte on."""
-    kind, address = _place(writer, args)
+    kind, address = _place(writer, array, index)
     if kind != "u8":
         raise LoweringError("unaligned loads are from bytes")
     return writer.new("u64", f"load i64, ptr {address}, align 1")
@@ -82,8 +81,8 @@ def load_unaligned(writer: Writer, args: list[Value]) -> Value:
 def ordered_load(order: str) -> Handler:
     """Atomic loads."""
 
-    def handle(writer: Writer, args: list[Value]) -> Value:
-        kind, address = _place(writer, args, columns_only=False)
+    def handle(writer: Writer, array: Value, index: Value) -> Value:
+        kind, address = _place(writer, array, index, columns_only=False)
         text = f"load atomic {_bits(kind)}, ptr {address} {order}, align {memory_bytes(kind)}"
         return _from_bits(writer, kind, writer.register(text))
 
@@ -93,9 +92,9 @@ def ordered_load(order: str) -> Handler:
 def ordered_store(order: str) -> Handler:
     """Atomic stores."""
 
-    def handle(writer: Writer, args: list[Value]) -> None:
-        kind, address = _place(writer, args, columns_only=False)
-        bits = _to_bits(writer, kind, number(args[2]))
+    def handle(writer: Writer, array: Value, index: Value, value: Value) -> None:
+        kind, address = _place(writer, array, index, columns_only=False)
+        bits = _to_bits(writer, kind, number(value))
         size = memory_bytes(kind)
         writer.lines.append(f"store atomic {_bits(kind)} {bits}, ptr {address} {order}, align {size}")
 
@@ -105,11 +104,11 @@ def ordered_store(order: str) -> Handler:
 def exchange(name: str, order: str = "monotonic") -> Handler:
     """``atomic_add`` and its kin: what was there before."""
 
-    def handle(writer: Writer, args: list[Value]) -> Value:
-        kind, address = _place(writer, args)
+    def handle(writer: Writer, array: Value, index: Value, operand: Value) -> Value:
+        kind, address = _place(writer, array, index)
         if kind == "b":
             raise LoweringError("atomics take no truths")
-        value = writer.cast(number(args[2]), kind)
+        value = writer.cast(number(operand), kind)
         if is_float(kind) and name != "xchg":
             if name == "add":
                 return _float_add(writer, kind, address, value)
@@ -125,7 +124,8 @@ def exchange(name: str, order: str = "monotonic") -> Handler:
 
 
 def _float_extreme(writer: Writer, name: str, kind: Kind, address: str, value: Scalar) -> Scalar:
-    """As :mod:`dromos.intrinsics` does it: floats without a sign order as their bits do."""
+    """In one instruction: floats that are not negative order as their bits do as signed integers, negative ones the
+    other way round as unsigned ones; the sign of the new value picks which. A NaN must not come here."""
     bits, word = _to_bits(writer, kind, value), _bits(kind)
     negative = writer.register(f"icmp slt {word} {bits}, 0")
     below, above, end = writer.label("below"), writer.label("above"), writer.label("end")
@@ -142,7 +142,7 @@ def _float_extreme(writer: Writer, name: str, kind: Kind, address: str, value: S
 
 
 def _float_add(writer: Writer, kind: Kind, address: str, value: Scalar) -> Scalar:
-    """A loop of compare-and-swap, as there."""
+    """No processor adds floats in one atomic instruction that LLVM would use here: a loop of compare-and-swap."""
     word, size, real = _bits(kind), memory_bytes(kind), llvm_type(kind)
     first = writer.register(f"load atomic {word}, ptr {address} monotonic, align {size}")
     before, again, done = writer.block, writer.label("again"), writer.label("done")
@@ -165,11 +165,11 @@ def _float_add(writer: Writer, kind: Kind, address: str, value: Scalar) -> Scala
 def compare_and_swap(order: str) -> Handler:
     """Whether the element was the expected one, and is the new one now."""
 
-    def handle(writer: Writer, args: list[Value]) -> Value:
-        kind, address = _place(writer, args)
+    def handle(writer: Writer, array: Value, index: Value, expected: Value, wanted: Value) -> Value:
+        kind, address = _place(writer, array, index)
         if kind == "b":
             raise LoweringError("atomics take no truths")
-        old, new = (_to_bits(writer, kind, number(value)) for value in args[2:4])
+        old, new = (_to_bits(writer, kind, number(value)) for value in (expected, wanted))
         word = _bits(kind)
         pair = writer.register(f"cmpxchg ptr {address}, {word} {old}, {word} {new} {order} monotonic")
         return writer.new("b", f"extractvalue {{ {word}, i1 }} {pair}, 1")
@@ -180,8 +180,8 @@ def compare_and_swap(order: str) -> Handler:
 def prefetch(written: int) -> Handler:
     """Requests for a cache line."""
 
-    def handle(writer: Writer, args: list[Value]) -> None:
-        address = _place(writer, args)[1]
+    def handle(writer: Writer, array: Value, index: Value) -> None:
+        address = _place(writer, array, index)[1]
         function = writer.declare("llvm.prefetch.p0", "void", "ptr", "i32", "i32", "i32")
         writer.lines.append(f"call void {function}(ptr {address}, i32 {written}, i32 3, i32 1)")
 

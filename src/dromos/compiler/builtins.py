@@ -1,10 +1,9 @@
-"""What kernels call beside their own functions: intrinsics, conversions, ``min`` and ``max``, functions of NumPy."""
+"""What kernels call of Python and NumPy: conversions, ``min`` and ``max``, functions of numbers."""
 
 from __future__ import annotations
 
 import builtins
 import math
-import platform
 from functools import cache
 from typing import Any, Final
 
@@ -12,15 +11,7 @@ import numpy as np
 
 from dromos.compiler.atomics import (
     Handler,
-    compare_and_swap,
-    exchange,
-    load_unaligned,
     number,
-    ordered_load,
-    ordered_store,
-    plain_load,
-    plain_store,
-    prefetch,
 )
 from dromos.compiler.scalars import Kind, is_float, llvm_type, unified
 from dromos.compiler.values import LoweringError, Value, constant
@@ -28,58 +19,18 @@ from dromos.compiler.writer import Writer
 
 __all__ = ["handlers"]
 
-# ---- the system ----------------------------------------------------------------------------------------------------
-
-
-def _spin_hint(writer: Writer, args: list[Value]) -> None:
-    machine = platform.machine().lower()
-    if machine in ("aarch64", "arm64"):
-        writer.lines.append(f"call void {writer.declare('llvm.aarch64.isb', 'void', 'i32')}(i32 15)")
-    elif machine in ("x86_64", "amd64"):
-        writer.lines.append(f"call void {writer.declare('llvm.x86.sse2.pause', 'void')}()")
-
-
-def _sched_yield(writer: Writer, args: list[Value]) -> None:
-    writer.register(f"call i32 {writer.declare('sched_yield', 'i32')}()")
-
-
-def _nanoseconds(writer: Writer, args: list[Value]) -> Value:
-    monotonic = 6 if platform.system() == "Darwin" else 1
-    writer.count += 1
-    moment = f"%moment{writer.count}"
-    writer.entry.append(f"{moment} = alloca {{ i64, i64 }}")
-    function = writer.declare("clock_gettime", "i32", "i32", "ptr")
-    writer.register(f"call i32 {function}(i32 {monotonic}, ptr {moment})")
-    seconds = writer.register(f"load i64, ptr {moment}")
-    place = writer.register(f"getelementptr {{ i64, i64 }}, ptr {moment}, i32 0, i32 1")
-    rest = writer.register(f"load i64, ptr {place}")
-    whole = writer.register(f"mul i64 {seconds}, 1000000000")
-    return writer.new("i64", f"add i64 {whole}, {rest}")
-
-
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _of_word(name: str, *more: str) -> Handler:
-    def handle(writer: Writer, args: list[Value]) -> Value:
-        value = writer.cast(number(args[0]), "u64")
-        takes = ("i64", *(flag.split()[0] for flag in more))
-        function = writer.declare(name, "i64", *takes)
-        return writer.new("u64", f"call i64 {function}({', '.join((f'i64 {value.text}', *more))})")
-
-    return handle
-
-
 def _conversion(kind: Kind) -> Handler:
-    def handle(writer: Writer, args: list[Value]) -> Value:
-        (value,) = args
+    def handle(writer: Writer, value: Value) -> Value:
         return writer.cast(number(value), kind)
 
     return handle
 
 
 def _extreme(name: str) -> Handler:
-    def handle(writer: Writer, args: list[Value]) -> Value:
+    def handle(writer: Writer, *args: Value) -> Value:
         numbers = [number(value) for value in args]
         if len(numbers) < 2:
             raise LoweringError("the extreme of a sequence")
@@ -95,8 +46,8 @@ def _extreme(name: str) -> Handler:
     return handle
 
 
-def _absolute(writer: Writer, args: list[Value]) -> Value:
-    value = number(args[0])
+def _absolute(writer: Writer, given: Value) -> Value:
+    value = number(given)
     kind, real = value.kind, llvm_type(value.kind)
     if kind == "b":
         raise LoweringError("the absolute value of a truth")
@@ -112,8 +63,7 @@ def _absolute(writer: Writer, args: list[Value]) -> Value:
 def _real_function(intrinsic: str, library: str) -> Handler:
     """A function of one float: an intrinsic of LLVM's, or one of the C library."""
 
-    def handle(writer: Writer, args: list[Value]) -> Value:
-        (given,) = args
+    def handle(writer: Writer, given: Value) -> Value:
         value = number(given)
         if not is_float(value.kind):
             raise LoweringError("a function of floats is given a whole number")
@@ -124,20 +74,29 @@ def _real_function(intrinsic: str, library: str) -> Handler:
     return handle
 
 
-def _is_nan(writer: Writer, args: list[Value]) -> Value:
-    value = number(args[0])
+def _is_nan(writer: Writer, given: Value) -> Value:
+    value = number(given)
     if not is_float(value.kind):
         return constant("b", False)
     return writer.new("b", f"fcmp uno {llvm_type(value.kind)} {value.text}, {value.text}")
 
 
-def _is_finite(writer: Writer, args: list[Value]) -> Value:
-    value = number(args[0])
+def _is_finite(writer: Writer, given: Value) -> Value:
+    value = number(given)
     if not is_float(value.kind):
         return constant("b", True)
-    size = _absolute(writer, [value])
+    size = _absolute(writer, value)
     infinity = constant(value.kind, math.inf).text
     return writer.new("b", f"fcmp olt {llvm_type(value.kind)} {number(size).text}, {infinity}")
+
+
+def _sign_bit(writer: Writer, given: Value) -> Value:
+    value = number(given)
+    if not is_float(value.kind):
+        raise LoweringError("the sign bit of a whole number")
+    word = f"i{value.kind[1:]}"
+    bits = writer.register(f"bitcast {llvm_type(value.kind)} {value.text} to {word}")
+    return writer.new("b", f"icmp slt {word} {bits}, 0")
 
 
 _TYPES: Final = {
@@ -146,7 +105,7 @@ _TYPES: Final = {
 }  # fmt: skip
 _REAL: Final = {
     "sqrt": "llvm.sqrt", "exp": "llvm.exp", "log": "llvm.log", "sin": "llvm.sin", "cos": "llvm.cos",
-    "floor": "llvm.floor", "ceil": "llvm.ceil",
+    "floor": "llvm.floor", "ceil": "llvm.ceil", "rint": "llvm.rint",
 }  # fmt: skip
 _LIBRARY: Final = {"expm1": "expm1", "log1p": "log1p", "tan": "tan", "tanh": "tanh", "arctan": "atan"}
 
@@ -154,22 +113,10 @@ _LIBRARY: Final = {"expm1": "expm1", "log1p": "log1p", "tan": "tan", "tanh": "ta
 @cache
 def handlers() -> dict[int, tuple[Any, Handler]]:
     """What writes a call, by the identity of the function that is called."""
-    from dromos import intrinsics as own
-
     found: list[tuple[Any, Handler]] = [
-        (own.load, plain_load), (own.store, plain_store), (own.load_unaligned, load_unaligned),
-        (own.load_unordered, ordered_load("unordered")), (own.load_relaxed, ordered_load("monotonic")),
-        (own.load_acquire, ordered_load("acquire")), (own.store_relaxed, ordered_store("monotonic")),
-        (own.store_release, ordered_store("release")), (own.atomic_add, exchange("add")),
-        (own.atomic_min, exchange("min")), (own.atomic_max, exchange("max")), (own.atomic_or, exchange("or")),
-        (own.atomic_and, exchange("and")), (own.atomic_swap, exchange("xchg")),
-        (own.atomic_swap_acq_rel, exchange("xchg", "acq_rel")), (own.compare_and_swap, compare_and_swap("acq_rel")),
-        (own.compare_and_swap_relaxed, compare_and_swap("monotonic")), (own.prefetch, prefetch(0)),
-        (own.prefetch_to_write, prefetch(1)), (own.spin_hint, _spin_hint), (own.sched_yield, _sched_yield),
-        (own.nanoseconds, _nanoseconds), (own.trailing_zeros, _of_word("llvm.cttz.i64", "i1 false")),
-        (own.count_bits, _of_word("llvm.ctpop.i64")), (builtins.min, _extreme("lt")),
+        (builtins.min, _extreme("lt")),
         (builtins.max, _extreme("gt")), (builtins.abs, _absolute), (np.abs, _absolute),
-        (np.isnan, _is_nan), (np.isfinite, _is_finite),
+        (np.isnan, _is_nan), (np.isfinite, _is_finite), (np.signbit, _sign_bit),
         *((kind, _conversion(name)) for kind, name in _TYPES.items()),
         *((getattr(np, name), _real_function(intrinsic, "")) for name, intrinsic in _REAL.items()),
         *((getattr(np, name), _real_function("", function)) for name, function in _LIBRARY.items()),

@@ -1,21 +1,44 @@
-"""A kernel for arguments of certain types: its text, its machine code, and how a team of threads calls it."""
+"""A kernel for arguments of certain types, in LLVM's language.
+
+Two forms. *Python's* takes all arguments from the block that it is called with, and leaves what the kernel returns
+there. A *team's* is called by each thread with its number; the kernel's second argument, how many threads there are,
+is a word of the team's block as well. Beside the kernel stands ``fits``, which says whether arrays in a block are of
+the types that it was written for.
+"""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dromos.compiler.machine import SYMBOL
-from dromos.compiler.scalars import kind_of_number, kind_of_type, memory_bytes, memory_type
+from dromos.compiler.array_layout import (
+    ARRAY_DIMENSIONS,
+    ARRAY_FLAGS,
+    ARRAY_TYPE,
+    CONTIGUOUS_ALIGNED,
+    TYPE_KIND,
+    TYPE_SIZE,
+    TYPE_SIZE_BITS,
+)
+from dromos.compiler.scalars import is_float, kind_of_number, kind_of_type, memory_bytes, memory_type
 from dromos.compiler.statements import Kernel
-from dromos.compiler.values import ArrayKind, ArrayValue, LoweringError, Scalar, Shape, Value
-from dromos.team_calls import Call, Convert, bits_of_double, bits_of_float, signed_bits
-from dromos.team_layout import ARRAY, BLOCK_ARGUMENTS, BLOCK_THREADS, BLOCK_WORDS
+from dromos.compiler.values import ArrayKind, ArrayValue, LoweringError, Named, Scalar, Shape, Value, shape_of
+from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_THREADS
 
-__all__ = ["argument_shapes", "call_at", "kernel_text"]
+__all__ = ["FITS", "KERNEL", "KernelText", "argument_shapes", "kernel_text"]
+
+KERNEL, FITS = "kernel", "fits"
+"""The names of the functions in the machine code."""
+
+
+class KernelText(NamedTuple):
+    """What LLVM compiles."""
+
+    text: str
+    result: Shape
+    """The type of what the kernel returns to Python."""
 
 
 def argument_shapes(args: tuple[Any, ...]) -> tuple[Shape, ...]:
@@ -29,8 +52,9 @@ def argument_shapes(args: tuple[Any, ...]) -> tuple[Shape, ...]:
 
 def _shape(value: Any) -> Shape:
     if isinstance(value, tuple):
-        return tuple(_shape(part) for part in value)
-    if type(value) is np.ndarray:
+        parts = tuple(_shape(part) for part in value)
+        return Named(parts, value._fields) if hasattr(value, "_fields") else parts
+    if isinstance(value, np.ndarray):
         element = kind_of_type(value.dtype)
         flags = value.flags
         if element is None or not 1 <= value.ndim <= 15 or not flags.aligned:
@@ -42,66 +66,94 @@ def _shape(value: Any) -> Shape:
     return kind
 
 
-def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...]) -> str:
-    """A kernel in LLVM's language: ``i32 kernel(thread, block)``, which reads its arguments from the block."""
-    kernel = Kernel()
+def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> KernelText:
+    """A kernel: ``i32 kernel(thread, block)``, and ``i32 fits(block)``, 1 where arrays are of the types wanted."""
+    first = BLOCK_ARGUMENTS if for_team else 0
+    kernel = Kernel(first)
+    args: list[Value] = []
+    if for_team:
+        args += [Scalar("i64", "%thread"), Scalar("i64", "%threads")]
+    arrays: list[tuple[int, ArrayKind]] = []
     at = 0
-    args: list[Value] = [Scalar("i64", "%thread"), Scalar("i64", "%threads")]
     for shape in shapes:
-        value, at = _argument(kernel, shape, at)
+        value, at = _argument(kernel, shape, at, arrays)
         args.append(value)
-    if at > BLOCK_WORDS - BLOCK_ARGUMENTS:
-        raise LoweringError("more arguments than a block holds")
-    kernel.call(function, args)
-    return "\n".join(
-        [
-            f"define i32 @{SYMBOL}(i64 %thread, ptr %block) nounwind {{",
-            "entry:",
-            f"%place = getelementptr i64, ptr %block, i64 {BLOCK_THREADS}",
-            "%threads = load i64, ptr %place",
-            *kernel.entry,
-            *kernel.lines,
-            "ret i32 0" if kernel.reachable else "",
-            "}",
-            *kernel.declared.values(),
-            "",
-        ]
-    )
+    returned = kernel.call(function, args)
+    result = None if for_team else shape_of(returned)
+    if result is not None and kernel.reachable:
+        _leave(kernel, returned, 0)
+    lines = [
+        *(line for name, line in kernel.declared.items() if name.startswith("@")),
+        f"define i32 @{KERNEL}(i64 %thread, ptr %block) nounwind {{",
+        "entry:",
+    ]
+    if for_team:
+        lines.append(f"%place = getelementptr i64, ptr %block, i64 {BLOCK_THREADS}")
+        lines.append("%threads = load i64, ptr %place")
+    lines += [*kernel.entry, *kernel.lines, "ret i32 0" if kernel.reachable else "", "}", *_fits(first, arrays)]
+    lines += [line for name, line in kernel.declared.items() if not name.startswith("@")]
+    return KernelText("\n".join([*lines, ""]), result)
 
 
-def _argument(kernel: Kernel, shape: Shape, at: int) -> tuple[Value, int]:
-    """An argument that begins at a word of the block, and the word behind it."""
+def _argument(kernel: Kernel, shape: Shape, at: int, arrays: list[tuple[int, ArrayKind]]) -> tuple[Value, int]:
+    """An argument that begins at a word of the block, and the word behind it; ``arrays`` are those met so far."""
     if isinstance(shape, ArrayKind):
-        return ArrayValue(shape, at, {}), at + 5 + 2 * shape.dimensions
+        arrays.append((at, shape))
+        return ArrayValue(shape, at, {}), at + 1
     if isinstance(shape, tuple):
         parts = []
         for part in shape:
-            value, at = _argument(kernel, part, at)
+            value, at = _argument(kernel, part, at, arrays)
             parts.append(value)
-        return tuple(parts), at
+        return shape.of(parts) if isinstance(shape, Named) else tuple(parts), at
     assert shape is not None
     return kernel.from_memory(shape, kernel.argument(memory_type(shape), at)), at + 1
 
 
-def call_at(address: int, shapes: tuple[Shape, ...]) -> Call:
-    """How a team calls the kernel at an address."""
-    kinds: list[int] = []
-    convert: list[Convert] = []
-    for shape in shapes:
-        _describe(shape, kinds, convert)
-    flat = not any(isinstance(shape, tuple) for shape in shapes)
-    packing = struct.Struct(f"={len(kinds)}q")
-    return Call(address, 0, np.array(kinds, dtype=np.int64), tuple(convert), flat, packing)
+def _leave(kernel: Kernel, value: Value, at: int) -> int:
+    """Write what is returned to the block, one word for each number; the word behind it."""
+    if isinstance(value, tuple):
+        for part in value:
+            at = _leave(kernel, part, at)
+        return at
+    if not isinstance(value, Scalar):
+        raise LoweringError("a kernel returns something other than numbers")
+    kind = "f64" if is_float(value.kind) else "u64" if value.kind[0] == "u" else "i64"
+    place = kernel.register(f"getelementptr i64, ptr %block, i64 {at}")
+    kernel.store(kind, place, value)
+    return at + 1
 
 
-def _describe(shape: Shape, kinds: list[int], convert: list[Convert]) -> None:
-    if isinstance(shape, ArrayKind):
-        kinds.append(ARRAY + shape.dimensions + 16 * memory_bytes(shape.element))
-        convert.append(id)
-    elif isinstance(shape, tuple):
-        for part in shape:
-            _describe(part, kinds, convert)
-    else:
-        assert shape is not None
-        kinds.append(0)
-        convert.append({"f64": bits_of_double, "f32": bits_of_float, "u64": signed_bits}.get(shape, int))
+def _fits(first: int, arrays: list[tuple[int, ArrayKind]]) -> list[str]:
+    """The function that looks at the arrays of a block."""
+    lines = [f"define i32 @{FITS}(ptr %block) nounwind {{", "entry:"]
+    tests: list[str] = []
+
+    def field(name: str, owner: str, offset: int, kind: str) -> str:
+        lines.append(f"%{name}_at = getelementptr i8, ptr {owner}, i64 {offset}")
+        lines.append(f"%{name} = load {kind}, ptr %{name}_at")
+        return f"%{name}"
+
+    def test(name: str, kind: str, value: str, expected: int, how: str = "eq") -> None:
+        lines.append(f"%{name}_is = icmp {how} {kind} {value}, {expected}")
+        tests.append(f"%{name}_is")
+
+    contiguous, aligned = CONTIGUOUS_ALIGNED
+    for at, kind in arrays:
+        owner = field(f"array{at}", "%block", 8 * (first + at), "ptr")
+        test(f"axes{at}", "i32", field(f"axes{at}", owner, ARRAY_DIMENSIONS, "i32"), kind.dimensions)
+        flags = field(f"flags{at}", owner, ARRAY_FLAGS, "i32")
+        lines.append(f"%layout{at} = and i32 {flags}, {contiguous | aligned}")
+        test(f"layout{at}", "i32", f"%layout{at}", aligned | (contiguous if kind.contiguous else 0))
+        element = field(f"type{at}", owner, ARRAY_TYPE, "ptr")
+        letter = field(f"letter{at}", element, TYPE_KIND, "i8")
+        test(f"letter{at}", "i8", letter, ord(kind.element[0]))
+        order = field(f"order{at}", element, TYPE_KIND + 2, "i8")
+        test(f"order{at}", "i8", order, ord(">"), "ne")
+        bits = f"i{TYPE_SIZE_BITS}"
+        test(f"size{at}", bits, field(f"size{at}", element, TYPE_SIZE, bits), memory_bytes(kind.element))
+    result = "true"
+    for number, one in enumerate(tests):
+        lines.append(f"%all{number} = and i1 {result}, {one}")
+        result = f"%all{number}"
+    return [*lines, f"%fits = zext i1 {result} to i32", "ret i32 %fits", "}"]

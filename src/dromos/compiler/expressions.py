@@ -8,15 +8,18 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from dromos.compiler.arithmetic import binary, compare, unary
 from dromos.compiler.builtins import handlers
 from dromos.compiler.frames import Frame, NeedsSlot
 from dromos.compiler.intrinsic import Intrinsic
-from dromos.compiler.scalars import kind_of_number
-from dromos.compiler.source import plain_function
+from dromos.compiler.scalars import Kind, kind_of_number, memory_bytes
+from dromos.compiler.source import Part
 from dromos.compiler.values import (
     ArrayValue,
     LoweringError,
+    Named,
     Scalar,
     Slot,
     Value,
@@ -74,7 +77,10 @@ class Expressions(Writer):
 
     def _constant(self, node: ast.expr, value: Any) -> Value:
         if isinstance(value, tuple):
-            return tuple(self._constant(node, part) for part in value)
+            parts = tuple(self._constant(node, part) for part in value)
+            return Named(parts, value._fields) if hasattr(value, "_fields") else parts
+        if isinstance(value, np.ndarray):
+            return self.constant_array(value)
         kind = kind_of_number(value)
         if kind is None:
             raise self.wrong(node, "no number of the module")
@@ -88,7 +94,7 @@ class Expressions(Writer):
             return self.frame.source.names.get(node.id, getattr(builtins, node.id, _MISSING))
         if isinstance(node, ast.Attribute):
             owner = self.known(node.value)
-            if isinstance(owner, ModuleType):
+            if isinstance(owner, ModuleType) or hasattr(owner, "_fields"):
                 return getattr(owner, node.attr, _MISSING)
         return _MISSING
 
@@ -96,12 +102,17 @@ class Expressions(Writer):
         known = self.known(node)
         if known is not _MISSING:
             return self._constant(node, known)
-        array = self.value(node.value)
-        if isinstance(array, ArrayValue):
+        owner = self.value(node.value)
+        if isinstance(owner, ArrayValue):
             if node.attr == "size":
-                return Scalar("i64", self.word(array, SIZE))
+                return Scalar("i64", self.word(owner, SIZE))
             if node.attr == "shape":
-                return tuple(Scalar("i64", self.word(array, LENGTH + i)) for i in range(array.kind.dimensions))
+                return tuple(Scalar("i64", self.word(owner, LENGTH + i)) for i in range(owner.kind.dimensions))
+            if node.attr == "itemsize":
+                return constant("i64", memory_bytes(owner.kind.element))
+        if isinstance(owner, Named) and node.attr in owner.names:
+            part: Value = owner[owner.names.index(node.attr)]
+            return part
         raise self.wrong(node, "no such attribute")
 
     # ---- elements ------------------------------------------------------------------------------------------------
@@ -117,6 +128,13 @@ class Expressions(Writer):
     def _subscript(self, node: ast.Subscript) -> Value:
         owner = self.value(node.value)
         if isinstance(owner, ArrayValue):
+            if isinstance(node.slice, ast.Slice) and node.slice.step is None:
+                bounds = (None if part is None else self.number(part) for part in (node.slice.lower, node.slice.upper))
+                return self.cut(owner, *bounds)
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if len(parts) < owner.kind.dimensions:
+                indices = [self.number(part) for part in parts]
+                return self.view(owner, [self.wrapped(owner, axis, index) for axis, index in enumerate(indices)])
             return self.load(owner.kind.element, self.element(node, owner))
         if not isinstance(owner, tuple):
             raise self.wrong(node, "neither an array nor a tuple")
@@ -258,19 +276,42 @@ class Expressions(Writer):
     def _call(self, node: ast.Call) -> Value:
         if node.keywords:
             raise self.wrong(node, "arguments by name")
+        element = self._element_type(node.func)
+        if element is not None:
+            (argument,) = node.args
+            return self.cast(self.number(argument), element)
         function = self.known(node.func)
+        if function is len and len(node.args) == 1:
+            return self._length(node.args[0])
         known = handlers().get(id(function))
-        inner = None if known is not None or isinstance(function, Intrinsic) else plain_function(function)
-        if known is None and inner is None and not isinstance(function, Intrinsic):
+        if known is None and not isinstance(function, Intrinsic | Part):
             raise self.wrong(node, "no such function")
         args = [self.value(argument) for argument in node.args]
+        if isinstance(function, Part):
+            return self.call(function.function, args)
         if isinstance(function, Intrinsic):
             written: Value = function.write(self, *args)
             return written
-        if known is not None:
-            return known[1](self, args)
-        assert inner is not None
-        return self.call(inner, args)
+        assert known is not None
+        return known[1](self, *args)
+
+    def _element_type(self, node: ast.expr) -> Kind | None:
+        """The type that ``array.dtype.type`` stands for."""
+        if not isinstance(node, ast.Attribute) or node.attr != "type":
+            return None
+        inner = node.value
+        if not isinstance(inner, ast.Attribute) or inner.attr != "dtype":
+            return None
+        array = self.value(inner.value)
+        return array.kind.element if isinstance(array, ArrayValue) else None
+
+    def _length(self, node: ast.expr) -> Value:
+        value = self.value(node)
+        if isinstance(value, ArrayValue):
+            return Scalar("i64", self.word(value, LENGTH))
+        if isinstance(value, tuple):
+            return constant("i64", len(value))
+        raise self.wrong(node, "neither an array nor a tuple")
 
     def _tuple(self, node: ast.Tuple) -> Value:
         return tuple(self.value(part) for part in node.elts)

@@ -1,87 +1,79 @@
-"""Calls of kernels: compiled when first needed, and kept on disk as object files."""
+"""Machine code of kernels: made when first needed, and kept on disk as object files."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
-import logging
 import os
 import platform
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from dromos import disk_cache
 from dromos.compile_turns import compile_turn
-from dromos.compiler.compile import argument_shapes, call_at, kernel_text
-from dromos.compiler.machine import address_of, is_able, machine_description, object_code
-from dromos.compiler.source import plain_function
-from dromos.compiler.values import LoweringError, Shape
-from dromos.errors import FileError, InvalidArgumentError
+from dromos.compiler.array_layout import TYPE_SIZE
+from dromos.compiler.calls import Call
+from dromos.compiler.compile import FITS, KERNEL, kernel_text
+from dromos.compiler.machine import addresses_of, machine_description, object_code
+from dromos.compiler.values import Shape
+from dromos.errors import FileError
 from dromos.stamps import source_digest
-from dromos.team_calls import Call, is_supported
 
-__all__ = ["COMPILER_VARIABLE", "compiled_call", "is_call_kept"]
+__all__ = ["is_kept", "load_or_compile"]
 
-COMPILER_VARIABLE: Final = "DROMOS_COMPILER"
-_log = logging.getLogger("dromos.compiling")
 _lock = threading.Lock()
-_refused: set[str] = set()
 
 
-def compiled_call(kernel: Any, args: tuple[Any, ...]) -> Call | None:
-    """How a team calls ``kernel(thread, threads, *args)``, compiled now or found on disk; None: Numba is to compile it.
-
-    ``kernel`` is what a decorator of :mod:`dromos.jit` made.
-    """
-    found = _named(kernel, args)
-    if found is None:
-        return None
-    function, shapes, name = found
+def load_or_compile(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> Call:
+    """A kernel for arguments of certain types: from disk, or compiled now."""
+    name = _file_name(function, shapes, for_team)
     with _lock:
-        try:
-            code = disk_cache.read(name)
-            if code is None:
-                text = kernel_text(function, shapes)
-                with compile_turn(name, lambda: _is_on_disk(name)):
-                    code = disk_cache.read(name)
-                    if code is None:
-                        code = object_code(text)
-                        disk_cache.save(name, code)
-            return call_at(address_of(code), shapes)
-        except (LoweringError, RuntimeError) as error:  # not known here, or LLVM does not take it
-            _log.debug("Numba compiles %s: %s", function.__name__, error)
-            _refused.add(name)
-            return None
+        kept = None if name is None else _read(name)
+        if kept is not None:
+            return Call(addresses_of(kept[1], KERNEL, FITS), shapes, kept[0])
+        written = kernel_text(function, shapes, for_team=for_team)
+        if name is None:
+            return Call(addresses_of(object_code(written.text), KERNEL, FITS), shapes, written.result)
+        with compile_turn(name, lambda: _is_on_disk(name)):
+            kept = _read(name)
+            if kept is None:
+                kept = written.result, object_code(written.text)
+                disk_cache.save(name, repr(written.result).encode() + b"\n" + kept[1])
+        return Call(addresses_of(kept[1], KERNEL, FITS), shapes, written.result)
 
 
-def is_call_kept(kernel: Any, args: tuple[Any, ...]) -> bool:
-    """Whether there is machine code on disk for ``kernel(thread, threads, *args)``, made by this compiler."""
-    found = _named(kernel, args)
-    return found is not None and _is_on_disk(found[2])
+def is_kept(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> bool:
+    """Whether there is machine code on disk for arguments of certain types."""
+    name = _file_name(function, shapes, for_team)
+    return name is not None and _is_on_disk(name)
 
 
-def _named(kernel: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Shape, ...], str] | None:
-    """The function of a kernel, the types of its arguments, and the name of its object file; None for Numba's."""
-    function = plain_function(kernel)
-    if function is None or _is_numba_chosen() or not is_supported() or not is_able():
+def _read(name: str) -> tuple[Shape, bytes] | None:
+    """What a kernel returns and its object file; None where there is none."""
+    data = disk_cache.read(name)
+    if data is None:
         return None
+    result, _, code = data.partition(b"\n")
     try:
-        shapes = argument_shapes(args)
-        stamp = source_digest(function.__code__.co_filename)
-    except (LoweringError, OSError):
+        return ast.literal_eval(result.decode()), code
+    except (ValueError, SyntaxError):
         return None
-    key = (*machine_description(), platform.machine(), stamp, _own_digest(), function.__name__, shapes)
+
+
+def _file_name(function: Callable[..., Any], shapes: tuple[Shape, ...], for_team: bool) -> str | None:
+    """The name of an object file; None for a function without a source that could be looked at."""
+    try:
+        stamp = source_digest(function.__code__.co_filename)
+    except OSError:
+        return None
+    form = "team" if for_team else "python"
+    made_by = (*machine_description(), platform.machine(), TYPE_SIZE, _own_digest())
+    key = (*made_by, stamp, form, function.__qualname__, shapes)
     name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"[:80]
-    file = f"kernels/{name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.object"
-    return None if file in _refused else (function, shapes, file)
-
-
-def _is_numba_chosen() -> bool:
-    chosen = os.environ.get(COMPILER_VARIABLE, "")
-    if chosen not in ("", "own", "numba"):
-        raise InvalidArgumentError(f"{COMPILER_VARIABLE}={chosen!r} is not a compiler; choose 'own' or 'numba'")
-    return chosen == "numba"
+    return f"kernels/{name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.object"
 
 
 def _is_on_disk(name: str) -> bool:

@@ -1,13 +1,12 @@
-"""Machine code of a kernel's text: made by LLVM, which Numba brings along, and put where it can be called."""
+"""Machine code of a kernel's text: made by LLVM, and put where it can be called."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-__all__ = ["SYMBOL", "address_of", "is_able", "machine_description", "object_code"]
+__all__ = ["addresses_of", "machine_description", "object_code"]
 
-SYMBOL = "kernel"
 _kept: list[Any] = []  # machine code lives as long as its engine
 
 
@@ -22,18 +21,12 @@ def _llvm() -> Any:
 
 @cache
 def _context() -> Any:
-    """What all modules of this compiler belong to: Numba may be at work in the common one.
+    """What all modules of this compiler belong to: others may be at work in the common one.
 
     It is never given back. A module must not outlive its context, and one that an exception holds (Ctrl-C while LLVM is
     at work) is given back whenever garbage is collected.
     """
     return _llvm().create_context()
-
-
-@cache
-def is_able() -> bool:
-    """Whether this version of llvmlite has what is needed here."""
-    return hasattr(_llvm(), "create_pass_builder")
 
 
 @cache
@@ -80,13 +73,12 @@ def object_code(text: str) -> bytes:
     return code
 
 
-def address_of(code: bytes) -> int:
-    """Load an object file; the address of its kernel."""
+def addresses_of(code: bytes, *names: str) -> list[int]:
+    """Load an object file; the addresses of functions in it."""
     llvm = _llvm()
     machine = _machine()[1]
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", context=_context()), machine)
     _kept.append(engine)
     engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    address: int = engine.get_function_address(SYMBOL)
-    return address
+    return [int(engine.get_function_address(name)) for name in names]

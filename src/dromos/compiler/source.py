@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, update_wrapper
 from typing import Any, NamedTuple
 
 from dromos.compiler.values import LoweringError
 
-__all__ = ["Source", "plain_function", "source_of"]
+__all__ = ["Part", "Source", "source_of"]
 
 
 class Source(NamedTuple):
@@ -31,16 +31,17 @@ class Source(NamedTuple):
     """The globals of its module."""
 
 
-def plain_function(value: Any) -> Callable[..., Any] | None:
-    """The function that a decorator of :mod:`dromos.jit` was given; None for anything else.
+class Part:
+    """A function that is written into the kernels that call it."""
 
-    Options of ``numba.njit`` that change what arithmetic means are not those of these decorators.
-    """
-    options = getattr(value, "targetoptions", None)
-    if not isinstance(options, dict) or options.get("error_model") != "numpy" or options.get("fastmath"):
-        return None
-    function: Callable[..., Any] | None = getattr(value, "py_func", None)
-    return function
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError(f"{self.__name__}() is a part of kernels; only compiled code can call it")
 
 
 @cache

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from dromos.compiler.arithmetic import binary
 from dromos.compiler.frames import Frame, NeedsSlot, Widened
-from dromos.compiler.scalars import is_float, is_signed
+from dromos.compiler.scalars import Kind, is_float, is_signed
 from dromos.compiler.source import source_of
 from dromos.compiler.values import ArrayValue, LoweringError, Scalar, Shape, Slot, Value, constant, shape_of
 from dromos.compiler.variables import RETURNED, Variables
+from dromos.compiler.writer import LENGTH
 
 __all__ = ["Kernel"]
 
@@ -21,8 +22,8 @@ _DEEPEST: Final = 40
 class Kernel(Variables):
     """The text of a kernel."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, first: int = 0) -> None:
+        super().__init__(first)
         self._shapes: dict[Any, dict[str, Shape]] = {}
         self._depth = 0
 
@@ -184,15 +185,14 @@ class Kernel(Variables):
 
     def _for(self, node: ast.For) -> None:
         call = node.iter
-        if (
-            node.orelse
-            or not isinstance(node.target, ast.Name)
-            or not isinstance(call, ast.Call)
-            or self.known(call.func) is not range
-            or call.keywords
-            or not 1 <= len(call.args) <= 3
-        ):
-            raise self.wrong(node, "loops are over ranges")
+        if node.orelse or not isinstance(node.target, ast.Name):
+            raise self.wrong(node, "else of a loop, or several names")
+        if not isinstance(call, ast.Call) or self.known(call.func) is not range:
+            self._for_each(node, self.value(call))
+            return
+        if call.keywords or not 1 <= len(call.args) <= 3:
+            raise self.wrong(node, "no such range")
+        name = node.target.id
         bounds = [self.number(bound) for bound in call.args]
         if any(is_float(bound.kind) or bound.kind == "b" for bound in bounds):
             raise self.wrong(node, "a range of something other than whole numbers")
@@ -204,6 +204,36 @@ class Kernel(Variables):
         if len(bounds) > 2:
             step = self.cast(bounds[2], kind)
         last = self.cast(last, kind)
+        self._count(kind, first, last, step, node.body, lambda at: self.assign(name, at))
+
+    def _for_each(self, node: ast.For, values: Value) -> None:
+        """A loop over a tuple, written once for each part, or over an array with one axis."""
+        assert isinstance(node.target, ast.Name)
+        name = node.target.id
+        if isinstance(values, tuple):
+            if any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node)):
+                raise self.wrong(node, "break and continue in a loop over a tuple")
+            for part in values:
+                self.frame.scopes.append([])
+                self.assign(name, part)
+                self._block(node.body)
+                for known in self.frame.scopes.pop():
+                    del self.frame.variables[known]
+            return
+        if not isinstance(values, ArrayValue) or values.kind.dimensions != 1:
+            raise self.wrong(node, "loops are over ranges, tuples, and arrays with one axis")
+        array, first, step = values, constant("i64", 0), constant("i64", 1)
+
+        def assign(at: Scalar) -> None:
+            self.assign(name, self.load(array.kind.element, self.address(array, [at])))
+
+        self._count("i64", first, Scalar("i64", self.word(array, LENGTH)), step, node.body, assign)
+
+    def _count(
+        self, kind: Kind, first: Scalar, last: Scalar, step: Scalar, body: list[ast.stmt],
+        assign: Callable[[Scalar], None],
+    ) -> None:  # fmt: skip
+        """A loop from ``first`` to ``last``; ``assign`` gives the loop's name its value."""
         counter = self.slot(kind)
         self.put(counter, first)
         head, inside, again, end = (self.label(name) for name in ("for", "do", "next", "done"))
@@ -214,8 +244,8 @@ class Kernel(Variables):
         self.fork(self._goes_on(at, last, step), inside, end)
         self.begin(inside)
         self.frame.scopes.append([])
-        self.assign(node.target.id, at)
-        self._loop(node.body, again, end)
+        assign(at)
+        self._loop(body, again, end)
         for name in self.frame.scopes.pop():
             del self.frame.variables[name]
         self.go(again)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from dromos.compiler.scalars import Kind, constant_text, unified
+from dromos.errors import DromosError
 
 __all__ = [
     "ArrayKind",
     "ArrayValue",
     "LoweringError",
+    "Named",
     "Scalar",
     "Shape",
     "Slot",
@@ -23,8 +26,26 @@ __all__ = [
 ]
 
 
-class LoweringError(Exception):
-    """A kernel that says what is not translated here; Numba compiles it then."""
+class LoweringError(DromosError):
+    """A kernel that says what the compiler does not know."""
+
+
+class Named(tuple[Any, ...]):
+    """The parts of a named tuple, and how they are called: of a value, and of its type."""
+
+    names: tuple[str, ...]
+
+    def __new__(cls, parts: Iterable[Any], names: tuple[str, ...]) -> Named:
+        made = super().__new__(cls, parts)
+        made.names = names
+        return made
+
+    def __repr__(self) -> str:
+        return f"{dict(zip(self.names, self, strict=True))}"
+
+    def of(self, parts: Iterable[Any]) -> Named:
+        """Other parts with the same names."""
+        return Named(parts, self.names)
 
 
 class Scalar:
@@ -48,7 +69,7 @@ class ArrayKind:
 class ArrayValue:
     """An array: registers of its address, size, lengths and strides.
 
-    One that is an argument is read from the block of arguments, from word ``at`` on, as far as it is used.
+    One that is the argument ``at`` is read from NumPy's object, as far as it is used.
     """
 
     __slots__ = ("at", "kind", "registers")
@@ -75,7 +96,10 @@ def shape_of(value: Value) -> Shape:
     """
     if isinstance(value, (Scalar, ArrayValue)):
         return value.kind
-    return None if value is None else tuple(shape_of(part) for part in value)
+    if value is None:
+        return None
+    parts = tuple(shape_of(part) for part in value)
+    return value.of(parts) if isinstance(value, Named) else parts
 
 
 def unified_shapes(a: Shape, b: Shape) -> Shape:
@@ -88,7 +112,8 @@ def unified_shapes(a: Shape, b: Shape) -> Shape:
         if a.element == b.element and a.dimensions == b.dimensions:
             return ArrayKind(a.element, a.dimensions, False)
     elif isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(unified_shapes(x, y) for x, y in zip(a, b, strict=True))
+        parts = tuple(unified_shapes(x, y) for x, y in zip(a, b, strict=True))
+        return a.of(parts) if isinstance(a, Named) else parts
     raise LoweringError(f"no type holds {a} and {b}")
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from dromos.compiler.array_layout import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
 from dromos.compiler.scalars import (
     Kind,
+    constant_text,
     is_float,
     is_signed,
+    kind_of_type,
     llvm_type,
     memory_type,
 )
@@ -15,6 +18,7 @@ from dromos.compiler.values import (
     ArrayKind,
     ArrayValue,
     LoweringError,
+    Named,
     Scalar,
     Shape,
     Slot,
@@ -22,17 +26,23 @@ from dromos.compiler.values import (
     constant,
     shape_of,
 )
-from dromos.team_layout import BLOCK_ARGUMENTS
 
-__all__ = ["LENGTH", "SIZE", "Writer"]
+__all__ = ["DATA", "LENGTH", "SIZE", "Writer"]
 
-SIZE, DATA, LENGTH = 2, 4, 5  # words of an array in the block of arguments
+SIZE, DATA, LENGTH = range(3)
+"""What is known of an array: its number of elements, its address, then the length of each axis, then the strides."""
 
 
 class Writer:
-    """The text of one kernel so far."""
+    """The text of one kernel so far.
 
-    def __init__(self) -> None:
+    Its arguments are words of the block that it is called with, from word ``first`` on: numbers by their bits, arrays
+    by the addresses of NumPy's objects.
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
+        self.constants: dict[int, tuple[Any, str]] = {}
         self.entry: list[str] = []
         self.lines: list[str] = []
         self.declared: dict[str, str] = {}
@@ -131,7 +141,8 @@ class Writer:
             words = {word: self.word(value, word) for word in _words(shape)}
             return ArrayValue(shape, None, words)
         if isinstance(value, tuple) and isinstance(shape, tuple):
-            return tuple(self.converted(part, kind) for part, kind in zip(value, shape, strict=True))
+            parts = tuple(self.converted(part, kind) for part, kind in zip(value, shape, strict=True))
+            return shape.of(parts) if isinstance(shape, Named) else parts
         if value is None and shape is None:
             return None
         raise LoweringError(f"a value of type {shape_of(value)} is no {shape}")
@@ -189,7 +200,8 @@ class Writer:
             return ArrayValue(shape, None, loaded)
         if shape is None:
             return None
-        return tuple(self._get(part, place) for part, place in zip(shape, places, strict=True))
+        parts = tuple(self._get(part, place) for part, place in zip(shape, places, strict=True))
+        return shape.of(parts) if isinstance(shape, Named) else parts
 
     def joined(self, shape: Shape, one: tuple[Value, str], other: tuple[Value, str]) -> Value:
         """The value of the block that control came from: each value with its block."""
@@ -209,7 +221,8 @@ class Writer:
             }
             return ArrayValue(shape, None, registers)
         if isinstance(a, tuple) and isinstance(b, tuple) and isinstance(shape, tuple):
-            return tuple(self.joined(part, (x, one[1]), (y, other[1])) for part, x, y in zip(shape, a, b, strict=True))
+            joined = (self.joined(part, (x, one[1]), (y, other[1])) for part, x, y in zip(shape, a, b, strict=True))
+            return shape.of(joined) if isinstance(shape, Named) else tuple(joined)
         return None
 
     @staticmethod
@@ -219,21 +232,44 @@ class Writer:
     # ---- arrays --------------------------------------------------------------------------------------------------
 
     def word(self, array: ArrayValue, word: int) -> str:
-        """The register of a word of an array; read at the kernel's begin when first asked for."""
+        """The register of what is known of an array; that of an argument is read at the kernel's begin."""
         known = array.registers.get(word)
         if known is None:
             if array.at is None:
                 raise LoweringError("an array without strides")
-            known = array.registers[word] = self.argument("ptr" if word == DATA else "i64", array.at + word)
+            known = array.registers[word] = self._word_of_argument(array, word)
         return known
+
+    def _word_of_argument(self, array: ArrayValue, word: int) -> str:
+        dimensions = array.kind.dimensions
+        if word == SIZE:
+            size = self.word(array, LENGTH)
+            for axis in range(1, dimensions):
+                size = self._at_begin(f"mul i64 {size}, {self.word(array, LENGTH + axis)}")
+            return size
+        assert array.at is not None
+        owner = self.argument("ptr", array.at)
+        if word == DATA:
+            return self._loaded_at_begin("ptr", owner, ARRAY_DATA)
+        axis = word - LENGTH
+        if axis < dimensions:
+            return self._loaded_at_begin("i64", self._loaded_at_begin("ptr", owner, ARRAY_SHAPE), 8 * axis)
+        strides = self._loaded_at_begin("ptr", owner, ARRAY_STRIDES)
+        return self._loaded_at_begin("i64", strides, 8 * (axis - dimensions))
+
+    def _at_begin(self, text: str) -> str:
+        """An instruction among the first ones of the kernel."""
+        self.count += 1
+        self.entry.append(f"%e{self.count} = {text}")
+        return f"%e{self.count}"
+
+    def _loaded_at_begin(self, kind: str, address: str, offset: int) -> str:
+        place = self._at_begin(f"getelementptr i8, ptr {address}, i64 {offset}")
+        return self._at_begin(f"load {kind}, ptr {place}, align 8")
 
     def argument(self, kind: str, at: int) -> str:
         """The register of an argument."""
-        self.count += 1
-        place, name = f"%p{self.count}", f"%a{self.count}"
-        self.entry.append(f"{place} = getelementptr i64, ptr %block, i64 {BLOCK_ARGUMENTS + at}")
-        self.entry.append(f"{name} = load {kind}, ptr {place}, align 8")
-        return name
+        return self._loaded_at_begin(kind, "%block", 8 * (self.first + at))
 
     def address(self, array: ArrayValue, indices: list[Scalar]) -> str:
         """The address of an element; no index counts from the end."""
@@ -253,6 +289,63 @@ class Writer:
             at = self.register(f"mul i64 {at}, {self.word(array, LENGTH + axis)}")
             at = self.register(f"add i64 {at}, {place}")
         return self.register(f"getelementptr {memory_type(kind.element)}, ptr {data}, i64 {at}")
+
+    def view(self, array: ArrayValue, indices: list[Scalar]) -> ArrayValue:
+        """The part of an array that its first indices name."""
+        kind, count = array.kind, len(indices)
+        rest = kind.dimensions - count
+        zeros = [constant("i64", 0)] * rest
+        data = self.address(array, [*indices, *zeros])
+        lengths = [self.word(array, LENGTH + count + axis) for axis in range(rest)]
+        size = lengths[0]
+        for length in lengths[1:]:
+            size = self.register(f"mul i64 {size}, {length}")
+        registers = {DATA: data, SIZE: size} | {LENGTH + axis: length for axis, length in enumerate(lengths)}
+        if not kind.contiguous:
+            for axis in range(rest):
+                registers[LENGTH + rest + axis] = self.word(array, LENGTH + kind.dimensions + count + axis)
+        return ArrayValue(ArrayKind(kind.element, rest, kind.contiguous), None, registers)
+
+    def cut(self, array: ArrayValue, first: Scalar | None, last: Scalar | None) -> ArrayValue:
+        """``array[first:last]`` of an array with one axis; bounds outside mean the ends, as Python has it."""
+        if array.kind.dimensions != 1:
+            raise LoweringError("a slice of an array with several axes")
+        length = self.word(array, LENGTH)
+        begin = self._bound(length, first) if first is not None else "0"
+        end = self._bound(length, last) if last is not None else length
+        count = self.register(f"sub i64 {end}, {begin}")
+        empty = self.register(f"icmp slt i64 {count}, 0")
+        count = self.register(f"select i1 {empty}, i64 0, i64 {count}")
+        registers = {DATA: self.address(array, [Scalar("i64", begin)]), SIZE: count, LENGTH: count}
+        if not array.kind.contiguous:
+            registers[LENGTH + 1] = self.word(array, LENGTH + 1)
+        return ArrayValue(array.kind, None, registers)
+
+    def _bound(self, length: str, given: Scalar) -> str:
+        bound = self.cast(given, "i64").text
+        below = self.register(f"icmp slt i64 {bound}, 0")
+        wrapped = self.register(f"add i64 {length}, {bound}")
+        bound = self.register(f"select i1 {below}, i64 {wrapped}, i64 {bound}")
+        below = self.register(f"icmp slt i64 {bound}, 0")
+        bound = self.register(f"select i1 {below}, i64 0, i64 {bound}")
+        above = self.register(f"icmp sgt i64 {bound}, {length}")
+        return self.register(f"select i1 {above}, i64 {length}, i64 {bound}")
+
+    def constant_array(self, values: Any) -> ArrayValue:
+        """An array of the module, whose values become a part of the machine code."""
+        kind = kind_of_type(values.dtype)
+        if kind is None or values.ndim == 0:
+            raise LoweringError(f"an array of {values.dtype}")
+        known = self.constants.get(id(values))
+        if known is None:
+            name, element = f"@array{len(self.constants)}", memory_type(kind)
+            texts = (("1" if v else "0") if kind == "b" else constant_text(kind, v) for v in values.ravel().tolist())
+            listed = ", ".join(f"{element} {text}" for text in texts)
+            self.declared[name] = f"{name} = private constant [{values.size} x {element}] [{listed}], align 16"
+            known = self.constants[id(values)] = (values, name)
+        registers = {DATA: known[1], SIZE: str(values.size)}
+        registers |= {LENGTH + axis: str(length) for axis, length in enumerate(values.shape)}
+        return ArrayValue(ArrayKind(kind, values.ndim, True), None, registers)
 
     def wrapped(self, array: ArrayValue, axis: int, index: Scalar) -> Scalar:
         """An index as Python means it: a negative one counts from the end."""

@@ -1,0 +1,81 @@
+"""Kernels: functions that are compiled when they are called, by Python or by a team of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dromos.compiler.calls import Call, flattened
+from dromos.compiler.compile import argument_shapes
+from dromos.compiler.kept import is_kept, load_or_compile
+from dromos.compiler.source import Part
+from dromos.compiler.values import LoweringError, Shape
+from dromos.compiling import compiling
+from dromos.interrupts import remembered_interrupts
+
+__all__ = ["Form", "Kernel"]
+
+
+class Form:
+    """One of the forms of a kernel, Python's or a team's, with the machine code made of it so far."""
+
+    def __init__(self, function: Callable[..., Any], *, for_team: bool) -> None:
+        self._function, self._for_team = function, for_team
+        self._by_key: dict[Any, list[Call]] = {}
+        self._by_shapes: dict[tuple[Shape, ...], Call] = {}
+
+    def find(self, args: tuple[Any, ...]) -> tuple[Any, list[Call]]:
+        """Arguments without tuples, and the calls that may fit them."""
+        leaves, key = flattened(args)
+        known = self._by_key.get(key)
+        if known is None:
+            known = self._by_key.setdefault(key, [])
+        return leaves, known
+
+    def compile(self, args: tuple[Any, ...], known: list[Call]) -> Call:
+        """The call for arguments that none of ``known`` fits; it becomes the first of them.
+
+        On the calling thread, where Ctrl-C is seen; on the threads of a team nothing would look at a stop flag.
+        """
+        name = self._function.__name__
+        try:
+            shapes = argument_shapes(args)
+            call = self._by_shapes.get(shapes)
+            if call is None:
+                with compiling(f"the kernel {name!r}"), remembered_interrupts():
+                    call = load_or_compile(self._function, shapes, for_team=self._for_team)
+        except LoweringError as error:
+            raise LoweringError(f"the kernel {name!r} cannot be compiled: {error}") from None
+        self._by_shapes[shapes] = call
+        if call not in known:
+            known.insert(0, call)
+        return call
+
+    def is_kept(self, args: tuple[Any, ...]) -> bool:
+        """Whether the machine code for arguments such as these is on disk."""
+        return is_kept(self._function, argument_shapes(args), for_team=self._for_team)
+
+
+class Kernel(Part):
+    """A function that is compiled for the types of its arguments when it is called."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._for_python = Form(function, for_team=False)
+        self.for_team = Form(function, for_team=True)
+
+    def prepared(self, *args: Any) -> Callable[..., Any]:
+        """The kernel for arguments without tuples, of the types of these, which are not looked at in each call."""
+        return self._for_python.compile(args, self._for_python.find(args)[1]).run
+
+    def __call__(self, *args: Any) -> Any:
+        form = self._for_python
+        leaves, known = form.find(args)
+        for call in known:
+            fits, result = call.try_from_python(leaves)
+            if fits:
+                return result
+        fits, result = form.compile(args, known).try_from_python(leaves)
+        if not fits:
+            raise LoweringError(f"the kernel {self.__name__!r} does not fit the arguments that it was compiled for")
+        return result
