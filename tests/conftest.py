@@ -8,15 +8,16 @@ import signal
 from collections.abc import Generator
 from unittest.mock import patch
 
-import numba  # noqa: F401  # without it small graphs are built by NumPy, and the kernels would go untested
 import pytest
 from hypothesis import settings
 
+from dromos.compiling import note_kernels_are_loaded
 from dromos.graph import build_small
 
 settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("dromos")
 
+note_kernels_are_loaded()  # or small graphs would be built by NumPy, and the kernels would go untested
 os.environ["DROMOS_COMPILE_BEHIND"] = "0"  # no processes that work on after a test
 
 # A shell starts a background command with SIGINT ignored; Python leaves it so, and no test of Ctrl-C would end.

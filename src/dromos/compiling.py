@@ -10,12 +10,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["Stopwatch", "Timer", "compile_seconds", "compiling"]
+__all__ = ["Stopwatch", "Timer", "compile_seconds", "compiling", "kernels_are_loaded", "note_kernels_are_loaded"]
 
 _PATIENCE = 1.0  # seconds in which nobody wonders what is going on
 _log = logging.getLogger("dromos.compiling")
 _spent = threading.local()
 _told = False
+_loaded = False
+
+
+def kernels_are_loaded() -> bool:
+    """Whether this process has compiled, or loaded, a kernel for a team of threads.
+
+    Until then, what a compiler does is weighed against NumPy, which is there already.
+    """
+    return _loaded
+
+
+def note_kernels_are_loaded() -> None:
+    """From now on kernels are preferred to NumPy."""
+    global _loaded
+    _loaded = True
 
 
 @contextmanager

@@ -64,7 +64,9 @@ def _read(name: str) -> tuple[Shape, bytes] | None:
 
 
 def _file_name(function: Callable[..., Any], shapes: tuple[Shape, ...], for_team: bool) -> str | None:
-    """The name of an object file; None for a function without a source that could be looked at."""
+    """The name of an object file; None for a function whose source does not say all: it holds names, or has no file."""
+    if function.__closure__:
+        return None
     try:
         stamp = source_digest(function.__code__.co_filename)
     except OSError:

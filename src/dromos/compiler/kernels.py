@@ -10,7 +10,7 @@ from dromos.compiler.compile import argument_shapes
 from dromos.compiler.kept import is_kept, load_or_compile
 from dromos.compiler.source import Part
 from dromos.compiler.values import LoweringError, Shape
-from dromos.compiling import compiling
+from dromos.compiling import compiling, note_kernels_are_loaded
 from dromos.interrupts import remembered_interrupts
 
 __all__ = ["Form", "Kernel"]
@@ -47,6 +47,8 @@ class Form:
         except LoweringError as error:
             raise LoweringError(f"the kernel {name!r} cannot be compiled: {error}") from None
         self._by_shapes[shapes] = call
+        if self._for_team:
+            note_kernels_are_loaded()
         if call not in known:
             known.insert(0, call)
         return call

@@ -28,7 +28,7 @@ class Source(NamedTuple):
     returns_last: bool
     """Whether it returns at its end and nowhere else."""
     names: dict[str, Any]
-    """The globals of its module."""
+    """The globals of its module, and what it holds of the function around it."""
 
 
 class Part:
@@ -53,7 +53,7 @@ def _functions(file: str) -> dict[tuple[str, int], ast.FunctionDef]:
     except (OSError, SyntaxError) as error:
         raise LoweringError(f"the source of {file} cannot be read: {error}") from None
     found = {}
-    for node in tree.body:
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             found[node.name, first] = node
@@ -62,11 +62,11 @@ def _functions(file: str) -> dict[tuple[str, int], ast.FunctionDef]:
 
 @cache
 def source_of(function: Callable[..., Any]) -> Source:
-    """The source of a function that stands at the top of a module."""
+    """The source of a function."""
     code: Any = function.__code__
     node = _functions(code.co_filename).get((function.__name__, code.co_firstlineno))
-    if node is None or function.__closure__:
-        raise LoweringError(f"{function.__qualname__} does not stand at the top of a module")
+    if node is None:
+        raise LoweringError(f"{function.__qualname__} is not in {code.co_filename}")
     given = node.args
     if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or given.posonlyargs:
         raise LoweringError(f"{node.name} takes its arguments in an unusual way")
@@ -84,4 +84,7 @@ def source_of(function: Callable[..., Any]) -> Source:
     last = returns == 0 or (returns == 1 and isinstance(node.body[-1], ast.Return))
     once = frozenset(name for name, count in stored.items() if count == 1)
     names = function.__globals__
+    if function.__closure__:
+        held = (cell.cell_contents for cell in function.__closure__)
+        names = names | dict(zip(code.co_freevars, held, strict=True))
     return Source(node.name, parameters, node.body, once, frozenset(stored), frozenset(inverted), last, names)

@@ -1,16 +1,16 @@
-"""Edges to CSR rows by NumPy alone, for small graphs in a process that has not imported the compiler.
+"""Edges to CSR rows by NumPy alone, for small graphs in a process that has not used the compiler yet.
 
-Importing Numba, and compiling or loading the kernels of :mod:`dromos.graph.build`, takes a second or more: longer than
-the whole of a small graph's work. The results are the same, to the order of parallel edges.
+Compiling or loading the kernels of :mod:`dromos.graph.build` takes longer than the whole of a small graph's work. The
+results are the same, to the order of parallel edges.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from dromos.compiling import kernels_are_loaded
 from dromos.dtypes import OFFSET, Array, id_dtype, order_of
 from dromos.graph.records import Edges
 
@@ -25,12 +25,12 @@ _TRANSPOSED: Final = 1 << 26  # arcs: in less time than compiling takes
 
 def is_preferred(edges: int) -> bool:
     """Whether so many edges are built sooner without the compiler: it is not there yet, and they are few."""
-    return edges <= _SMALL and "numba" not in sys.modules
+    return edges <= _SMALL and not kernels_are_loaded()
 
 
 def is_cold(arcs: int) -> bool:
     """Whether so many arcs are transposed sooner without the compiler."""
-    return arcs <= _TRANSPOSED and "numba" not in sys.modules
+    return arcs <= _TRANSPOSED and not kernels_are_loaded()
 
 
 def transposed(offsets: Array, targets: Array, weights: Array | None) -> tuple[Array, Array, Array | None]:

@@ -11,12 +11,12 @@ may have the cores.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Final
 
 from dromos import disk_cache
+from dromos.compiling import kernels_are_loaded
 from dromos.engines import Execution, GraphLike, Tell, graph_types
 from dromos.engines.native import is_compiled
 from dromos.parallel import num_threads
@@ -101,7 +101,7 @@ def _is_likely_deep(graph: GraphLike) -> bool:
 
 
 def _is_cold() -> bool:
-    return "numba" not in sys.modules
+    return not kernels_are_loaded()
 
 
 def note(seconds: float) -> None:

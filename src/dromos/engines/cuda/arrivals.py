@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from dromos.compiling import kernels_are_loaded
 from dromos.dtypes import Array
 from dromos.engines.cuda.driver import address_of
 from dromos.errors import DeviceError
@@ -132,7 +133,7 @@ class Arrival:
 
 
 def _is_compiler_loaded() -> bool:
-    return sys.platform == "linux" and "numba" in sys.modules  # elsewhere the driver has another name
+    return sys.platform == "linux" and kernels_are_loaded()  # elsewhere the driver has another name
 
 
 class _Stage:

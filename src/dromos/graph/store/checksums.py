@@ -7,13 +7,13 @@ the GIL at about 2 GB/s a core, faster than most disks deliver; so no compiled k
 from __future__ import annotations
 
 import itertools
-import sys
 import zlib
 from functools import cache
 from typing import Final
 
 import numpy as np
 
+from dromos.compiling import kernels_are_loaded
 from dromos.dtypes import Array, read_only
 from dromos.graph.store.layout import CHECKSUM
 from dromos.parallel import num_threads, run_team
@@ -58,7 +58,7 @@ def piece_checksums(data: Array, bounds: Array) -> Array:
     >>> sums.tolist() == [zlib.crc32(b"a"), zlib.crc32(b"bcd")]
     True
     """
-    if num_threads(None) <= _FEW_CORES or "numba" not in sys.modules:
+    if num_threads(None) <= _FEW_CORES or not kernels_are_loaded():
         found = [zlib.crc32(data[begin:end].data) for begin, end in itertools.pairwise(bounds.tolist())]
         return np.array(found, dtype=CHECKSUM)
     from dromos.graph.store import checksum_kernels as kernels

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from dromos.compiling import Timer
+from dromos.compiling import Timer, kernels_are_loaded
 from dromos.dtypes import Array
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
@@ -151,7 +150,7 @@ def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) ->
     [False, True, True, True, True]
     """
     marked = np.zeros(num_pages, dtype=bool)
-    if len(vertices) > _BLOCK and "numba" in sys.modules:  # a leaf without compiled code loads no compiler
+    if len(vertices) > _BLOCK and kernels_are_loaded():  # a leaf without compiled code loads no compiler
         from dromos.places.stream import feed_kernels as kernels
 
         run_team(kernels.mark_pages, vertices, offsets, page_arcs.bit_length() - 1, marked.view(np.uint8))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
+from dromos.compiling import kernels_are_loaded
 from dromos.errors import InvalidArgumentError
 
 __all__ = ["READS", "way_to_read"]
@@ -26,7 +26,7 @@ def way_to_read(file_bytes: int) -> str:
     """
     chosen = os.environ.get(READS)
     if chosen is None:
-        return "compiled" if file_bytes >= _LARGE and "numba" in sys.modules else "threads"
+        return "compiled" if file_bytes >= _LARGE and kernels_are_loaded() else "threads"
     if chosen not in _WAYS:
         raise InvalidArgumentError(f"{READS}={chosen!r} is not a way to read; choose one of {', '.join(_WAYS)}")
     return chosen
