@@ -74,6 +74,16 @@ def test_pagerank_of_large_graphs(kind):
 
 
 @pytest.mark.filterwarnings("ignore:Note. conversions:UserWarning")
+@pytest.mark.parametrize("graph", [nx.grid_2d_graph(9, 9), nx.complete_bipartite_graph(9, 30)], ids=["grid", "hubs"])
+def test_bellman_and_ford_keep_more_predecessors_than_there_are_nodes(graph):
+    """Most nodes of these graphs have several predecessors at the same distance; all of them are listed."""
+    source = next(iter(graph))
+    ours = nx.bellman_ford_predecessor_and_distance(graph, source, backend="dromos")
+    assert sum(map(len, ours[0].values())) > len(graph)
+    assert ours == nx.bellman_ford_predecessor_and_distance(graph, source)
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions:UserWarning")
 def test_louvain_on_a_larger_graph_with_ties():
     graph = nx.connected_caveman_graph(12, 6)
     graph.add_edge(3, 3)

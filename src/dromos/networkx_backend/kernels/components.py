@@ -5,26 +5,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["strong_components"]
 
 
-@kernel
-def strong_components(offsets, targets, members, ends):
-    """Nodes component by component into ``members``, where each component ends into ``ends``; how many there are.
-
-    Tarjan's algorithm in Nuutila's form: depth-first, a component is complete when its first node is left.
-    """
+def strong_components(offsets: Array, targets: Array, members: Array, ends: Array) -> int:
+    """Nodes component by component into ``members``, where each component ends into ``ends``; how many there are."""
     n = len(members)
-    preorder = np.zeros(n, np.int64)
-    lowlink = np.zeros(n, np.int64)
-    done = np.zeros(n, np.bool_)
-    next_arc = offsets[:n].copy()
-    stack = np.empty(n + 1, np.int64)
-    pending = np.empty(n + 1, np.int64)
+    preorder, lowlink, done = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
+    stack, pending = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    return int(
+        _strong_components(offsets, targets, members, ends, preorder, lowlink, done, offsets[:n].copy(), stack, pending)
+    )
+
+
+@kernel
+def _strong_components(offsets, targets, members, ends, preorder, lowlink, done, next_arc, stack, pending):
+    """Tarjan's algorithm in Nuutila's form: depth-first, a component is complete when its first node is left.
+
+    ``preorder``, ``lowlink`` and ``done`` must hold 0, ``next_arc`` where each row begins.
+    """
     waiting = count = components = filled = 0
-    for start in range(n):
+    for start in range(members.size):
         if done[start]:
             continue
         stack[0] = start

@@ -5,19 +5,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 from dromos.networkx_backend.kernels.search import breadth_first
 
 __all__ = ["add_loads", "dependencies", "distance_sums", "efficiency_of_neighbours"]
 
 
-@kernel
-def distance_sums(offsets, targets, nodes, reached, depth, total, inverse):
+def distance_sums(
+    offsets: Array, targets: Array, nodes: Array, reached: Array, depth: Array, total: Array, inverse: Array
+) -> None:
     """Of each of ``nodes``: how many others it reaches, how far the last is, sums of distances and of inverses."""
     n = len(offsets) - 1
-    level = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
-    for i in range(len(nodes)):
+    _distance_sums(
+        offsets, targets, nodes, reached, depth, total, inverse, np.full(n, -1, np.int64), np.empty(n, np.int64)
+    )
+
+
+@kernel
+def _distance_sums(offsets, targets, nodes, reached, depth, total, inverse, level, queue):
+    """``level`` must hold -1."""
+    for i in range(nodes.size):
         queue[0] = nodes[i]
         level[nodes[i]] = 0
         found = 1
@@ -44,20 +52,32 @@ def distance_sums(offsets, targets, nodes, reached, depth, total, inverse):
             level[queue[j]] = -1
 
 
-@kernel
-def dependencies(offsets, targets, edge_of, sources, endpoints, by_node, by_edge):
+def dependencies(
+    offsets: Array, targets: Array, edge_of: Array, sources: Array, endpoints: bool, by_node: Array, by_edge: Array
+) -> None:
     """Add up the share of shortest paths from ``sources`` that lead through each node, and over each edge.
 
     ``edge_of`` is the number of each arc's edge. Sums are made in NetworkX's order, to the last digit.
     """
-    n = len(offsets) - 1
-    level = np.full(n, -1, np.int64)
-    paths = np.zeros(n, np.float64)
-    share = np.zeros(n, np.float64)
-    queue = np.empty(n, np.int64)
-    last_arc = np.full(n, -1, np.int64)  # the last arc into a node on a shortest path; the ones before it in earlier
-    earlier = np.empty(len(targets), np.int64)
-    tail = np.empty(len(targets), np.int64)
+    n, arcs = len(offsets) - 1, len(targets)
+    level, queue, last_arc = np.full(n, -1, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64)
+    paths, share = np.zeros(n), np.zeros(n)
+    earlier, tail = np.empty(arcs, np.int64), np.empty(arcs, np.int64)
+    _dependencies(
+        offsets, targets, edge_of, sources, endpoints, by_node, by_edge, level, paths, share, queue, last_arc, earlier,
+        tail,
+    )  # fmt: skip
+
+
+@kernel
+def _dependencies(
+    offsets, targets, edge_of, sources, endpoints, by_node, by_edge, level, paths, share, queue, last_arc, earlier, tail
+):
+    """``level`` must hold -1, ``paths`` and ``share`` 0.
+
+    ``last_arc`` must hold -1 and gets the last arc into a node on a shortest path. Of such an arc, ``earlier`` gets the
+    one found before it into the same node, and ``tail`` the node that it leaves.
+    """
     for source in sources:
         queue[0] = source
         level[source] = 0
@@ -100,8 +120,7 @@ def dependencies(offsets, targets, edge_of, sources, endpoints, by_node, by_edge
             last_arc[node] = -1
 
 
-@kernel
-def add_loads(offsets, targets, sources, depth, load):
+def add_loads(offsets: Array, targets: Array, sources: Array, depth: int, load: Array) -> None:
     """Add what passes each node if each of ``sources`` gets one unit from every node that it reaches.
 
     A unit goes back along shortest paths of at most ``depth`` edges, in equal shares to all nodes before the one that
@@ -109,8 +128,14 @@ def add_loads(offsets, targets, sources, depth, load):
     """
     count = len(load)
     order, level, parent = np.empty(count, np.int64), np.full(count, -1, np.int64), np.empty(count, np.int64)
-    before, passing = np.zeros(count, np.int64), np.empty(count, np.float64)
-    for i in range(len(sources)):
+    before, passing = np.empty(count, np.int64), np.empty(count)
+    _add_loads(offsets, targets, sources, depth, load, order, level, parent, before, passing)
+
+
+@kernel
+def _add_loads(offsets, targets, sources, depth, load, order, level, parent, before, passing):
+    """``level`` must hold -1."""
+    for i in range(sources.size):
         found = breadth_first(offsets, targets, sources[i : i + 1], depth, order, level, parent)
         for at in range(found):
             before[order[at]], passing[order[at]] = 0, 1.0
@@ -130,13 +155,17 @@ def add_loads(offsets, targets, sources, depth, load):
             level[order[at]] = -1
 
 
-@kernel
-def efficiency_of_neighbours(offsets, targets, efficiency):
+def efficiency_of_neighbours(offsets: Array, targets: Array, efficiency: Array) -> None:
     """The mean of the inverse distances among the neighbours of each node, along edges between them alone."""
     count = len(efficiency)
     inside, level = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    order = np.empty(count, np.int64)
-    for center in range(count):
+    _efficiency_of_neighbours(offsets, targets, efficiency, inside, level, np.empty(count, np.int64))
+
+
+@kernel
+def _efficiency_of_neighbours(offsets, targets, efficiency, inside, level, order):
+    """``inside`` and ``level`` must hold -1."""
+    for center in range(efficiency.size):
         first, last = offsets[center], offsets[center + 1]
         for arc in range(first, last):
             inside[targets[arc]] = center

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["greedy_colors", "saturation_colors"]
+
+_MIX = np.uint64(0x9E3779B97F4A7C1)  # multiplied by it, pairs that are close lie apart
 
 
 @kernel
@@ -24,10 +27,13 @@ def _give_least(offsets, targets, node, color, taken_by):
     return least
 
 
-@kernel
-def greedy_colors(offsets, targets, order, color):
+def greedy_colors(offsets: Array, targets: Array, order: Array, color: Array) -> None:
     """Give each node of ``order``, one after the other, the least colour that no neighbour has; -1: none yet."""
-    taken_by = np.full(len(color) + 1, -1, np.int64)  # the node that saw a colour last
+    _greedy_colors(offsets, targets, order, color, np.full(len(color) + 1, -1, np.int64))
+
+
+@kernel
+def _greedy_colors(offsets, targets, order, color, taken_by):
     for node in order:
         _give_least(offsets, targets, node, color, taken_by)
 
@@ -57,24 +63,28 @@ def _pop(heap, size):
     return least
 
 
-@kernel
-def saturation_colors(offsets, targets, degree, order, color):
+def saturation_colors(offsets: Array, targets: Array, degree: Array, order: Array, color: Array) -> None:
     """Colour the node that arcs from most colours lead to, of those the highest degree, of those the first.
 
     ``order`` gets the nodes as they are coloured; ``color`` must hold -1. A node enters the heap again whenever it gets
     another colour beside it: entries with an old count are passed over.
     """
-    n = len(color)
-    heap = np.empty(n + len(targets), np.int64)
-    slots = 4
-    while slots < 2 * len(targets):
-        slots *= 2
-    beside = np.full(slots, -1, np.int64)  # a hash table of the pairs of a node and a colour beside it
-    saturation = np.zeros(n, np.int64)
-    taken_by = np.full(n + 1, -1, np.int64)
-    top = 0
-    for node in range(n):
-        top = max(top, degree[node])
+    n, arcs = len(color), len(targets)
+    heap, saturation, taken_by = np.empty(n + arcs, np.int64), np.zeros(n, np.int64), np.full(n + 1, -1, np.int64)
+    beside = np.full(max(4, 1 << (2 * arcs - 1).bit_length()), -1, np.int64)
+    top = int(degree.max(initial=0))
+    _saturation_colors(offsets, targets, degree, top, order, color, heap, beside, saturation, taken_by)
+
+
+@kernel
+def _saturation_colors(offsets, targets, degree, top, order, color, heap, beside, saturation, taken_by):
+    """``top`` is the highest degree; ``beside`` is a hash table of the pairs of a node and a colour beside it.
+
+    ``beside`` and ``taken_by`` must hold -1, ``saturation`` 0. The size of the table is a power of two, and at least
+    twice the number of arcs.
+    """
+    n = color.size
+    last_slot = beside.size - 1
     size = 0
     for node in range(n):
         heap[size] = (top - degree[node]) * n + node
@@ -96,9 +106,9 @@ def saturation_colors(offsets, targets, degree, order, color):
             if color[other] >= 0:
                 continue
             pair = np.int64(other) * (n + 1) + least
-            slot = (pair * 0x9E3779B97F4A7C1) & (slots - 1)
+            slot = np.int64(np.uint64(pair) * _MIX) & last_slot
             while beside[slot] >= 0 and beside[slot] != pair:
-                slot = (slot + 1) & (slots - 1)
+                slot = (slot + 1) & last_slot
             if beside[slot] == pair:
                 continue
             beside[slot] = pair

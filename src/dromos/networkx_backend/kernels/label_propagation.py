@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["settle_by_color", "settle_by_queue", "settle_in_rounds"]
@@ -44,7 +45,7 @@ def _below(state, n):
 @kernel
 def _shuffle(state, order):
     """As ``random.shuffle``."""
-    for i in range(len(order) - 1, 0, -1):
+    for i in range(order.size - 1, 0, -1):
         j = _below(state, i + 1)
         order[i], order[j] = order[j], order[i]
 
@@ -79,17 +80,24 @@ def _heaviest(weight_of, seen, found):
     return kept
 
 
-@kernel
-def settle_by_color(offsets, targets, order, label):
+def _counters(label: Array) -> tuple[Array, Array]:
+    """What :func:`_count` adds up in: the weight of each label (NaN: none), and the labels met."""
+    return np.full(len(label), np.nan), np.empty(len(label), np.int64)
+
+
+def settle_by_color(offsets: Array, targets: Array, order: Array, label: Array) -> None:
     """Each node of ``order`` takes the label most frequent around it, until all have one; of several the greatest.
 
     A node whose own label is among these keeps it.
     """
-    weights = np.ones(len(targets))
-    weight_of, seen = np.full(len(label), np.nan), np.empty(len(label), np.int64)
+    _settle_by_color(offsets, targets, np.ones(len(targets)), order, label, *_counters(label))
+
+
+@kernel
+def _settle_by_color(offsets, targets, weights, order, label, weight_of, seen):
     while True:
         settled = True
-        for node in range(len(label)):
+        for node in range(label.size):
             kept = _heaviest(weight_of, seen, _count(offsets, targets, weights, node, label, weight_of, seen))
             here = kept == 0
             for i in range(kept):
@@ -111,15 +119,18 @@ def settle_by_color(offsets, targets, order, label):
                 label[node] = greatest
 
 
-@kernel
-def settle_in_rounds(offsets, targets, weights, state, label):
+def settle_in_rounds(offsets: Array, targets: Array, weights: Array, state: Array, label: Array) -> None:
     """Rounds over all nodes in random order, each taking one of the heaviest labels around it, until none changes."""
-    weight_of, seen = np.full(len(label), np.nan), np.empty(len(label), np.int64)
-    order = np.empty(len(label), np.int64)
+    _settle_in_rounds(offsets, targets, weights, state, label, *_counters(label), np.empty(len(label), np.int64))
+
+
+@kernel
+def _settle_in_rounds(offsets, targets, weights, state, label, weight_of, seen, order):
     changed = True
     while changed:
         changed = False
-        order[:] = np.arange(len(label))
+        for i in range(order.size):
+            order[i] = i
         _shuffle(state, order)
         for node in order:
             if offsets[node] == offsets[node + 1]:
@@ -133,12 +144,16 @@ def settle_in_rounds(offsets, targets, weights, state, label):
                 changed = True
 
 
-@kernel
-def settle_by_queue(offsets, targets, weights, state, label):
+def settle_by_queue(offsets: Array, targets: Array, weights: Array, state: Array, label: Array) -> None:
     """Nodes in random order take one of the heaviest labels around them; who changes calls its neighbours again."""
-    n = len(label)
-    weight_of, seen = np.full(n, np.nan), np.empty(n, np.int64)
-    queue, waits = np.arange(n), np.ones(n, np.bool_)
+    queue, waits = np.arange(len(label)), np.ones(len(label), np.bool_)
+    _settle_by_queue(offsets, targets, weights, state, label, *_counters(label), queue, waits)
+
+
+@kernel
+def _settle_by_queue(offsets, targets, weights, state, label, weight_of, seen, queue, waits):
+    """``queue`` must hold all nodes, and ``waits`` say so."""
+    n = label.size
     _shuffle(state, queue)
     first, waiting = 0, n
     while waiting > 0:

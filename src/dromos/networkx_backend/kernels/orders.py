@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["longest", "matched", "spanning_forest", "topological"]
@@ -17,7 +18,7 @@ def topological(offsets, targets, multiplicity, waiting_for, order, generation):
     ``waiting_for`` holds in-degrees and is used up; ``generation`` must hold 0.
     """
     found = 0
-    for node in range(len(waiting_for)):
+    for node in range(waiting_for.size):
         if waiting_for[node] == 0:
             order[found] = node
             found += 1
@@ -35,24 +36,34 @@ def topological(offsets, targets, multiplicity, waiting_for, order, generation):
     return found
 
 
-@kernel
-def longest(offsets, targets, weights, order):
+def longest(offsets: Array, targets: Array, weights: Array, order: Array) -> Array:
     """The greatest weight of a path that ends at each node; a path may begin anywhere."""
     best = np.full(len(order), -np.inf)
+    _longest(offsets, targets, weights, order, best)
+    return best
+
+
+@kernel
+def _longest(offsets, targets, weights, order, best):
+    """``best`` must hold minus infinity."""
     for node in order:
         best[node] = max(best[node], 0.0)
         for arc in range(offsets[node], offsets[node + 1]):
             other = targets[arc]
             best[other] = max(best[other], best[node] + weights[arc])
-    return best
+
+
+def spanning_forest(sources: Array, targets: Array, n: int) -> Array:
+    """Which of these edges, taken in turn, join two trees."""
+    chosen = np.zeros(len(sources), np.bool_)
+    _spanning_forest(sources, targets, np.arange(n), chosen)
+    return chosen
 
 
 @kernel
-def spanning_forest(sources, targets, n):
-    """Which of these edges, taken in turn, join two trees."""
-    above = np.arange(n)
-    chosen = np.zeros(len(sources), np.bool_)
-    for edge in range(len(sources)):
+def _spanning_forest(sources, targets, above, chosen):
+    """``above`` must hold each node's own number, ``chosen`` 0."""
+    for edge in range(sources.size):
         u, v = sources[edge], targets[edge]
         while above[u] != u:
             above[u] = above[above[u]]
@@ -63,17 +74,20 @@ def spanning_forest(sources, targets, n):
         if u != v:
             above[u] = v
             chosen[edge] = True
+
+
+def matched(sources: Array, targets: Array, n: int) -> Array:
+    """Which of these edges, taken in turn, have two ends that no edge before took."""
+    chosen = np.zeros(len(sources), np.bool_)
+    _matched(sources, targets, np.zeros(n, np.bool_), chosen)
     return chosen
 
 
 @kernel
-def matched(sources, targets, n):
-    """Which of these edges, taken in turn, have two ends that no edge before took."""
-    taken = np.zeros(n, np.bool_)
-    chosen = np.zeros(len(sources), np.bool_)
-    for edge in range(len(sources)):
+def _matched(sources, targets, taken, chosen):
+    """``taken`` and ``chosen`` must hold 0."""
+    for edge in range(sources.size):
         u, v = sources[edge], targets[edge]
         if u != v and not taken[u] and not taken[v]:
             taken[u] = taken[v] = True
             chosen[edge] = True
-    return chosen

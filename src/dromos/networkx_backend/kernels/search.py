@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["breadth_first", "depth_first", "two_coloring"]
@@ -38,15 +39,23 @@ def breadth_first(offsets, targets, sources, limit, order, level, parent):
     return found
 
 
-@kernel
-def depth_first(offsets, targets, starts, limit, order, parent, post):
+def depth_first(
+    offsets: Array, targets: Array, starts: Array, limit: int, order: Array, parent: Array, post: Array
+) -> tuple[int, int]:
     """Search from each of ``starts`` that is not found yet, at most ``limit`` deep.
 
     ``order`` and ``post`` get the nodes as they are entered and left; ``parent`` must hold -1; a start is its own
     parent. Nodes at the limit are entered, and are in ``order``, but not left. Returns how many are in each.
     """
-    stack = np.empty(len(parent) + 1, np.int64)
-    next_arc = np.empty(len(parent) + 1, np.int64)
+    deepest = len(parent) + 1
+    found, left = _depth_first(
+        offsets, targets, starts, limit, order, parent, post, np.empty(deepest, np.int64), np.empty(deepest, np.int64)
+    )
+    return found, left
+
+
+@kernel
+def _depth_first(offsets, targets, starts, limit, order, parent, post, stack, next_arc):
     found = left = 0
     for start in starts:
         if parent[start] >= 0:
@@ -83,15 +92,18 @@ def depth_first(offsets, targets, starts, limit, order, parent, post):
     return found, left
 
 
-@kernel
-def two_coloring(offsets, targets, order, color):
+def two_coloring(offsets: Array, targets: Array, order: Array, color: Array) -> int:
     """Color nodes 1 and 0 so that neighbours differ; -1 if there is no such coloring, else how many were colored.
 
     ``color`` must hold -1. Nodes without neighbours are left out. ``order`` gets nodes as they are colored.
     """
-    stack = np.empty(len(color), np.int64)
+    return int(_two_coloring(offsets, targets, order, color, np.empty(len(color), np.int64)))
+
+
+@kernel
+def _two_coloring(offsets, targets, order, color, stack):
     found = 0
-    for start in range(len(color)):
+    for start in range(color.size):
         if color[start] >= 0 or offsets[start] == offsets[start + 1]:
             continue
         color[start] = 1

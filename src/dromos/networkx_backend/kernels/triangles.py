@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["common_neighbours", "count_triangles", "peel", "squares", "support"]
 
 
-@kernel
-def count_triangles(offsets, targets, count):
+def count_triangles(offsets: Array, targets: Array, count: Array) -> None:
     """Add to ``count`` the triangles of each node; every edge is listed at one of its ends only, without cycles."""
-    n = len(offsets) - 1
-    mark = np.full(n, -1, np.int64)
-    for node in range(n):
+    _count_triangles(offsets, targets, count, np.full(len(offsets) - 1, -1, np.int64))
+
+
+@kernel
+def _count_triangles(offsets, targets, count, mark):
+    """``mark`` must hold -1."""
+    for node in range(mark.size):
         for arc in range(offsets[node], offsets[node + 1]):
             mark[targets[arc]] = node
         for arc in range(offsets[node], offsets[node + 1]):
@@ -28,12 +32,15 @@ def count_triangles(offsets, targets, count):
                     count[end] += 1
 
 
-@kernel
-def support(offsets, targets, alive, count):
+def support(offsets: Array, targets: Array, alive: Array, count: Array) -> None:
     """How many neighbours the ends of each arc that is ``alive`` have in common, over arcs that are alive."""
-    n = len(offsets) - 1
-    mark = np.full(n, -1, np.int64)
-    for node in range(n):
+    _support(offsets, targets, alive, count, np.full(len(offsets) - 1, -1, np.int64))
+
+
+@kernel
+def _support(offsets, targets, alive, count, mark):
+    """``mark`` must hold -1."""
+    for node in range(mark.size):
         for arc in range(offsets[node], offsets[node + 1]):
             if alive[arc]:
                 mark[targets[arc]] = node
@@ -46,14 +53,17 @@ def support(offsets, targets, alive, count):
                         count[arc] += 1
 
 
-@kernel
-def squares(offsets, targets, nodes, numerator, denominator):
+def squares(offsets: Array, targets: Array, nodes: Array, numerator: Array, denominator: Array) -> None:
     """Of each of ``nodes``: squares that it is in, and those that it could be in, as NetworkX counts them."""
     n = len(offsets) - 1
-    seen = np.zeros(n, np.int64)
-    near = np.full(n, -1, np.int64)
-    touched = np.empty(n, np.int64)
-    for i in range(len(nodes)):
+    seen, near, touched = np.zeros(n, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
+    _squares(offsets, targets, nodes, numerator, denominator, seen, near, touched)
+
+
+@kernel
+def _squares(offsets, targets, nodes, numerator, denominator, seen, near, touched):
+    """``seen`` must hold 0, ``near`` -1."""
+    for i in range(nodes.size):
         node = nodes[i]
         degree = offsets[node + 1] - offsets[node]
         numerator[i] = 0
@@ -92,7 +102,7 @@ def common_neighbours(offsets, targets, left, right, value, count, both, total):
 
     Rows are sorted.
     """
-    for i in range(len(left)):
+    for i in range(left.size):
         u, v = left[i], right[i]
         a, b = offsets[u], offsets[v]
         without = 0
@@ -116,27 +126,23 @@ def common_neighbours(offsets, targets, left, right, value, count, both, total):
         total[i] = summed
 
 
-@kernel
-def peel(offsets, targets, degree, core):
+def peel(offsets: Array, targets: Array, degree: Array, core: Array) -> None:
     """Core numbers where a row may list a neighbour twice: nodes leave in the order of their degrees."""
-    n = len(core)
-    most = 0
-    for node in range(n):
-        core[node] = degree[node]
-        most = max(most, degree[node])
-    begin = np.zeros(most + 2, np.int64)
-    for node in range(n):
-        begin[degree[node] + 1] += 1
-    for d in range(most + 1):
-        begin[d + 1] += begin[d]
-    place = begin.copy()
-    order = np.empty(n, np.int64)
-    position = np.empty(n, np.int64)
-    for node in range(n):
-        position[node] = place[core[node]]
-        order[position[node]] = node
-        place[core[node]] += 1
-    for i in range(n):
+    core[:] = degree
+    order = np.argsort(degree, kind="stable")
+    position = np.empty(len(core), np.int64)
+    position[order] = np.arange(len(core))
+    begin = np.concatenate([[0], np.cumsum(np.bincount(degree))])
+    _peel(offsets, targets, core, order, position, begin)
+
+
+@kernel
+def _peel(offsets, targets, core, order, position, begin):
+    """``core`` must hold degrees, ``order`` the nodes by degree, ``begin`` where those of each degree begin in it.
+
+    ``position`` is where each node is in ``order``.
+    """
+    for i in range(core.size):
         node = order[i]
         for arc in range(offsets[node], offsets[node + 1]):
             other = targets[arc]

@@ -5,29 +5,49 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.jit import kernel
 
 __all__ = ["CONTRADICTION", "NEGATIVE_CYCLE", "bellman_ford", "dijkstra"]
 
 CONTRADICTION = -1
 NEGATIVE_CYCLE = -1
+_FULL = -2  # lists of predecessors that may not hold those of the next node
+_USED, _HEAD, _WAITING, _FOUND = range(4)
 
 
-@kernel
-def dijkstra(offsets, targets, weights, sources, cutoff, goal, order, distance, parent):
+def dijkstra(
+    offsets: Array,
+    targets: Array,
+    weights: Array,
+    sources: Array,
+    cutoff: float,
+    goal: int,
+    order: Array,
+    distance: Array,
+    parent: Array,
+) -> int:
     """Distances from the nearest of ``sources``, nodes in the order in which they are final; how many are.
 
     Ties are settled by which distance was found first. ``distance`` must hold infinity, ``parent`` -1. The search ends
     at ``goal`` (-1: nowhere) and does not go beyond ``cutoff``. Returns ``CONTRADICTION`` where a final distance could
     be improved, which takes a negative weight.
     """
-    n = len(distance)
-    size = len(sources)
-    room = max(16, size)
-    keys = np.empty(room, np.float64)
-    ranks = np.empty(room, np.int64)
-    items = np.empty(room, np.int64)
-    final = np.zeros(n, np.bool_)
+    room = len(sources) + len(targets)  # an arc is looked at once; memory that is never written costs nothing
+    keys, ranks, items = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
+    final = np.zeros(len(distance), np.bool_)
+    return int(
+        _dijkstra(offsets, targets, weights, sources, cutoff, goal, order, distance, parent, keys, ranks, items, final)
+    )
+
+
+@kernel
+def _dijkstra(offsets, targets, weights, sources, cutoff, goal, order, distance, parent, keys, ranks, items, final):
+    """``keys``, ``ranks`` and ``items`` are a heap: distances, when each was found, and nodes.
+
+    ``final`` must hold 0.
+    """
+    size = sources.size
     for i in range(size):
         distance[sources[i]] = 0.0
         keys[i] = 0.0
@@ -75,10 +95,6 @@ def dijkstra(offsets, targets, weights, sources, cutoff, goal, order, distance, 
             elif length < distance[other]:
                 distance[other] = length
                 parent[other] = node
-                if size == len(keys):
-                    keys = np.append(keys, np.empty_like(keys))
-                    ranks = np.append(ranks, np.empty_like(ranks))
-                    items = np.append(items, np.empty_like(items))
                 hole = size
                 size += 1
                 while hole > 0:
@@ -90,14 +106,15 @@ def dijkstra(offsets, targets, weights, sources, cutoff, goal, order, distance, 
                         break
                 keys[hole], ranks[hole], items[hole] = length, rank, other
                 rank += 1
-    for i in range(n):
+    for i in range(distance.size):
         if not final[i]:
             distance[i] = np.inf
     return found
 
 
-@kernel
-def bellman_ford(offsets, targets, weights, source, order, distance, first):
+def bellman_ford(
+    offsets: Array, targets: Array, weights: Array, source: int, order: Array, distance: Array, first: Array
+) -> tuple[int, Array, Array]:
     """Distances from ``source`` with negative weights, nodes in the order in which they are found; how many are.
 
     A queue of nodes whose distance fell; a node is passed over while one of its equally good predecessors is in the
@@ -106,21 +123,40 @@ def bellman_ford(offsets, targets, weights, source, order, distance, first):
     The count is ``NEGATIVE_CYCLE`` where such a cycle can be reached.
     """
     n = len(distance)
-    queue = np.empty(n + 1, np.int64)
-    waiting = np.zeros(n, np.bool_)
-    times = np.zeros(n, np.int64)
-    last = np.full(n, -1, np.int64)
-    nodes = np.empty(max(16, n), np.int64)
-    following = np.empty(max(16, n), np.int64)
-    used = 0
-    head, size = 0, 1
-    queue[0] = source
-    waiting[source] = True
-    distance[source] = 0.0
-    order[0] = source
-    found = 1
+    queue, waiting = np.empty(n + 1, np.int64), np.zeros(n, np.bool_)
+    times, last = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    queue[0], waiting[source] = source, True
+    order[0], distance[source] = source, 0.0
+    state = np.array([0, 0, 1, 1])
+    nodes, following = np.empty(n, np.int64), np.empty(n, np.int64)
+    most = int(np.diff(offsets).max())
+    while True:
+        count = int(
+            _bellman_ford(
+                offsets, targets, weights, order, distance, first, nodes, following, queue, waiting, times, last, state
+            )
+        )
+        if count != _FULL:
+            return count, nodes, following
+        room = np.empty(max(len(nodes), most), np.int64)
+        nodes, following = np.concatenate([nodes, room]), np.concatenate([following, room])
+
+
+@kernel
+def _bellman_ford(
+    offsets, targets, weights, order, distance, first, nodes, following, queue, waiting, times, last, state
+):
+    """Go on with the search from where ``state`` says that it is; ``_FULL`` where the lists are too short to go on.
+
+    ``queue`` is a ring; ``waiting`` says who is in it, ``times`` how often each node was, ``last`` where its list ends.
+    """
+    n = distance.size
+    used, head, size, found = state[_USED], state[_HEAD], state[_WAITING], state[_FOUND]
     while size > 0:
         node = queue[head]
+        if used + offsets[node + 1] - offsets[node] > nodes.size:
+            state[_USED], state[_HEAD], state[_WAITING], state[_FOUND] = used, head, size, found
+            return _FULL
         head = (head + 1) % (n + 1)
         size -= 1
         waiting[node] = False
@@ -135,9 +171,6 @@ def bellman_ford(offsets, targets, weights, source, order, distance, first):
             length = here + weights[arc]
             if length > distance[other]:
                 continue
-            if used == len(nodes):
-                nodes = np.append(nodes, np.empty_like(nodes))
-                following = np.append(following, np.empty_like(following))
             nodes[used] = node
             following[used] = -1
             if length < distance[other]:
@@ -150,7 +183,7 @@ def bellman_ford(offsets, targets, weights, source, order, distance, first):
                     waiting[other] = True
                     times[other] += 1
                     if times[other] == n:
-                        return NEGATIVE_CYCLE, nodes, following
+                        return NEGATIVE_CYCLE
                 distance[other] = length
                 first[other] = used
             elif last[other] >= 0 and first[other] >= 0:
@@ -159,4 +192,4 @@ def bellman_ford(offsets, targets, weights, source, order, distance, first):
                 first[other] = used
             last[other] = used
             used += 1
-    return found, nodes, following
+    return found
