@@ -18,7 +18,6 @@ settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=
 settings.load_profile("dromos")
 
 note_kernels_are_loaded()  # or small graphs would be built by NumPy, and the kernels would go untested
-os.environ["DROMOS_COMPILE_BEHIND"] = "0"  # no processes that work on after a test
 
 # A shell starts a background command with SIGINT ignored; Python leaves it so, and no test of Ctrl-C would end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

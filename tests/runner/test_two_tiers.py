@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.algorithms.bfs import BFS
-from dromos.algorithms.sssp import sssp_program
 from dromos.plan import Path as RunPath
 from dromos.plan import Stats
 from dromos.runner import first_calls
@@ -67,8 +63,8 @@ def test_random_programs(seed: int) -> None:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_calls, "_is_cold", lambda: True)
     monkeypatch.setattr(first_calls, "_spent", 0.0)
-    monkeypatch.setattr(first_calls, "_PATIENCE", 0.0)
-    monkeypatch.setattr(first_calls, "_COMPILING_PROGRAM", 0.0)
+    monkeypatch.setattr(first_calls, "_LOADING", 0.0)
+    monkeypatch.setattr(first_calls, "_COMPILING", 0.0)
     monkeypatch.delenv("DROMOS_DEVICE", raising=False)
 
 
@@ -88,30 +84,3 @@ def test_algorithms_change_over(impatient: None, name: str) -> None:
     assert rows[0].superstep == 0
     assert sum(row.supersteps for row in rows) == result.iterations
     result.verify()
-
-
-def test_larger_graphs_begin_at_once_where_nothing_was_compiled(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(first_calls, "_is_cold", lambda: True)
-    monkeypatch.setattr(first_calls, "_spent", 0.0)
-    monkeypatch.setattr(first_calls, "_SMALL_ARCS", 10)
-    monkeypatch.setattr(first_calls, "_COMPILING_PROGRAM", 600.0)
-    monkeypatch.delenv("DROMOS_DEVICE", raising=False)
-    monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
-    graph, search = dr.generators.rmat(6, 16, seed=1), BFS(source=0)
-    result = dr.bfs(graph, 0)
-    assert result.device == "numpy"
-    assert np.array_equal(result.level, dr.bfs(graph, 0, device="reference").level)
-    assert first_calls.begins_at_once(graph, search)
-    spent = first_calls.seconds_on_disk("BFS")
-    assert 0 < spent < 600
-    first_calls.note_on_disk("BFS", 600)  # other processes, which together could have compiled it by now
-    assert first_calls.seconds_on_disk("BFS") == spent + 600
-    assert not first_calls.begins_at_once(graph, search)
-    monkeypatch.setattr(first_calls, "_COMPILING_PROGRAM", 6000.0)
-    assert not first_calls.begins_at_once(dr.generators.path(30), search)  # many supersteps
-    by_distance = sssp_program(np.dtype(np.int64))(source=0)
-    assert not first_calls.begins_at_once(graph, by_distance)  # the CPU's engine takes vertices in their order
-    (tmp_path / "BFS_claiming_0123456789abcdef.py").touch()
-    assert not first_calls.begins_at_once(graph, search)

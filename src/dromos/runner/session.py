@@ -19,7 +19,7 @@ from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path, Row
 from dromos.program import Program
-from dromos.runner import compile_behind, first_calls
+from dromos.runner import first_calls
 from dromos.runner.devices import DEVICE_VARIABLE, engine_for
 from dromos.runner.explanation import Explanation
 from dromos.runner.host import array_module, on_host
@@ -89,7 +89,6 @@ class Session:
         cold = chosen and self.engine.name == "cpu" and not explain  # paths are compared on one engine
         self._explains, self._explanation = explain, Explanation()
         self._at_once = cold and first_calls.answers_at_once(graph)
-        self._programs_at_once, self._ran_on = cold and not self._at_once, ""
         if self._at_once:
             self.engine = engine_for("numpy", threads)
         self._keeps = keep_on_device
@@ -203,17 +202,10 @@ class Session:
         check_weights(program, on)
         if self._checkpoint is not None:
             return self._run_saved(self._checkpoint, program, on, max_iter, watch, every, keep_on_device)
-        large = self._programs_at_once and first_calls.begins_at_once(on, program)
-        if watch is None and (self._at_once or large):
-            effort = first_calls.Effort()
+        if watch is None and self._at_once:
             ran = run_in_two_tiers(program, on, self.threads, max_iter=max_iter, progress=self.progress)
             if ran.engine.name == "cpu":
                 self._compile_from_now_on()
-            elif large:
-                self._ran_on = ran.engine.name
-                first_calls.note_on_disk(program.ir().name, effort.seconds())
-                if type(program).__module__.startswith("dromos."):
-                    compile_behind.start(self.name, on)
             return self._outcome(program, on, ran.execution, ran.rows, keep_on_device)
         self._compile_from_now_on()
         steps = len(self._rows)
@@ -227,7 +219,7 @@ class Session:
         """Leave the engine that needs no compiler, if it is used."""
         if self._at_once:
             self.engine = engine_for("cpu", self.threads)
-        self._at_once, self._programs_at_once, self._ran_on = False, False, ""
+        self._at_once = False
 
     def _run_saved(
         self,
@@ -430,7 +422,7 @@ class Session:
     ) -> Answer:
         """The answer of the session, as the class of results that declares these fields and values."""
         self.check_file()
-        if self._effort is not None and (self._at_once or self._ran_on):
+        if self._effort is not None and self._at_once:
             first_calls.note(self._effort.seconds())
         if self._ranks is not None:  # a field that is computed later would need all ranks then
             fields = {name: column() if callable(column) else column for name, column in fields.items()}
@@ -441,7 +433,7 @@ class Session:
             self.name, self.graph, fields,
             trace=Trace(self._rows), seconds=time.perf_counter() - self._begin - self._explanation.seconds,
             compile_seconds=compile_seconds() - self._compiled - self._explanation.compile_seconds,
-            device=self._ran_on or self.engine.name,
+            device=self.engine.name,
             finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
             verifier=verifier, own_rows=own_rows, explanation=self._explanation,
         )  # fmt: skip

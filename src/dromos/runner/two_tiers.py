@@ -1,8 +1,6 @@
 """A program that begins without the compiler, and that compiled code goes on with where it takes long.
 
-Both engines keep the state of a run in arrays of the same types, so it is handed over between two supersteps. Compiling
-does not run beside the first call: Numba holds Python's lock, and a process of its own has the kernels ready after
-NumPy's answer (measured: docs/design/places.md). It is started then, for later calls.
+Both engines keep the state of a run in arrays of the same types, so it is handed over between two supersteps.
 """
 
 from __future__ import annotations
