@@ -18,11 +18,11 @@ from dromos.graph.formats.text_number_kernels import (
     SLOW,
     address_of,
     byte,
-    count_bits,
     parse_decimal,
     parse_integer,
     word,
 )
+from dromos.intrinsics import count_bits
 from dromos.jit import kernel
 
 FINE, BAD_ID, ID_OVERFLOW, ID_RANGE, TOO_FEW, TOO_MANY, BAD_WEIGHT, INEXACT_WEIGHT, BAD_LEAD = range(9)
@@ -224,7 +224,7 @@ def is_comment(p, comments):
     c = byte(p)
     if c == comments & 0xFF or c == (comments >> 8) & 0xFF:
         return True
-    return c == _SLASH and comments >> 16 and byte(p + 1) == _SLASH
+    return c == _SLASH and comments >> 16 != 0 and byte(p + 1) == _SLASH
 
 
 @kernel
