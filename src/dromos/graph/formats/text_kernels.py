@@ -31,6 +31,7 @@ ROWS, STATUS, PLACE, LOWEST, HIGHEST, SLOW_WEIGHTS, DECIMALS, REPORT_SIZE = rang
 """The entries of a report."""
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _COMMA, _SLASH, _SEMICOLON = 9, 10, 13, 32, 44, 47, 59
+_LOWEST, _HIGHEST = np.int64(-(2**63)), np.int64(2**63 - 1)
 
 
 def packed_comments(marks: bytes) -> int:
@@ -88,8 +89,8 @@ def parse_rows(
     stop = start + end
     row = 0
     status = FINE
-    lowest = np.int64(2**63 - 1)
-    highest = np.int64(-(2**63))
+    lowest = _HIGHEST
+    highest = _LOWEST
     slow_count = 0
     decimals = 0
     weighted = columns == 3

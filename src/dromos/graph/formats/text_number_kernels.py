@@ -51,6 +51,10 @@ def _powers_of_five():
 
 _FIVES = _powers_of_five()
 _TENS = np.array([10.0**k for k in range(23)])
+_SIGN = np.uint64(2**63)
+_ALL_BITS = np.uint64(2**64 - 1)
+_MOST_EXACT = np.uint64(2**53)  # doubles hold all whole numbers up to this one
+_LOWEST_NORMAL = np.uint64(2**52)  # the lowest mantissa, with the bit that is not stored
 
 
 @intrinsic
@@ -135,7 +139,7 @@ def _long_integer(start, stop, negative):
     value = np.uint64(0)
     for i in range(start, stop):
         value = value * np.uint64(10) + np.uint64(byte(i) - 48)
-    limit = np.uint64(2**63) if negative else np.uint64(2**63 - 1)
+    limit = _SIGN if negative else ~_SIGN
     signed = np.int64(value)
     return -signed if negative else signed, value > limit
 
@@ -201,14 +205,14 @@ def parse_decimal(p):
     if negative:
         value = -value
     if whole:
-        return value, p, INTEGER if mantissa <= np.uint64(2**53) or np.uint64(abs(value)) == mantissa else INEXACT
+        return value, p, INTEGER if mantissa <= _MOST_EXACT or np.uint64(abs(value)) == mantissa else INEXACT
     return value, p, DECIMAL
 
 
 @kernel
 def _scaled(w, q):
     """``w * 10**q`` rounded to the nearest double, and whether it could be decided here."""
-    if w <= np.uint64(2**53):
+    if w <= _MOST_EXACT:
         value = np.float64(w)
         if q == 0 or w == 0:
             return value, True
@@ -230,7 +234,7 @@ def _scaled(w, q):
         low += carry
         if carry > low:
             high += np.uint64(1)
-        if low == np.uint64(2**64 - 1) and (q < -27 or q > 55):
+        if low == _ALL_BITS and (q < -27 or q > 55):
             return 0.0, False
     top = high >> np.uint64(63)
     cut = top + np.uint64(9)
@@ -242,8 +246,8 @@ def _scaled(w, q):
         mantissa &= ~np.uint64(1)  # an exact tie goes to the even neighbour
     mantissa += mantissa & np.uint64(1)
     mantissa >>= np.uint64(1)
-    if mantissa >= np.uint64(2**53):
-        mantissa = np.uint64(2**52)
+    if mantissa >= _MOST_EXACT:
+        mantissa = _LOWEST_NORMAL
         exponent += 1
-    bits = (mantissa & np.uint64(2**52 - 1)) | (np.uint64(exponent) << np.uint64(52))
+    bits = (mantissa & (_LOWEST_NORMAL - np.uint64(1))) | (np.uint64(exponent) << np.uint64(52))
     return _as_double(bits), True
