@@ -41,8 +41,9 @@ def element_address(writer: Writer, array: ArrayValue, index: Value) -> str:
     """The address of ``array[index]``; the index is not checked and does not count from the end.
 
     >>> from dromos.compiler.values import ArrayKind, constant
+    >>> from dromos.compiler.writer import DATA
     >>> writer = Writer()
-    >>> place = element_address(writer, ArrayValue(ArrayKind("u8", 1, True), None, {4: "%data"}), constant("i64", 7))
+    >>> place = element_address(writer, ArrayValue(ArrayKind("u8", 1, True), None, {DATA: "%data"}), constant("i64", 7))
     >>> writer.lines
     ['%r1 = getelementptr i8, ptr %data, i64 7']
     """
