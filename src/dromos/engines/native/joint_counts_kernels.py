@@ -72,15 +72,16 @@ def _count_column(vertices, begin, end, rows, width, word, counts, base):
         s6 += (eights >> np.uint64(6)) & _BYTES
         s7 += (eights >> np.uint64(7)) & _BYTES
         at += 8
-    sums = (s0, s1, s2, s3, s4, s5, s6, s7)
-    for low in range(8):
-        lane = sums[low]
+    low = np.uint64(0)
+    for lane in (s0, s1, s2, s3, s4, s5, s6, s7):
         for byte in range(8):
-            bit = np.uint64(8 * byte + low)
-            count = ((lane >> np.uint64(8 * byte)) & _LOW) * np.uint64(8)
+            shift = np.uint64(8 * byte)
+            bit = shift + low
+            count = ((lane >> shift) & _LOW) * np.uint64(8)
             count += ((ones >> bit) & _ONE) + ((twos >> bit) & _ONE) * np.uint64(2)
             count += ((fours >> bit) & _ONE) * np.uint64(4)
             _add(counts, base + np.int64(bit), np.int64(count))
+        low += _ONE
     while at < end:
         bits = _word(rows, width, vertices, at, word)
         while bits:
