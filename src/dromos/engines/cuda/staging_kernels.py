@@ -8,10 +8,10 @@ enough to stay in a core's cache, where the device reads them.
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-
+from dromos.compiler.arguments import number_as, pointer_to
+from dromos.compiler.intrinsic import intrinsic
+from dromos.compiler.values import Value
+from dromos.compiler.writer import Writer
 from dromos.intrinsics import atomic_add, store_release
 from dromos.jit import lean_kernel
 from dromos.parallel import NO_MORE_WORK
@@ -31,44 +31,20 @@ def lane_words(slots: int) -> int:
     return 1 + 2 * slots
 
 
-def _call_by_address(count):
-    """Call the C function at an address with so many words; it returns an ``int``."""
-
-    def generate(context, builder, sig, args):
-        word = ir.IntType(64)
-        kind = ir.FunctionType(ir.IntType(32), [word] * count)
-        code = builder.call(builder.inttoptr(args[0], kind.as_pointer()), list(args[1:]))
-        return builder.sext(code, word)
-
-    return types.int64(*[types.int64] * (count + 1)), generate
+@intrinsic
+def _call_at(writer: Writer, function: Value, *words: Value) -> Value:
+    """Call the C function at an address, which takes words and returns an ``int``."""
+    given = ", ".join(f"i64 {number_as(writer, word, 'i64')}" for word in words)
+    code = writer.register(f"call i32 {pointer_to(writer, function)}({given})")
+    return writer.new("i64", f"sext i32 {code} to i64")
 
 
 @intrinsic
-def _call_1(typingctx, function, first):
-    return _call_by_address(1)
-
-
-@intrinsic
-def _call_2(typingctx, function, first, second):
-    return _call_by_address(2)
-
-
-@intrinsic
-def _call_4(typingctx, function, first, second, third, fourth):
-    return _call_by_address(4)
-
-
-@intrinsic
-def _copy_bytes(typingctx, target, source, length):
+def _copy_bytes(writer: Writer, target: Value, source: Value, length: Value) -> None:
     """``memcpy`` between two addresses."""
-
-    def generate(context, builder, sig, args):
-        pointer = ir.IntType(8).as_pointer()
-        target, source = (builder.inttoptr(address, pointer) for address in args[:2])
-        cgutils.raw_memcpy(builder, target, source, args[2], 1)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.int64), generate
+    function = writer.declare("llvm.memcpy.p0.p0.i64", "void", "ptr", "ptr", "i64", "i1")
+    into, out_of, size = pointer_to(writer, target), pointer_to(writer, source), number_as(writer, length, "i64")
+    writer.lines.append(f"call void {function}(ptr {into}, ptr {out_of}, i64 {size}, i1 false)")
 
 
 @lean_kernel
@@ -91,7 +67,7 @@ def send_chunks(thread, threads, plan, lanes, progress, arrived):
     chunk, slots, size = plan[CHUNK], plan[SLOTS], plan[SIZE]
     own = thread * (1 + 2 * slots)
     staged, stream, turn = plan[STAGED] + thread * slots * chunk, lanes[own], 0
-    code = _call_1(plan[SET_CONTEXT], plan[CONTEXT])
+    code = _call_at(plan[SET_CONTEXT], plan[CONTEXT])
     while code == 0:
         number = atomic_add(progress, 0, 1)
         if number >= arrived.size:
@@ -99,22 +75,22 @@ def send_chunks(thread, threads, plan, lanes, progress, arrived):
         slot = turn % slots
         event = lanes[own + 1 + slot]
         if turn >= slots:  # the device may still read this buffer
-            code = _call_1(plan[WAIT], event)
+            code = _call_at(plan[WAIT], event)
             if code != 0:
                 break
             store_release(arrived, lanes[own + 1 + slots + slot], 1)
         begin = number * chunk
         length = min(chunk, size - begin)
         _copy_bytes(staged + slot * chunk, plan[SOURCE] + begin, length)
-        code = _call_4(plan[COPY], plan[TARGET] + begin, staged + slot * chunk, length, stream)
+        code = _call_at(plan[COPY], plan[TARGET] + begin, staged + slot * chunk, length, stream)
         if code == 0:
-            code = _call_2(plan[RECORD], event, stream)
+            code = _call_at(plan[RECORD], event, stream)
         lanes[own + 1 + slots + slot] = number
         turn += 1
     for last in range(max(turn - slots, 0), turn):
         slot = last % slots
         if code == 0:
-            code = _call_1(plan[WAIT], lanes[own + 1 + slot])
+            code = _call_at(plan[WAIT], lanes[own + 1 + slot])
         if code == 0:
             store_release(arrived, lanes[own + 1 + slots + slot], 1)
     if code != 0:

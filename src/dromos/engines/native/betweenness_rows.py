@@ -4,185 +4,229 @@ A table has a row of ``lanes`` floats a vertex; a vertex's *marks* say by bits w
 marks is the width: ``uint16`` marks go with rows of 16 floats. Lanes that are not meant may hold anything.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-_WORD = ir.IntType(64)
-_SHORT = ir.IntType(32)
-_FLOAT = ir.DoubleType()
+from dromos.compiler.arguments import column, element_address, number_as
+from dromos.compiler.intrinsic import intrinsic
+from dromos.compiler.scalars import memory_bytes
+from dromos.compiler.values import ArrayValue, LoweringError, Scalar, Value, constant
+from dromos.compiler.writer import Writer
+
+__all__ = ["add_rows", "ask_for_row", "lanes_of", "put_row", "turn_row"]
+
 _LINE = 8  # floats in a line of the cache
 _AHEAD = 8  # rows asked for before they are added; a processor looks two or three rows ahead by itself
 
 
-def _place(context, builder, kind, array, index, scale=1):
-    """The address of ``array[index * scale]``."""
-    data = context.make_array(kind)(context, builder, array)
-    if scale != 1:
-        index = builder.mul(index, ir.Constant(_WORD, scale))
-    return cgutils.get_item_pointer(context, builder, kind, data, [index], wraparound=False)
+# ---- vectors -------------------------------------------------------------------------------------------------------
 
 
-def _row(builder, pointer, lanes, kind=_FLOAT):
-    return builder.bitcast(pointer, ir.VectorType(kind, lanes).as_pointer())
+def _load(writer: Writer, address: str, lanes: int, kind: str = "double") -> str:
+    return writer.register(f"load <{lanes} x {kind}>, ptr {address}, align 8")
 
 
-def _all(lanes, value):
-    return ir.Constant(ir.VectorType(_FLOAT, lanes), [value] * lanes)
+def _store(writer: Writer, address: str, row: str, lanes: int) -> None:
+    writer.lines.append(f"store <{lanes} x double> {row}, ptr {address}, align 8")
 
 
-def _powers(lanes):
-    return ir.Constant(ir.VectorType(_WORD, lanes), [1 << lane for lane in range(lanes)])
+def _constants(kind: str, values: list[str]) -> str:
+    return f"<{', '.join(f'{kind} {value}' for value in values)}>"
 
 
-def _meant(builder, bits, powers, lanes):
+def _powers(lanes: int) -> str:
+    """The bit of each lane."""
+    return _constants("i64", [str(1 << lane) for lane in range(lanes)])
+
+
+def _meant(writer: Writer, bits: str, powers: str, lanes: int) -> str:
     """For each lane, whether its bit is set."""
-    words = ir.VectorType(_WORD, lanes)
-    nothing = ir.Constant(words, ir.Undefined)
-    first = builder.insert_element(nothing, bits, _SHORT(0))
-    spread = builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_SHORT, lanes), [0] * lanes))
-    return builder.icmp_unsigned("!=", builder.and_(spread, powers), ir.Constant(words, [0] * lanes))
+    words = f"<{lanes} x i64>"
+    first = writer.register(f"insertelement {words} poison, i64 {bits}, i32 0")
+    spread = writer.register(f"shufflevector {words} {first}, {words} poison, <{lanes} x i32> zeroinitializer")
+    own = writer.register(f"and {words} {spread}, {powers}")
+    return writer.register(f"icmp ne {words} {own}, zeroinitializer")
 
 
-def _halved(builder, row, lanes, combine):
+def _where(writer: Writer, meant: str, row: str, other: str, lanes: int) -> str:
+    """The lanes of ``row`` that are meant, else those of ``other``."""
+    floats = f"<{lanes} x double>"
+    return writer.register(f"select <{lanes} x i1> {meant}, {floats} {row}, {floats} {other}")
+
+
+def _halved(writer: Writer, row: str, lanes: int, combine: Callable[[str, str, int], str]) -> Scalar:
     """All lanes combined: one half with the other, again and again."""
     while lanes > 1:
-        lanes //= 2
-        kind = ir.VectorType(_SHORT, lanes)
-        low = builder.shuffle_vector(row, row, ir.Constant(kind, list(range(lanes))))
-        high = builder.shuffle_vector(row, row, ir.Constant(kind, list(range(lanes, 2 * lanes))))
-        row = combine(low, high)
-    return builder.extract_element(row, _SHORT(0))
+        whole, lanes = f"<{lanes} x double>", lanes // 2
+        low, high = (
+            writer.register(
+                f"shufflevector {whole} {row}, {whole} poison, <{lanes} x i32> "
+                + _constants("i32", [str(lane) for lane in range(first, first + lanes)])
+            )
+            for first in (0, lanes)
+        )
+        row = combine(low, high, lanes)
+    return writer.new("f64", f"extractelement <1 x double> {row}, i32 0")
 
 
-def _vertex(context, builder, kind, ids, at):
-    vertex = builder.load(_place(context, builder, kind, ids, at))
-    return vertex if vertex.type.width == _WORD.width else builder.zext(vertex, _WORD)
+# ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _fetch(context, builder, kind, table, vertex, lanes):
+def _floats(value: Value) -> ArrayValue:
+    return _without_gaps(column(value, "f64"))
+
+
+def _without_gaps(array: ArrayValue) -> ArrayValue:
+    if not array.kind.contiguous:
+        raise LoweringError("the floats of a row follow each other in memory")
+    return array
+
+
+def _width(marks: Value) -> int:
+    """The lanes of the rows that marks go with."""
+    kind = column(marks).kind.element
+    if kind[0] not in "iu":
+        raise LoweringError(f"marks are whole numbers, not {kind}")
+    return 8 * memory_bytes(kind)
+
+
+def _row_of(writer: Writer, table: ArrayValue, vertex: str, lanes: int) -> str:
+    """The address of a vertex's row."""
+    return writer.address(table, [writer.new("i64", f"mul i64 {vertex}, {lanes}")])
+
+
+def _whole(writer: Writer, array: ArrayValue, index: str) -> str:
+    """An element that is not negative, as a word."""
+    kind = f"i{8 * memory_bytes(array.kind.element)}"
+    value = writer.register(f"load {kind}, ptr {writer.address(array, [Scalar('i64', index)])}")
+    return value if kind == "i64" else writer.register(f"zext {kind} {value} to i64")
+
+
+def _fetch(writer: Writer, table: ArrayValue, vertex: str, lanes: int) -> None:
     """Ask for the lines of a vertex's row."""
-    address = ir.IntType(8).as_pointer()
-    function_type = ir.FunctionType(ir.VoidType(), [address, _SHORT, _SHORT, _SHORT])
-    function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+    function = writer.declare("llvm.prefetch.p0", "void", "ptr", "i32", "i32", "i32")
+    row = _row_of(writer, table, vertex, lanes)
     for lane in range(0, lanes, _LINE):
-        pointer = builder.gep(_place(context, builder, kind, table, vertex, lanes), [ir.Constant(_WORD, lane)])
-        builder.call(function, [builder.bitcast(pointer, address), _SHORT(0), _SHORT(3), _SHORT(1)])
+        address = writer.register(f"getelementptr double, ptr {row}, i64 {lane}")
+        writer.lines.append(f"call void {function}(ptr {address}, i32 0, i32 3, i32 1)")
 
 
-def _are_rows(table, marks):
-    return (
-        isinstance(table, types.Array)
-        and table.dtype == types.float64
-        and isinstance(marks, types.Array)
-        and isinstance(marks.dtype, types.Integer)
-    )
+@contextmanager
+def _each(writer: Writer, begin: str, end: str) -> Iterator[str]:
+    """A loop over ``range(begin, end)``: what is written meanwhile is its body."""
+    counter = writer.slot("i64")
+    writer.put(counter, Scalar("i64", begin))
+    head, inside, done = writer.label("rows"), writer.label("row"), writer.label("done")
+    writer.go(head)
+    writer.begin(head)
+    at = writer.get(counter)
+    assert isinstance(at, Scalar)
+    writer.fork(writer.register(f"icmp slt i64 {at.text}, {end}"), inside, done)
+    writer.begin(inside)
+    yield at.text
+    writer.put(counter, writer.new("i64", f"add nsw i64 {at.text}, 1"))
+    writer.go(head)
+    writer.begin(done)
+
+
+def _less(writer: Writer, a: str, b: str) -> str:
+    test = writer.register(f"icmp slt i64 {a}, {b}")
+    return writer.register(f"select i1 {test}, i64 {a}, i64 {b}")
+
+
+# ---- what kernels call ---------------------------------------------------------------------------------------------
 
 
 @intrinsic
-def lanes_of(typingctx, marks):
+def lanes_of(writer: Writer, marks: Value) -> Value:
     """How many lanes the rows have, a constant of the compiled code."""
-    lanes = marks.dtype.bitwidth
-
-    def generate(context, builder, sig, args):
-        return ir.Constant(_WORD, lanes)
-
-    return types.int64(marks), generate
+    return constant("i64", _width(marks))
 
 
 @intrinsic
-def ask_for_row(typingctx, table, vertex, marks):
+def ask_for_row(writer: Writer, table: Value, vertex: Value, marks: Value) -> None:
     """Prefetch a vertex's row."""
-    if not _are_rows(table, marks):
-        return None
-
-    def generate(context, builder, sig, args):
-        _fetch(context, builder, table, args[0], args[1], marks.dtype.bitwidth)
-        return context.get_dummy_value()
-
-    return types.void(table, types.int64, marks), generate
+    _fetch(writer, _floats(table), number_as(writer, vertex, "i64"), _width(marks))
 
 
 @intrinsic
-def add_rows(typingctx, table, marks, wanted, ids, begin, end, sums, at, fresh, powers):
+def add_rows(
+    writer: Writer, table: Value, marks: Value, wanted: Value, ids: Value, begin: Value, end: Value, sums: Value,
+    at: Value, fresh: Value, powers: Value,
+) -> None:  # fmt: skip
     """Add to ``sums[at:]`` the rows of ``ids[begin:end]``, of each the lanes in ``marks[id] & wanted``.
 
     If ``fresh``, the sums are zero before. ``powers`` has the bit of each lane: constants would be made anew for every
     row, what was loaded stays in registers.
     """
-    if not (_are_rows(table, marks) and powers.dtype == types.uint64):
-        return None
-    lanes = marks.dtype.bitwidth
-
-    def generate(context, builder, sig, args):
-        table_, marks_, wanted_, ids_, begin_, end_, sums_, at_, fresh_, powers_ = args
-        one, ahead = ir.Constant(_WORD, 1), ir.Constant(_WORD, _AHEAD)
-        place = _row(builder, _place(context, builder, sums, sums_, at_), lanes)
-        total = cgutils.alloca_once(builder, ir.VectorType(_FLOAT, lanes))
-        builder.store(builder.select(fresh_, _all(lanes, 0.0), builder.load(place, align=8)), total)
-        first_power = _place(context, builder, powers, powers_, ir.Constant(_WORD, 0))
-        bits = builder.load(_row(builder, first_power, lanes, _WORD), align=8)
-        some = builder.add(begin_, ahead)
-        some = builder.select(builder.icmp_signed("<", some, end_), some, end_)
-        with cgutils.for_range_slice(builder, begin_, some, one, intp=_WORD) as (k, _):
-            _fetch(context, builder, table, table_, _vertex(context, builder, ids, ids_, k), lanes)
-        last = builder.sub(end_, one)
-        with cgutils.for_range_slice(builder, begin_, end_, one, intp=_WORD) as (k, _):
-            soon = builder.add(k, ahead)
-            soon = builder.select(builder.icmp_signed("<", soon, last), soon, last)
-            _fetch(context, builder, table, table_, _vertex(context, builder, ids, ids_, soon), lanes)
-            vertex = _vertex(context, builder, ids, ids_, k)
-            mark = builder.zext(builder.load(_place(context, builder, marks, marks_, vertex)), _WORD)
-            meant = _meant(builder, builder.and_(mark, wanted_), bits, lanes)
-            row = builder.load(_row(builder, _place(context, builder, table, table_, vertex, lanes), lanes), align=8)
-            added = builder.fadd(builder.load(total), builder.select(meant, row, _all(lanes, 0.0)))
-            builder.store(added, total)
-        builder.store(builder.load(total), place, align=8)
-        return context.get_dummy_value()
-
-    word = types.int64
-    return types.void(table, marks, types.uint64, ids, word, word, sums, word, types.boolean, powers), generate
+    lanes, rows, vertices, of_vertex = _width(marks), _floats(table), column(ids), column(marks)
+    if vertices.kind.element[0] not in "iu":
+        raise LoweringError("the ids of rows are whole numbers")
+    floats, wanted_bits = f"<{lanes} x double>", number_as(writer, wanted, "u64")
+    first, stop = number_as(writer, begin, "i64"), number_as(writer, end, "i64")
+    place = element_address(writer, _floats(sums), at)
+    bits = _load(
+        writer, element_address(writer, _without_gaps(column(powers, "u64")), constant("i64", 0)), lanes, "i64"
+    )
+    before = _load(writer, place, lanes)
+    before = writer.register(f"select i1 {writer.truth(fresh).text}, {floats} zeroinitializer, {floats} {before}")
+    writer.count += 1
+    total = f"%total{writer.count}"
+    writer.entry.append(f"{total} = alloca {floats}")
+    writer.lines.append(f"store {floats} {before}, ptr {total}")
+    with _each(writer, first, _less(writer, writer.register(f"add i64 {first}, {_AHEAD}"), stop)) as k:
+        _fetch(writer, rows, _whole(writer, vertices, k), lanes)
+    last = writer.register(f"sub i64 {stop}, 1")
+    with _each(writer, first, stop) as k:
+        soon = _less(writer, writer.register(f"add i64 {k}, {_AHEAD}"), last)
+        _fetch(writer, rows, _whole(writer, vertices, soon), lanes)
+        vertex = _whole(writer, vertices, k)
+        mark = writer.register(f"and i64 {_whole(writer, of_vertex, vertex)}, {wanted_bits}")
+        meant = _meant(writer, mark, bits, lanes)
+        row = _load(writer, _row_of(writer, rows, vertex, lanes), lanes)
+        added = _where(writer, meant, row, "zeroinitializer", lanes)
+        sum_before = writer.register(f"load {floats}, ptr {total}")
+        sum_after = writer.register(f"fadd {floats} {sum_before}, {added}")
+        writer.lines.append(f"store {floats} {sum_after}, ptr {total}")
+    _store(writer, place, writer.register(f"load {floats}, ptr {total}"), lanes)
 
 
 @intrinsic
-def put_row(typingctx, table, vertex, marks, bits, sums, at):
+def put_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Value, sums: Value, at: Value) -> Value:
     """Write the lanes ``bits`` of ``sums[at:]`` to a vertex's row; the largest of them."""
-    if not _are_rows(table, marks):
-        return None
-    lanes = marks.dtype.bitwidth
+    lanes = _width(marks)
+    place = _row_of(writer, _floats(table), number_as(writer, vertex, "i64"), lanes)
+    new = _load(writer, element_address(writer, _floats(sums), at), lanes)
+    meant = _meant(writer, number_as(writer, bits, "u64"), _powers(lanes), lanes)
+    _store(writer, place, _where(writer, meant, new, _load(writer, place, lanes), lanes), lanes)
 
-    def generate(context, builder, sig, args):
-        place = _row(builder, _place(context, builder, table, args[0], args[1], lanes), lanes)
-        new = builder.load(_row(builder, _place(context, builder, sums, args[4], args[5]), lanes), align=8)
-        meant = _meant(builder, args[3], _powers(lanes), lanes)
-        builder.store(builder.select(meant, new, builder.load(place, align=8)), place, align=8)
-        new = builder.select(meant, new, _all(lanes, 0.0))
-        return _halved(builder, new, lanes, lambda a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+    def larger(a: str, b: str, width: int) -> str:
+        return _where(writer, writer.register(f"fcmp ogt <{width} x double> {a}, {b}"), a, b, width)
 
-    return types.float64(table, types.int64, marks, types.uint64, sums, types.int64), generate
+    return _halved(writer, _where(writer, meant, new, "zeroinitializer", lanes), lanes, larger)
 
 
 @intrinsic
-def turn_row(typingctx, table, vertex, marks, bits, sums, at):
+def turn_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Value, sums: Value, at: Value) -> Value:
     """Turn the paths in lanes ``bits`` of a row to dependencies a path, by what was gathered in ``sums[at:]``.
 
     Returns the sum of the dependencies.
     """
-    if not _are_rows(table, marks):
-        return None
-    lanes = marks.dtype.bitwidth
+    lanes = _width(marks)
+    floats = f"<{lanes} x double>"
+    place = _row_of(writer, _floats(table), number_as(writer, vertex, "i64"), lanes)
+    gathered = _load(writer, element_address(writer, _floats(sums), at), lanes)
+    paths = _load(writer, place, lanes)
+    meant = _meant(writer, number_as(writer, bits, "u64"), _powers(lanes), lanes)
+    product = writer.register(f"fmul {floats} {paths}, {gathered}")
+    dependency = _where(writer, meant, product, "zeroinitializer", lanes)
+    more = writer.register(f"fadd {floats} {dependency}, {_constants('double', ['1.0'] * lanes)}")
+    back = writer.register(f"fdiv {floats} {more}, {paths}")
+    _store(writer, place, _where(writer, meant, back, paths, lanes), lanes)
 
-    def generate(context, builder, sig, args):
-        place = _row(builder, _place(context, builder, table, args[0], args[1], lanes), lanes)
-        gathered = builder.load(_row(builder, _place(context, builder, sums, args[4], args[5]), lanes), align=8)
-        paths = builder.load(place, align=8)
-        meant = _meant(builder, args[3], _powers(lanes), lanes)
-        dependency = builder.select(meant, builder.fmul(paths, gathered), _all(lanes, 0.0))
-        back = builder.fdiv(builder.fadd(dependency, _all(lanes, 1.0)), paths)
-        builder.store(builder.select(meant, back, paths), place, align=8)
-        return _halved(builder, dependency, lanes, builder.fadd)
+    def total(a: str, b: str, width: int) -> str:
+        return writer.register(f"fadd <{width} x double> {a}, {b}")
 
-    return types.float64(table, types.int64, marks, types.uint64, sums, types.int64), generate
+    return _halved(writer, dependency, lanes, total)

@@ -13,10 +13,11 @@ The digits are those of the distance and one more: 0 stands for no path, and the
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from dromos.compiler.arguments import column, element_address
+from dromos.compiler.intrinsic import intrinsic
+from dromos.compiler.values import Value
+from dromos.compiler.writer import Writer
 from dromos.intrinsics import atomic_add, load, prefetch, store, trailing_zeros
 from dromos.jit import inline, lean_kernel
 
@@ -83,35 +84,30 @@ def _take(word, width, first, size, digits, new_ids, words, base):
 
 
 @intrinsic
-def _part_bytes(typingctx, words, at, lanes, place):
+def _part_bytes(writer: Writer, words: Value, at: Value, lanes: Value, place: Value) -> None:
     """Store the first bytes of ``words[at:at + 16]`` side by side in ``lanes[place:]``, the second ones ``_BLOCK``
     further on, and so on: by taking every other byte of two vectors, three times over.
     """
+    vector = f"<{_PARTED} x i8>"
+    masks = [
+        f"<{_PARTED} x i32> <{', '.join(f'i32 {byte}' for byte in range(first, 2 * _PARTED, 2))}>" for first in (0, 1)
+    ]
 
-    def generate(context, builder, sig, args):
-        vector = ir.VectorType(ir.IntType(8), _PARTED)
+    def every_other(rows: list[str], mask: str) -> list[str]:
+        pairs = zip(rows[::2], rows[1::2], strict=True)
+        return [writer.register(f"shufflevector {vector} {a}, {vector} {b}, {mask}") for a, b in pairs]
 
-        def pointer(kind, array, index):
-            held = context.make_array(kind)(context, builder, array)
-            place = cgutils.get_item_pointer(context, builder, kind, held, [index], wraparound=False)
-            return builder.bitcast(place, vector.as_pointer())
-
-        def every_other(rows, first):
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), _PARTED), list(range(first, 2 * _PARTED, 2)))
-            return [builder.shuffle_vector(a, b, mask) for a, b in zip(rows[::2], rows[1::2], strict=True)]
-
-        begin, end = pointer(sig.args[0], args[0], args[1]), pointer(sig.args[2], args[2], args[3])
-        step = ir.IntType(64)
-        rows = [builder.load(builder.gep(begin, [step(i)]), align=8) for i in range(8)]
-        parts = [rows]  # those with the same low bits of their place in a word, in the order of these bits reversed
-        while len(parts) < 8:
-            parts = [every_other(part, first) for part in parts for first in (0, 1)]
-        for number, (row,) in enumerate(parts):
-            byte = int(f"{number:03b}"[::-1], 2)
-            builder.store(row, builder.gep(end, [step(byte * _BLOCK // _PARTED)]), align=8)
-        return context.get_dummy_value()
-
-    return types.void(words, types.intp, lanes, types.intp), generate
+    begin = element_address(writer, column(words, "u64"), at)
+    end = element_address(writer, column(lanes, "i8"), place)
+    places = [writer.register(f"getelementptr {vector}, ptr {begin}, i64 {i}") for i in range(8)]
+    # those with the same low bits of their place in a word, in the order of these bits reversed
+    parts = [[writer.register(f"load {vector}, ptr {address}, align 8") for address in places]]
+    while len(parts) < 8:
+        parts = [every_other(part, mask) for part in parts for mask in masks]
+    for number, (row,) in enumerate(parts):
+        byte = int(f"{number:03b}"[::-1], 2)
+        address = writer.register(f"getelementptr i8, ptr {end}, i64 {byte * _BLOCK}")
+        writer.lines.append(f"store {vector} {row}, ptr {address}, align 8")
 
 
 @inline

@@ -5,105 +5,88 @@ registers, which the compiler turns to vector instructions. A table of rows is a
 of its length. ``like`` is any row of the length that is meant.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+from dromos.compiler.arguments import column, number_as
+from dromos.compiler.intrinsic import intrinsic
+from dromos.compiler.values import LoweringError, Scalar, Value
+from dromos.compiler.writer import Writer
 
-_WORD = ir.IntType(64)
-
-
-def _is_row(kind):
-    return isinstance(kind, types.UniTuple) and kind.dtype == types.uint64
+__all__ = ["load_row", "merge_row", "row_and", "row_any", "row_or", "row_without", "store_row"]
 
 
-def _is_table(kind):
-    return isinstance(kind, types.Array) and kind.ndim == 1 and kind.dtype == types.uint64
+def _row(value: Value) -> list[str]:
+    """The registers of a row's words."""
+    words = value if isinstance(value, tuple) else ()
+    found = [word.text for word in words if isinstance(word, Scalar) and word.kind == "u64"]
+    if not found or len(found) != len(words):
+        raise LoweringError("a row is a tuple of words")
+    return found
 
 
-def _place(context, builder, sig, args, word):
-    """The address of a word of the row that begins at the index ``args[1]`` of the table ``args[0]``."""
-    kind = sig.args[0]
-    table = context.make_array(kind)(context, builder, args[0])
-    index = builder.add(args[1], ir.Constant(args[1].type, word))
-    return cgutils.get_item_pointer(context, builder, kind, table, [index], wraparound=False)
+def _places(writer: Writer, table: Value, begin: Value, width: int) -> list[str]:
+    """The addresses of the words of the row that begins at ``table[begin]``."""
+    array, first = column(table, "u64"), number_as(writer, begin, "i64")
+    return [writer.address(array, [writer.new("i64", f"add i64 {first}, {word}")]) for word in range(width)]
 
 
 @intrinsic
-def load_row(typingctx, table, begin, like):
+def load_row(writer: Writer, table: Value, begin: Value, like: Value) -> Value:
     """The row that begins at ``table[begin]``; a word of it may be written by others meanwhile."""
-    if not (_is_table(table) and _is_row(like)):
-        return None
-
-    def generate(context, builder, sig, args):
-        words = [builder.load(_place(context, builder, sig, args, word)) for word in range(len(like))]
-        return cgutils.pack_array(builder, words)
-
-    return like(table, types.intp, like), generate
+    return tuple(writer.load("u64", place) for place in _places(writer, table, begin, len(_row(like))))
 
 
 @intrinsic
-def store_row(typingctx, table, begin, row):
+def store_row(writer: Writer, table: Value, begin: Value, row: Value) -> None:
     """Write a row to ``table[begin:]``."""
-    if not (_is_table(table) and _is_row(row)):
-        return None
-
-    def generate(context, builder, sig, args):
-        for word in range(len(row)):
-            value = builder.extract_value(args[2], word)
-            builder.store(value, _place(context, builder, sig, args, word))
-        return context.get_dummy_value()
-
-    return types.void(table, types.intp, row), generate
+    words = _row(row)
+    for place, word in zip(_places(writer, table, begin, len(words)), words, strict=True):
+        writer.store("u64", place, Scalar("u64", word))
 
 
 @intrinsic
-def merge_row(typingctx, table, begin, row):
+def merge_row(writer: Writer, table: Value, begin: Value, row: Value) -> None:
     """Set the row's bits in ``table[begin:]``, one atomic per word; zero words are skipped."""
-    if not (_is_table(table) and _is_row(row)):
-        return None
-
-    def generate(context, builder, sig, args):
-        for word in range(len(row)):
-            value = builder.extract_value(args[2], word)
-            with builder.if_then(builder.icmp_unsigned("!=", value, ir.Constant(_WORD, 0))):
-                builder.atomic_rmw("or", _place(context, builder, sig, args, word), value, ordering="monotonic")
-        return context.get_dummy_value()
-
-    return types.void(table, types.intp, row), generate
+    words = _row(row)
+    for place, word in zip(_places(writer, table, begin, len(words)), words, strict=True):
+        some, end = writer.label("some"), writer.label("merged")
+        writer.fork(writer.register(f"icmp ne i64 {word}, 0"), some, end)
+        writer.begin(some)
+        writer.register(f"atomicrmw or ptr {place}, i64 {word} monotonic")
+        writer.go(end)
+        writer.begin(end)
 
 
-def _componentwise(operate):
-    def typing(typingctx, left, right):
-        if not (_is_row(left) and left == right):
-            return None
-
-        def generate(context, builder, sig, args):
-            pairs = [[builder.extract_value(arg, word) for arg in args] for word in range(len(left))]
-            return cgutils.pack_array(builder, [operate(builder, a, b) for a, b in pairs])
-
-        return left(left, right), generate
-
-    return intrinsic(typing)
-
-
-row_and = _componentwise(lambda builder, a, b: builder.and_(a, b))
-row_or = _componentwise(lambda builder, a, b: builder.or_(a, b))
-row_without = _componentwise(lambda builder, a, b: builder.and_(a, builder.not_(b)))
+def _pairs(left: Value, right: Value) -> list[tuple[str, str]]:
+    a, b = _row(left), _row(right)
+    if len(a) != len(b):
+        raise LoweringError("rows of two lengths")
+    return list(zip(a, b, strict=True))
 
 
 @intrinsic
-def row_any(typingctx, row):
+def row_and(writer: Writer, left: Value, right: Value) -> Value:
+    """The bits that both rows have."""
+    return tuple(writer.new("u64", f"and i64 {a}, {b}") for a, b in _pairs(left, right))
+
+
+@intrinsic
+def row_or(writer: Writer, left: Value, right: Value) -> Value:
+    """The bits that one of the rows has."""
+    return tuple(writer.new("u64", f"or i64 {a}, {b}") for a, b in _pairs(left, right))
+
+
+@intrinsic
+def row_without(writer: Writer, left: Value, right: Value) -> Value:
+    """The bits of ``left`` that ``right`` does not have."""
+    others = [(a, writer.register(f"xor i64 {b}, -1")) for a, b in _pairs(left, right)]
+    return tuple(writer.new("u64", f"and i64 {a}, {b}") for a, b in others)
+
+
+@intrinsic
+def row_any(writer: Writer, row: Value) -> Value:
     """Whether a bit of the row is set."""
-    if not _is_row(row):
-        return None
-
-    def generate(context, builder, sig, args):
-        found = builder.extract_value(args[0], 0)
-        for word in range(1, len(row)):
-            found = builder.or_(found, builder.extract_value(args[0], word))
-        return builder.icmp_unsigned("!=", found, ir.Constant(_WORD, 0))
-
-    return types.boolean(row), generate
+    found, *more = _row(row)
+    for word in more:
+        found = writer.register(f"or i64 {found}, {word}")
+    return writer.new("b", f"icmp ne i64 {found}, 0")

@@ -8,10 +8,11 @@ Positions are addresses (see :mod:`dromos.graph.formats.text_number_kernels`).
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
+from dromos.compiler.arguments import number_as, pointer_to
+from dromos.compiler.intrinsic import intrinsic
+from dromos.compiler.values import Value
+from dromos.compiler.writer import Writer
 from dromos.graph.formats.text_number_kernels import address_of
 from dromos.jit import kernel
 
@@ -24,12 +25,9 @@ _POWERS = np.array([10**k for k in range(20)], dtype=np.uint64)
 
 
 @intrinsic
-def _put(typingctx, address, value):
-    def generate(context, builder, sig, args):
-        builder.store(args[1], builder.inttoptr(args[0], ir.IntType(8).as_pointer()))
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.uint8), generate
+def _put(writer: Writer, address: Value, value: Value) -> None:
+    """Write a byte to an address."""
+    writer.lines.append(f"store i8 {number_as(writer, value, 'u8')}, ptr {pointer_to(writer, address)}")
 
 
 @kernel

@@ -18,11 +18,11 @@ from dromos.graph.formats.text_number_kernels import (
     SLOW,
     address_of,
     byte,
-    count_bits,
     parse_decimal,
     parse_integer,
     word,
 )
+from dromos.intrinsics import count_bits
 from dromos.jit import kernel
 
 FINE, BAD_ID, ID_OVERFLOW, ID_RANGE, TOO_FEW, TOO_MANY, BAD_WEIGHT, INEXACT_WEIGHT, BAD_LEAD = range(9)
@@ -31,6 +31,7 @@ ROWS, STATUS, PLACE, LOWEST, HIGHEST, SLOW_WEIGHTS, DECIMALS, REPORT_SIZE = rang
 """The entries of a report."""
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _COMMA, _SLASH, _SEMICOLON = 9, 10, 13, 32, 44, 47, 59
+_LOWEST, _HIGHEST = np.int64(-(2**63)), np.int64(2**63 - 1)
 
 
 def packed_comments(marks: bytes) -> int:
@@ -88,8 +89,8 @@ def parse_rows(
     stop = start + end
     row = 0
     status = FINE
-    lowest = np.int64(2**63 - 1)
-    highest = np.int64(-(2**63))
+    lowest = _HIGHEST
+    highest = _LOWEST
     slow_count = 0
     decimals = 0
     weighted = columns == 3
@@ -224,7 +225,7 @@ def is_comment(p, comments):
     c = byte(p)
     if c == comments & 0xFF or c == (comments >> 8) & 0xFF:
         return True
-    return c == _SLASH and comments >> 16 and byte(p + 1) == _SLASH
+    return c == _SLASH and comments >> 16 != 0 and byte(p + 1) == _SLASH
 
 
 @kernel

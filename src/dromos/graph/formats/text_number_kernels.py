@@ -6,8 +6,8 @@ truncated power of five decides (Lemire, "Number parsing at a gigabyte per secon
 (more than 19 digits, subnormals, ``inf``) is left to the caller: that is the kind ``SLOW``.
 
 Every text ends in a newline, so that no loop here has to look for the end, and eight bytes behind it may be read: ids
-are parsed eight characters at a time, without a branch a digit. Positions are addresses, not indices: a helper that
-takes an array counts its references, which costs more than the parsing.
+are parsed eight characters at a time, without a branch a digit. Positions are addresses, not indices: one number
+says where a text goes on.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -17,10 +17,13 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
+from dromos.compiler.arguments import column, element_address, number_as, pointer_to
+from dromos.compiler.intrinsic import intrinsic
+from dromos.compiler.values import Scalar, Value, constant
+from dromos.compiler.writer import Writer
+from dromos.graph.wide_product import high_product
+from dromos.intrinsics import trailing_zeros
 from dromos.jit import kernel
 
 INTEGER, DECIMAL, INEXACT, SLOW = range(4)
@@ -48,85 +51,45 @@ def _powers_of_five():
 
 _FIVES = _powers_of_five()
 _TENS = np.array([10.0**k for k in range(23)])
+_SIGN = np.uint64(2**63)
+_ALL_BITS = np.uint64(2**64 - 1)
+_MOST_EXACT = np.uint64(2**53)  # doubles hold all whole numbers up to this one
+_LOWEST_NORMAL = np.uint64(2**52)  # the lowest mantissa, with the bit that is not stored
 
 
 @intrinsic
-def address_of(typingctx, array):
+def address_of(writer: Writer, array: Value) -> Value:
     """Where the first element of an array lies. The caller sees to it that the array lives on."""
-
-    def generate(context, builder, sig, args):
-        view = context.make_array(sig.args[0])(context, builder, args[0])
-        return builder.ptrtoint(view.data, ir.IntType(64))
-
-    return types.int64(array), generate
+    first = element_address(writer, column(array), constant("i64", 0))
+    return writer.new("i64", f"ptrtoint ptr {first} to i64")
 
 
 @intrinsic
-def byte(typingctx, address):
+def byte(writer: Writer, address: Value) -> Value:
     """The byte at an address."""
-
-    def generate(context, builder, sig, args):
-        return builder.load(builder.inttoptr(args[0], ir.IntType(8).as_pointer()))
-
-    return types.uint8(types.int64), generate
+    return writer.load("u8", pointer_to(writer, address))
 
 
 @intrinsic
-def word(typingctx, address):
+def word(writer: Writer, address: Value) -> Value:
     """The eight bytes from an address on as one number, the first of them lowest."""
-
-    def generate(context, builder, sig, args):
-        value = builder.load(builder.inttoptr(args[0], ir.IntType(64).as_pointer()))
-        value.align = 1
-        return value if sys.byteorder == "little" else builder.bswap(value)
-
-    return types.uint64(types.int64), generate
+    value = writer.register(f"load i64, ptr {pointer_to(writer, address)}, align 1")
+    if sys.byteorder == "big":
+        value = writer.register(f"call i64 {writer.declare('llvm.bswap.i64', 'i64', 'i64')}(i64 {value})")
+    return Scalar("u64", value)
 
 
 @intrinsic
-def _trailing_zeros(typingctx, a):
-    def generate(context, builder, sig, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def count_bits(typingctx, a):
-    """How many bits of a word are set."""
-
-    def generate(context, builder, sig, args):
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), generate
+def _leading_zeros(writer: Writer, a: Value) -> Value:
+    """How many high bits of a word are zero; the word itself is not."""
+    function = writer.declare("llvm.ctlz.i64", "i64", "i64", "i1")
+    return writer.new("u64", f"call i64 {function}(i64 {number_as(writer, a, 'u64')}, i1 true)")
 
 
 @intrinsic
-def _high_word(typingctx, a, b):
-    """The upper 64 bits of the 128-bit product of two unsigned words."""
-
-    def generate(context, builder, sig, args):
-        wide = ir.IntType(128)
-        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic
-def _leading_zeros(typingctx, a):
-    def generate(context, builder, sig, args):
-        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def _as_double(typingctx, bits):
-    def generate(context, builder, sig, args):
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.uint64), generate
+def _as_double(writer: Writer, bits: Value) -> Value:
+    """The double that has these bits."""
+    return writer.new("f64", f"bitcast i64 {number_as(writer, bits, 'u64')} to double")
 
 
 @kernel
@@ -139,7 +102,7 @@ def parse_integer(p):
         c = byte(p)
     digits = word(p) ^ np.uint64(0x3030303030303030)
     others = ((digits + np.uint64(0x7676767676767676)) | digits) & np.uint64(0x8080808080808080)
-    count = np.int64(_trailing_zeros(others) >> np.uint64(3))  # characters before the first that is no digit
+    count = np.int64(trailing_zeros(others) >> np.uint64(3))  # characters before the first that is no digit
     if count == 0:
         return np.int64(0), p, NOT_A_NUMBER
     digits <<= np.uint64(64 - 8 * count)
@@ -176,7 +139,7 @@ def _long_integer(start, stop, negative):
     value = np.uint64(0)
     for i in range(start, stop):
         value = value * np.uint64(10) + np.uint64(byte(i) - 48)
-    limit = np.uint64(2**63) if negative else np.uint64(2**63 - 1)
+    limit = _SIGN if negative else ~_SIGN
     signed = np.int64(value)
     return -signed if negative else signed, value > limit
 
@@ -242,14 +205,14 @@ def parse_decimal(p):
     if negative:
         value = -value
     if whole:
-        return value, p, INTEGER if mantissa <= np.uint64(2**53) or np.uint64(abs(value)) == mantissa else INEXACT
+        return value, p, INTEGER if mantissa <= _MOST_EXACT or np.uint64(abs(value)) == mantissa else INEXACT
     return value, p, DECIMAL
 
 
 @kernel
 def _scaled(w, q):
     """``w * 10**q`` rounded to the nearest double, and whether it could be decided here."""
-    if w <= np.uint64(2**53):
+    if w <= _MOST_EXACT:
         value = np.float64(w)
         if q == 0 or w == 0:
             return value, True
@@ -264,14 +227,14 @@ def _scaled(w, q):
     shift = _leading_zeros(w)
     w <<= shift
     row = q - _LOWEST_POWER
-    high = _high_word(w, _FIVES[row, 0])
+    high = high_product(w, _FIVES[row, 0])
     low = w * _FIVES[row, 0]
     if high & np.uint64(0x1FF) == np.uint64(0x1FF):  # the product is too near to a tie: take the lower half in
-        carry = _high_word(w, _FIVES[row, 1])
+        carry = high_product(w, _FIVES[row, 1])
         low += carry
         if carry > low:
             high += np.uint64(1)
-        if low == np.uint64(2**64 - 1) and (q < -27 or q > 55):
+        if low == _ALL_BITS and (q < -27 or q > 55):
             return 0.0, False
     top = high >> np.uint64(63)
     cut = top + np.uint64(9)
@@ -283,8 +246,8 @@ def _scaled(w, q):
         mantissa &= ~np.uint64(1)  # an exact tie goes to the even neighbour
     mantissa += mantissa & np.uint64(1)
     mantissa >>= np.uint64(1)
-    if mantissa >= np.uint64(2**53):
-        mantissa = np.uint64(2**52)
+    if mantissa >= _MOST_EXACT:
+        mantissa = _LOWEST_NORMAL
         exponent += 1
-    bits = (mantissa & np.uint64(2**52 - 1)) | (np.uint64(exponent) << np.uint64(52))
+    bits = (mantissa & (_LOWEST_NORMAL - np.uint64(1))) | (np.uint64(exponent) << np.uint64(52))
     return _as_double(bits), True

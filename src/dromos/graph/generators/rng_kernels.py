@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from dromos.graph.generators.rng import GAMMA
+from dromos.graph.wide_product import high_product
 from dromos.jit import kernel
 
 _GAMMA = np.uint64(GAMMA)
@@ -23,18 +21,6 @@ def random_word(index, low, high):
     z ^= high
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-@intrinsic
-def high_product(typingctx, a, b):
-    """The upper 64 bits of the 128-bit product of two unsigned words."""
-
-    def generate(context, builder, signature, args):
-        wide = ir.IntType(128)
-        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), generate
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.intrinsics import load, load_unaligned, store
-from dromos.io_intrinsics import HAS_CRC, crc_step
+from dromos.io_intrinsics import crc_step, has_crc
 from dromos.jit import inline, lean_kernel
 
 _POLYNOMIAL = 0xEDB88320
@@ -32,27 +32,22 @@ def make_tables() -> Array:
     return tables
 
 
-if HAS_CRC:
-
-    @inline
-    def _word(tables, crc, word):
+@inline
+def _word(tables, crc, word):
+    by_processor = has_crc()
+    if by_processor:
         return crc_step(crc, word)
-
-else:
-
-    @inline
-    def _word(tables, crc, word):
-        word ^= np.uint64(crc)
-        return (
-            load(tables, np.int64(1792 + (word & _BYTE)))
-            ^ load(tables, np.int64(1536 + (word >> np.uint64(8) & _BYTE)))
-            ^ load(tables, np.int64(1280 + (word >> np.uint64(16) & _BYTE)))
-            ^ load(tables, np.int64(1024 + (word >> np.uint64(24) & _BYTE)))
-            ^ load(tables, np.int64(768 + (word >> np.uint64(32) & _BYTE)))
-            ^ load(tables, np.int64(512 + (word >> np.uint64(40) & _BYTE)))
-            ^ load(tables, np.int64(256 + (word >> np.uint64(48) & _BYTE)))
-            ^ load(tables, np.int64(word >> np.uint64(56)))
-        )
+    word ^= np.uint64(crc)
+    return (
+        load(tables, np.int64(1792 + (word & _BYTE)))
+        ^ load(tables, np.int64(1536 + (word >> np.uint64(8) & _BYTE)))
+        ^ load(tables, np.int64(1280 + (word >> np.uint64(16) & _BYTE)))
+        ^ load(tables, np.int64(1024 + (word >> np.uint64(24) & _BYTE)))
+        ^ load(tables, np.int64(768 + (word >> np.uint64(32) & _BYTE)))
+        ^ load(tables, np.int64(512 + (word >> np.uint64(40) & _BYTE)))
+        ^ load(tables, np.int64(256 + (word >> np.uint64(48) & _BYTE)))
+        ^ load(tables, np.int64(word >> np.uint64(56)))
+    )
 
 
 @inline
