@@ -220,3 +220,19 @@ def sum_of_table(table):
 def fill(values, value):
     for i in range(values.size):
         values[i] = value
+
+
+@kernel
+def sum_on_each(thread, threads, values, out):
+    for i in range(values.size):
+        out[thread] += values[i]
+
+
+@kernel
+def note_on_each(thread, threads, value, out):
+    out[thread] = value
+
+
+@kernel
+def last_of(thread, threads, many, out):
+    out[thread] = many[-1]

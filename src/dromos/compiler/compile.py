@@ -25,7 +25,7 @@ from dromos.compiler.array_layout import (
 from dromos.compiler.scalars import is_float, kind_of_number, kind_of_type, memory_bytes, memory_type
 from dromos.compiler.statements import Kernel
 from dromos.compiler.values import ArrayKind, ArrayValue, LoweringError, Named, Scalar, Shape, Value, shape_of
-from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_THREADS
+from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_THREADS, BLOCK_WORDS
 
 __all__ = ["FITS", "KERNEL", "KernelText", "argument_shapes", "kernel_text"]
 
@@ -84,6 +84,8 @@ def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_
     for shape in shapes:
         value, at = _argument(kernel, shape, at, arrays)
         args.append(value)
+    if for_team and first + at > BLOCK_WORDS:
+        raise LoweringError(f"{at} numbers and arrays are given, and a team takes {BLOCK_WORDS - first}")
     returned = kernel.call(function, args)
     result = None if for_team else _without_names(shape_of(returned))
     if result is not None and kernel.reachable:
