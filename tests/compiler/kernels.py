@@ -75,6 +75,9 @@ def fractions(thread, threads, a, b, out):
         out[11, i] = x + 1 if 0.5 < x < np.inf else y * np.int32(3)
         out[12, i] = np.float32(1) / 3 + x
         out[13, i] = x if y else -x
+        out[14, i] = x % y
+        out[15, i] = np.remainder(x, y) + y % 0.75
+        out[16, i] = abs(x) ** y + x**3.0
 
 
 @inline

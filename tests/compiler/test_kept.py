@@ -46,13 +46,13 @@ def anew(known: Any) -> Any:
 
 
 def test_teams_find_their_machine_code(folder: Path, compilations: list[str]) -> None:
-    args = (np.arange(5.0), np.ones(5), np.zeros((14, 5)))
+    args = (np.arange(5.0), np.ones(5), np.zeros((17, 5)))
     assert not is_compiled(kernels.fractions, *args)
     run_team(anew(kernels.fractions), *args, threads=1)
     assert is_compiled(kernels.fractions, *args)
-    assert not is_compiled(kernels.fractions, *args[:2], np.zeros((14, 5), np.float32))
+    assert not is_compiled(kernels.fractions, *args[:2], np.zeros((17, 5), np.float32))
     assert len(compilations) == 1
-    again = (*args[:2], np.zeros((14, 5)))
+    again = (*args[:2], np.zeros((17, 5)))
     run_team(anew(kernels.fractions), *again, threads=1)
     assert len(compilations) == 1
     np.testing.assert_array_equal(again[2], args[2])
