@@ -9,13 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from numba import float32, int32
-from numba.core.compiler_lock import global_compiler_lock
 
-from dromos import compile_turns, machine_code
+from dromos import compile_turns
 from dromos.compile_turns import compile_turn
-from dromos.jit import kernel
-from dromos.team_calls import is_supported
+from dromos.compiler import kept
+from dromos.jit import inline, kernel
 
 NAME = "kernels/test.code"
 
@@ -86,24 +84,35 @@ def test_without_locks_everybody_compiles(fault: str, monkeypatch: pytest.Monkey
         pass
 
 
-@pytest.mark.skipif(not is_supported(), reason="kernels are Numba's own here")
+@inline
+def part(value):  # type: ignore[no-untyped-def]
+    return 2 * value
+
+
+@kernel
+def inner(value):  # type: ignore[no-untyped-def]
+    return part(value)
+
+
+@kernel
+def outer(value):  # type: ignore[no-untyped-def]
+    return inner(value) + 1
+
+
 def test_a_kernel_takes_a_turn_unless_it_is_on_disk_or_part_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[str] = []
 
     @contextmanager
     def note(name: str, is_kept: Callable[[], bool]) -> Iterator[None]:
         turns.append(name)
+        assert not is_kept()
         yield
+        assert is_kept()
 
-    monkeypatch.setattr(machine_code, "compile_turn", note)
-
-    def double(value):  # type: ignore[no-untyped-def]
-        return 2 * value
-
+    monkeypatch.setattr(kept, "compile_turn", note)
     for _ in range(2):
-        kernel(double).compile((int32,))  # type: ignore[attr-defined]
+        assert kernel(outer.function)(3) == 7  # type: ignore[attr-defined]
     assert len(turns) == 1
-    assert "double" in turns[0]
-    with global_compiler_lock:
-        kernel(double).compile((float32,))  # type: ignore[attr-defined]
-    assert len(turns) == 1
+    assert "outer" in turns[0]
+    assert outer(1.5) == 4.0
+    assert len(turns) == 2

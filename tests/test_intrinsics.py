@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from numba import njit
 
 from dromos import intrinsics as x
+from dromos.jit import kernel
 from dromos.parallel import run_team
 
 NUMBERS = [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]
@@ -32,7 +32,7 @@ def test_an_operation_returns_the_old_value_and_stores_the_new(dtype: type, name
         pytest.skip("bits of floats are not combined")
     operation = getattr(x, name)
 
-    @njit
+    @kernel
     def call(array, value):  # type: ignore[no-untyped-def]
         return operation(array, 1, value)
 
@@ -47,7 +47,7 @@ def test_an_operation_returns_the_old_value_and_stores_the_new(dtype: type, name
 
 
 def test_infinities_keep_their_order() -> None:
-    @njit
+    @kernel
     def call(array, value):  # type: ignore[no-untyped-def]
         return x.atomic_min(array, 0, value)
 
@@ -59,19 +59,19 @@ def test_infinities_keep_their_order() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_adds_of_several_threads_are_all_counted(dtype: type) -> None:
-    @njit(nogil=True)
-    def kernel(thread, threads, array, one, times):  # type: ignore[no-untyped-def]
+    @kernel
+    def run(thread, threads, array, one, times):  # type: ignore[no-untyped-def]
         for _ in range(times):
             x.atomic_add(array, 0, one)
 
     array = np.zeros(1, dtype)
-    run_team(kernel, array, dtype(1), 20_000, threads=4)
+    run_team(run, array, dtype(1), 20_000, threads=4)
     assert array[0] == 80_000
 
 
 def test_compare_and_swap_makes_a_lock() -> None:
-    @njit(nogil=True)
-    def kernel(thread, threads, lock, counter, times):  # type: ignore[no-untyped-def]
+    @kernel
+    def run(thread, threads, lock, counter, times):  # type: ignore[no-untyped-def]
         for _ in range(times):
             while not x.compare_and_swap(lock, 0, np.uint8(0), np.uint8(1)):
                 x.spin_hint()
@@ -80,12 +80,12 @@ def test_compare_and_swap_makes_a_lock() -> None:
             x.store_release(lock, 0, np.uint8(0))
 
     counter = np.zeros(1, np.int64)
-    run_team(kernel, np.zeros(1, np.uint8), counter, 5_000, threads=3)
+    run_team(run, np.zeros(1, np.uint8), counter, 5_000, threads=3)
     assert counter[0] == 15_000
 
 
 def test_bit_counts() -> None:
-    @njit
+    @kernel
     def call(value):  # type: ignore[no-untyped-def]
         return x.trailing_zeros(value), x.count_bits(value)
 
@@ -95,7 +95,7 @@ def test_bit_counts() -> None:
 
 
 def test_eight_bytes_are_loaded_from_any_place() -> None:
-    @njit
+    @kernel
     def call(data, at):  # type: ignore[no-untyped-def]
         return x.load_unaligned(data, at)
 
@@ -105,7 +105,7 @@ def test_eight_bytes_are_loaded_from_any_place() -> None:
 
 
 def test_loads_stores_and_prefetch_touch_only_their_element() -> None:
-    @njit
+    @kernel
     def call(array):  # type: ignore[no-untyped-def]
         x.prefetch(array, 2)
         x.store_relaxed(array, 0, x.load_unordered(array, 1))
@@ -119,7 +119,7 @@ def test_loads_stores_and_prefetch_touch_only_their_element() -> None:
 
 @pytest.mark.parametrize("dtype", [*NUMBERS, np.bool_])
 def test_relaxed_loads_and_stores_reach_rows_of_vectors(dtype: type) -> None:
-    @njit
+    @kernel
     def move(rows, v):  # type: ignore[no-untyped-def]
         x.store_relaxed(rows, (v, 1), x.load_relaxed(rows, (v, 2)))
 
@@ -132,7 +132,7 @@ def test_of_two_who_write_and_then_swap_a_mark_the_later_sees_what_the_earlier_w
     """The wake-up that asynchronous kernels rest on: with a relaxed look instead of a swap this fails on ARM."""
     slots = 200_000
 
-    @njit(nogil=True)
+    @kernel
     def meet_at_marks(thread, threads, mark, value, queued, seen):  # type: ignore[no-untyped-def]
         for i in range(len(mark)):
             if thread == 0:  # who changes a vertex
@@ -149,7 +149,7 @@ def test_of_two_who_write_and_then_swap_a_mark_the_later_sees_what_the_earlier_w
 
 
 def test_a_claim_is_won_once() -> None:
-    @njit(nogil=True)
+    @kernel
     def claim(thread, threads, owner, won):  # type: ignore[no-untyped-def]
         for i in range(len(owner)):
             won[thread] += x.compare_and_swap_relaxed(owner, i, -1, thread)

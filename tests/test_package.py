@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,13 +35,63 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         dromos.pagerang  # noqa: B018
 
 
-def test_numba_comes_only_with_kernels() -> None:
+def test_the_compiler_comes_only_with_kernels() -> None:
     code = (
         "import dromos.graph.formats, dromos.graph.generators, dromos.graph.store, sys;"
-        "dromos.graph.formats.format_of('a.mtx'); print('numba' in sys.modules)"
+        "dromos.graph.formats.format_of('a.mtx'); print('llvmlite' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_no_module_imports_numba() -> None:
+    """It is the oracle of the compiler's tests, and not there for users."""
+    for path in Path(dromos.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.partition(".")[0] == "numba"], path
+
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = None
+import numpy as np
+import dromos as dr
+from dromos.compiling import note_kernels_are_loaded
+from dromos.cli import app
+from typer.testing import CliRunner
+note_kernels_are_loaded()  # nothing is left to NumPy
+g = dr.generators.rmat(10, 8, seed=1)
+both = dr.Graph.from_edges(*np.random.default_rng(1).integers(0, 300, (2, 2000)), directed=False)
+weighted = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [0.5, 1.5, 2.5])
+for path in ("g.txt", "g.mtx", "g.drg"):
+    both.write(path)
+    assert dr.read(path).num_edges == both.num_edges
+for graph in (g, both):
+    for algorithm in (dr.pagerank, dr.connected_components):
+        algorithm(graph, device="cpu").verify()
+dr.bfs(g, 0, device="cpu").verify()
+dr.sssp(weighted, 0, device="cpu").verify()
+for algorithm in (dr.core_numbers, dr.triangles, dr.louvain, dr.leiden, dr.label_propagation, dr.betweenness):
+    algorithm(both, device="cpu")
+dr.closeness(both, device="cpu")
+dr.bfs(both.transpose, 0, device="cpu")
+dr.bfs(dr.open("g.drg"), 0, memory="8M", device="cpu").verify()
+import networkx as nx
+nx.pagerank(nx.path_graph(50), backend="dromos")
+nx.shortest_path_length(nx.path_graph(50), 0, 49, backend="dromos")
+result = CliRunner().invoke(app, ["bfs", "g.txt", "--source", "0", "--device", "cpu"])
+assert result.exit_code == 0, result.output
+print("done")
+"""
+
+
+def test_everything_works_without_numba(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "done", done.stderr
 
 
 def test_scipy_is_needed_by_verifiers_alone() -> None:

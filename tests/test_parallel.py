@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
+from dromos import parallel
 from dromos.available_cores import available_cores
+from dromos.compiler import kernels
 from dromos.errors import InvalidArgumentError
-from dromos.jit import LINE, barrier, kernel, lean_kernel, team_memory
+from dromos.jit import LINE, barrier, kernel, team_memory
 from dromos.parallel import MAX_THREADS, THREADS_VARIABLE, num_threads, run_team
 
 
@@ -39,50 +42,6 @@ def test_a_bad_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(THREADS_VARIABLE, "many")
     with pytest.raises(InvalidArgumentError, match=THREADS_VARIABLE):
         num_threads()
-
-
-def test_a_kernel_is_compiled_once_and_on_the_calling_thread() -> None:
-    class Dispatcher:  # as Numba's
-        def __init__(self) -> None:
-            self.compiled: list[tuple[str, tuple[type, ...]]] = []
-
-        def typeof_pyval(self, value: object) -> type:
-            return type(value)
-
-        def compile(self, types: tuple[type, ...]) -> None:
-            self.compiled.append((threading.current_thread().name, types))
-
-        def __call__(self, rank: int, count: int, value: float) -> None:
-            assert self.compiled
-
-    kernel = Dispatcher()
-    for _ in range(3):
-        run_team(kernel, 0.5, threads=2)
-    assert kernel.compiled == [(threading.current_thread().name, (int, int, float))]
-
-
-def test_ctrl_c_while_a_kernel_is_compiled_goes_on_and_the_next_call_compiles() -> None:
-    class Interrupted:
-        attempts = 0
-
-        def typeof_pyval(self, value: object) -> type:
-            return type(value)
-
-        def compile(self, types: tuple[type, ...]) -> None:
-            Interrupted.attempts += 1
-            if Interrupted.attempts == 1:
-                raise KeyboardInterrupt
-
-        def __call__(self, rank: int, count: int) -> None:
-            seen.append(rank)
-
-    kernel, seen = Interrupted(), list[int]()
-    with pytest.raises(KeyboardInterrupt):
-        run_team(kernel, threads=2)
-    assert seen == []
-    run_team(kernel, threads=2)
-    assert sorted(seen) == [0, 1]
-    assert Interrupted.attempts == 2
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -212,7 +171,7 @@ for _ in range(20):
 # ---- compiled kernels, on threads that never touch Python
 
 
-@lean_kernel
+@kernel
 def note_arguments(thread, threads, pair, whole, small, real, single, truth, unsigned, matrix, memory, out):  # type: ignore[no-untyped-def]
     """Every kind of argument, seen by every thread; and all threads run at once."""
     barrier(memory, thread, threads, 1)
@@ -230,10 +189,9 @@ def note_arguments(thread, threads, pair, whole, small, real, single, truth, uns
 
 
 @kernel
-def refuse(thread, threads, who, stop):  # type: ignore[no-untyped-def]
-    """One thread raises."""
-    if thread == who:
-        raise ValueError("not this one")
+def note_thread(thread, threads, out):  # type: ignore[no-untyped-def]
+    """Which threads there are."""
+    out[thread] = threads
 
 
 @kernel
@@ -246,6 +204,51 @@ def until_stopped(thread, threads, stop, running):  # type: ignore[no-untyped-de
         running[1] = turns
 
 
+@pytest.fixture(params=["native", "of Python threads"])
+def teams(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The teams of this system, and those of a system where threads cannot sleep inside compiled code."""
+    if request.param != "native":
+        monkeypatch.setattr(parallel, "is_supported", lambda: False)
+        monkeypatch.setattr(parallel, "native_team", None)
+
+
+@pytest.mark.usefixtures("teams")
+@pytest.mark.parametrize("with_flag", [False, True])
+def test_a_kernel_is_compiled_once_and_on_the_calling_thread(with_flag: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compile_kernel = kernels.load_or_compile
+
+    def note(function: Any, *args: Any, **kwargs: Any) -> Any:
+        if function is note_thread.function:  # type: ignore[attr-defined]
+            compiled.append(threading.current_thread().name)
+        return compile_kernel(function, *args, **kwargs)
+
+    monkeypatch.setattr(kernels, "load_or_compile", note)
+    again = kernel(note_thread.function)  # type: ignore[attr-defined]
+    stop = np.zeros(1, np.int64) if with_flag else None
+    for _ in range(3):
+        out = np.zeros(3, np.int64)
+        run_team(again, out, threads=3, stop=stop)
+        assert out.tolist() == [3, 3, 3]
+    assert compiled == [threading.current_thread().name]
+
+
+@pytest.mark.usefixtures("teams")
+def test_ctrl_c_while_a_kernel_is_compiled_goes_on_and_the_next_call_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*args: Any, **kwargs: Any) -> Any:
+        raise KeyboardInterrupt
+
+    again, out = kernel(note_thread.function), np.zeros(2, np.int64)  # type: ignore[attr-defined]
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "load_or_compile", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_team(again, out, threads=2)
+    assert out.tolist() == [0, 0]
+    run_team(again, out, threads=2)
+    assert out.tolist() == [2, 2]
+
+
+@pytest.mark.usefixtures("teams")
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("with_flag", [False, True])
 def test_arguments_reach_compiled_kernels_as_they_are(threads: int, with_flag: bool) -> None:
@@ -260,23 +263,36 @@ def test_arguments_reach_compiled_kernels_as_they_are(threads: int, with_flag: b
     assert [row[:10].tolist() for row in out.reshape(threads, LINE)] == [expected] * threads
 
 
-@pytest.mark.parametrize("with_flag", [False, True])
-@pytest.mark.parametrize(("threads", "who"), [(1, 0), (3, 0), (3, 2)])
-def test_what_a_compiled_kernel_raises_reaches_the_caller(threads: int, who: int, with_flag: bool) -> None:
-    stop = np.zeros(1, np.int64)
-    for _ in range(2):
-        with pytest.raises(ValueError, match="not this one"):
-            run_team(refuse, who, stop, threads=threads, stop=stop if with_flag else None)
-    run_team(refuse, -1, stop, threads=threads, stop=stop if with_flag else None)
+@pytest.mark.usefixtures("teams")
+def test_compiled_kernels_run_from_several_threads_at_once() -> None:
+    wrong: list[Any] = []
+
+    def call(threads: int) -> None:
+        for _ in range(50):
+            out = np.zeros(threads, np.int64)
+            run_team(note_thread, out, threads=threads)
+            if out.tolist() != [threads] * threads:
+                wrong.append(out)
+
+    callers = [threading.Thread(target=call, args=(1 + number % 4,)) for number in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert wrong == []
 
 
-def test_ctrl_c_stops_a_compiled_kernel_and_the_team_works_on() -> None:
-    code = """
+@pytest.mark.parametrize("native", [True, False], ids=["native", "of Python threads"])
+def test_ctrl_c_stops_a_compiled_kernel_and_the_team_works_on(native: bool) -> None:
+    code = f"""
 import os, signal, threading, numpy as np
+from dromos import parallel
 from dromos.parallel import run_team
-from tests.test_parallel import refuse, until_stopped
-stop, running = np.zeros(1, np.int64), np.zeros(2, np.int64)
-run_team(refuse, -1, stop, threads=2, stop=stop)
+from tests.test_parallel import note_thread, until_stopped
+if not {native}:
+    parallel.is_supported, parallel.native_team = bool, None
+stop, running, out = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
+run_team(note_thread, out, threads=2, stop=stop)
 def interrupt():
     while not running[0]:
         pass
@@ -288,11 +304,12 @@ for _ in range(3):
         run_team(until_stopped, stop, running, threads=2, stop=stop)
     except KeyboardInterrupt:
         print("interrupted", int(stop[0]), flush=True)
-run_team(refuse, -1, stop, threads=2, stop=stop)
+run_team(note_thread, out, threads=2, stop=stop)
 pid = os.fork()
 if pid == 0:
-    run_team(refuse, -1, stop, threads=2, stop=stop)
-    os._exit(7)
+    out[:] = 0
+    run_team(note_thread, out, threads=2, stop=stop)
+    os._exit(7 if out.tolist() == [2, 2] else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
     child = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, text=True)

@@ -1,7 +1,7 @@
 """What machine code on disk depends on: the text of a module of kernels, and of all that it takes from Dromos.
 
-Numba keeps the machine code of a function by the text of the file that holds it. A kernel also holds, inlined, what
-that file imports; when only that has changed, Numba would go on using what it has.
+The machine code of a kernel holds what other modules say: the parts that it calls, and their constants. When only one
+of those modules has changed, the kernel is compiled again.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ import typer.main
 import typer.testing
 
 from dromos.cli import main
-from dromos.interrupts import on_second_interrupt
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 _built = cache(typer.main.get_command)
@@ -45,10 +44,9 @@ def dromos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
                 code = done.code
         return subprocess.CompletedProcess(arguments, int(code or 0), said.getvalue(), told.getvalue())
 
-    handler, at_interrupt = signal.getsignal(signal.SIGTERM), list(on_second_interrupt)
+    handler = signal.getsignal(signal.SIGTERM)
     yield run
     signal.signal(signal.SIGTERM, handler)
-    on_second_interrupt[:] = at_interrupt
 
 
 @pytest.fixture

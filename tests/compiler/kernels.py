@@ -1,4 +1,4 @@
-"""Kernels that say what the compiler of team kernels knows; the tests run them by it and by Numba."""
+"""Kernels that say what the compiler knows; the tests run them by it and by Numba."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -75,6 +75,9 @@ def fractions(thread, threads, a, b, out):
         out[11, i] = x + 1 if 0.5 < x < np.inf else y * np.int32(3)
         out[12, i] = np.float32(1) / 3 + x
         out[13, i] = x if y else -x
+        out[14, i] = x % y
+        out[15, i] = np.remainder(x, y) + y % 0.75
+        out[16, i] = abs(x) ** y + x**3.0
 
 
 @inline
@@ -176,29 +179,3 @@ def atomics(thread, threads, whole, real, narrow, raw, out):
         store_release(narrow, i, 255)
         store(real, i, i)
         out[6] += np.int64(load_unaligned(raw, i) >> np.uint64(3))
-
-
-@kernel
-def making(thread, threads, out):
-    own = np.empty(4, np.int64)
-    for i in range(own.size):
-        own[i] = i
-    for i in range(own.size):
-        out[i] = own[i] * 2
-
-
-@lean_kernel
-def of_two_types(thread, threads, out):
-    value = 1
-    out[0] = value // 2
-    value = 1.5
-    out[1] = value
-
-
-@lean_kernel
-def inverted_truth(thread, threads, out):
-    value = out[0] == 0
-    if not ~value:
-        out[1] = 1
-    value = 6
-    out[2] = ~value

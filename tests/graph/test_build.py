@@ -195,10 +195,11 @@ def test_scan_and_expand_rows(rows, threads):
 PEAK = """
 import sys
 from pathlib import Path
-import numba  # the kernels, not the form for small graphs
 import numpy as np
+from dromos.compiling import note_kernels_are_loaded
 from dromos.graph.build import build_csr
 from dromos.graph.generators import rmat_edges
+note_kernels_are_loaded()  # the kernels, not the form for small graphs
 mirror, num_vertices = sys.argv[1] == "mirror", int(sys.argv[2])
 def peak():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024

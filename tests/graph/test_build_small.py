@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dromos.compiling import kernels_are_loaded
 from dromos.graph import Graph, build, build_small, transform
 from tests.sizes import examples
 
@@ -24,8 +25,7 @@ EDGES = st.integers(1, 7).flatmap(
 @examples(40)
 @given(given=EDGES, mirror=st.booleans(), drop=st.booleans(), dedupe=st.booleans(), data=st.data())
 def test_rows_are_those_of_the_kernels(kind, given, mirror, drop, dedupe, data):
-    import numba  # noqa: F401  # from here on the kernels are taken
-
+    assert kernels_are_loaded()  # so the kernels are taken
     n, edges = given
     merge = data.draw(st.sampled_from(build.MERGE_RULES)) if dedupe and kind else "first"
     columns = np.array(edges, dtype=np.int64).reshape(-1, 3)
@@ -49,8 +49,7 @@ def test_rows_are_those_of_the_kernels(kind, given, mirror, drop, dedupe, data):
 @examples(40)
 @given(given=EDGES, keep=st.integers(0, 127))
 def test_transposes_and_subgraphs_are_those_of_the_kernels(kind, given, keep):
-    import numba  # noqa: F401  # from here on the kernels are taken
-
+    assert kernels_are_loaded()  # so the kernels are taken
     n, edges = given
     columns = np.array(edges, dtype=np.int64).reshape(-1, 3)
     weight = None if kind is None else (columns[:, 2] % 100).astype(kind)

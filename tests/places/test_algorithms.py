@@ -71,6 +71,7 @@ def test_what_is_no_program_runs_in_plain_python_on_numpy_alone() -> None:
 def test_numpy_needs_no_compiler() -> None:
     text = """
 import sys
+sys.modules["llvmlite"] = None
 import numpy as np
 import dromos as dr
 graph = dr.Graph.from_edges(np.arange(100), np.append(np.arange(1, 100), 0))
@@ -79,6 +80,5 @@ assert abs(dr.pagerank(graph, device="numpy", path="sync-pull-td").rank.sum() - 
 assert dr.connected_components(graph, device="numpy").count == 1
 assert dr.core_numbers(graph, device="numpy").degeneracy == 2
 assert dr.closeness(graph, device="numpy") is not None
-assert "numba" not in sys.modules, "Numba was imported"
 """
     subprocess.run([sys.executable, "-c", text], check=True, timeout=600)

@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import pytest
 import dromos as dr
 from dromos.errors import CorruptFileError, DromosError
 from dromos.graph.store import write
+from dromos.graph.store.paged import ways
 from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.pool import ReadPool
@@ -149,6 +149,8 @@ def test_a_file_that_ends_too_soon_is_told(packed: bool, tmp_path: Path, monkeyp
 
 def test_small_files_are_left_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(READS, raising=False)
-    import_module("numba")
+    monkeypatch.setattr(ways, "kernels_are_loaded", lambda: True)
     assert way_to_read(1 << 20) == "threads"
     assert way_to_read(1 << 30) == "compiled"
+    monkeypatch.setattr(ways, "kernels_are_loaded", lambda: False)
+    assert way_to_read(1 << 30) == "threads"

@@ -19,7 +19,6 @@ from dromos.cli.advice import in_options, listen, speak_as
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
 from dromos.errors import DromosError, FileError, InvalidArgumentError, ResourceError
-from dromos.interrupts import on_second_interrupt
 
 __all__ = ["app", "main"]
 
@@ -69,7 +68,6 @@ def _options(
 def main() -> None:
     """Run the command line and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
-    on_second_interrupt.append(lambda: os._exit(EXIT_INTERRUPTED))  # while LLVM works no exception can end a command
     try:
         app()
     except KeyboardInterrupt:

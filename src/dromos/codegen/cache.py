@@ -15,7 +15,6 @@ from types import ModuleType
 
 from dromos.disk_cache import CACHE_VARIABLE, cache_folder, places, touch, write_whole
 from dromos.errors import FileError
-from dromos.interrupts import remembered_interrupts
 
 __all__ = ["CACHE_VARIABLE", "cache_folder", "load", "write"]
 
@@ -61,8 +60,7 @@ def load(text: str, stem: str = "module", folder: Path | None = None) -> ModuleT
         _loading.add(name)
         sys.modules[name] = module
         try:
-            with remembered_interrupts():
-                exec(compile(text, str(path), "exec"), module.__dict__)
+            exec(compile(text, str(path), "exec"), module.__dict__)
         except BaseException:
             del sys.modules[name]
             raise

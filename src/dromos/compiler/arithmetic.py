@@ -38,6 +38,10 @@ def binary(writer: Writer, op: type[ast.operator], left: Scalar, right: Scalar) 
         return _apply(writer, _BITWISE[op], "b" if a == b == "b" else computed(a, b), left, right)
     if op in (ast.FloorDiv, ast.Mod) and not is_float(a) and not is_float(b):
         return _divided(writer, op is ast.FloorDiv, left, right)
+    if op is ast.Pow and (is_float(a) or is_float(b)):
+        return _power(writer, computed(a, b), left, right)
+    if op is ast.Mod:
+        return _rest_of_floats(writer, left, right)
     raise LoweringError(f"no {op.__name__} of {a} and {b}")
 
 
@@ -66,6 +70,30 @@ def _divided(writer: Writer, quotient: bool, left: Scalar, right: Scalar) -> Sca
     if quotient:  # the lowest integer over 1 is what Numba gives for it over -1
         return writer.new(kind, f"select i1 {zero}, i64 0, i64 {floor}")
     return writer.new(kind, f"select i1 {bad}, i64 0, i64 {rest}")
+
+
+def _power(writer: Writer, kind: str, left: Scalar, right: Scalar) -> Scalar:
+    real = llvm_type(kind)
+    function = writer.declare(f"llvm.pow.{kind}", real, real, real)
+    base, exponent = writer.cast(left, kind).text, writer.cast(right, kind).text
+    return writer.new(kind, f"call {real} {function}({real} {base}, {real} {exponent})")
+
+
+def _rest_of_floats(writer: Writer, left: Scalar, right: Scalar) -> Scalar:
+    """What is left has the divisor's sign, as in Python; NaN for a zero divisor."""
+    kind = computed(left.kind, right.kind)
+    real, divisor = llvm_type(kind), writer.cast(right, kind).text
+    rest = _apply(writer, "frem", kind, left, right).text
+    below, above = (writer.register(f"fcmp olt {real} {part}, 0.0") for part in (rest, divisor))
+    differ = writer.register(f"xor i1 {below}, {above}")
+    some = writer.register(f"fcmp one {real} {rest}, 0.0")
+    corrected = writer.register(f"and i1 {some}, {differ}")
+    higher = writer.register(f"fadd {real} {rest}, {divisor}")
+    sign = writer.declare(f"llvm.copysign.{kind}", real, real, real)
+    nothing = writer.register(f"call {real} {sign}({real} 0.0, {real} {divisor})")
+    zero = writer.register(f"fcmp oeq {real} {rest}, 0.0")
+    rest = writer.register(f"select i1 {zero}, {real} {nothing}, {real} {rest}")
+    return writer.new(kind, f"select i1 {corrected}, {real} {higher}, {real} {rest}")
 
 
 def _by_positive(writer: Writer, quotient: bool, kind: str, x: Scalar, divisor: str) -> Scalar:

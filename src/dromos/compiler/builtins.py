@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import math
 from functools import cache
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from dromos.compiler.arithmetic import binary
 from dromos.compiler.atomics import (
     Handler,
     number,
@@ -99,6 +101,10 @@ def _sign_bit(writer: Writer, given: Value) -> Value:
     return writer.new("b", f"icmp slt {word} {bits}, 0")
 
 
+def _remainder(writer: Writer, left: Value, right: Value) -> Value:
+    return binary(writer, ast.Mod, number(left), number(right))
+
+
 _TYPES: Final = {
     **{np.dtype(f"{s}int{w}").type: f"{'u' if s else 'i'}{w}" for s in ("", "u") for w in (8, 16, 32, 64)},
     np.float32: "f32", np.float64: "f64", np.bool_: "b", bool: "b", float: "f64",
@@ -116,7 +122,7 @@ def handlers() -> dict[int, tuple[Any, Handler]]:
     found: list[tuple[Any, Handler]] = [
         (builtins.min, _extreme("lt")),
         (builtins.max, _extreme("gt")), (builtins.abs, _absolute), (np.abs, _absolute),
-        (np.isnan, _is_nan), (np.isfinite, _is_finite), (np.signbit, _sign_bit),
+        (np.isnan, _is_nan), (np.isfinite, _is_finite), (np.signbit, _sign_bit), (np.remainder, _remainder),
         *((kind, _conversion(name)) for kind, name in _TYPES.items()),
         *((getattr(np, name), _real_function(intrinsic, "")) for name, intrinsic in _REAL.items()),
         *((getattr(np, name), _real_function("", function)) for name, function in _LIBRARY.items()),

@@ -99,17 +99,18 @@ def flattened(args: tuple[Any, ...]) -> tuple[Any, Any]:
     if is_flat:
         return args, types
     leaves: list[Any] = []
-    lengths: list[int] = []
-    _flatten(args, leaves, lengths)
-    return leaves, (types, tuple(lengths), tuple(map(type, leaves)))
+    structure: list[Any] = []
+    _flatten(args, leaves, structure)
+    return leaves, tuple(structure)
 
 
-def _flatten(values: tuple[Any, ...], leaves: list[Any], lengths: list[int]) -> None:
+def _flatten(values: tuple[Any, ...], leaves: list[Any], structure: list[Any]) -> None:
+    """Add the parts of ``values``; to ``structure`` their types, and where the parts of a tuple end."""
     for value in values:
+        structure.append(type(value))
         if isinstance(value, tuple):
-            lengths.append(len(leaves))
-            _flatten(value, leaves, lengths)
-            lengths.append(len(leaves))
+            _flatten(value, leaves, structure)
+            structure.append(None)
         else:
             leaves.append(value)
 
@@ -145,7 +146,7 @@ def _signed_bits(value: Any) -> int:
     >>> _signed_bits(2**64 - 1)
     -1
     """
-    if type(value) is int and value < 1 << 63:
+    if type(value) is int and not 1 << 63 <= value < 1 << 64:
         raise struct.error("an int of Python's is of this type only if no other holds it")
     return int(value) - (1 << 64) if value >= 1 << 63 else int(value)
 

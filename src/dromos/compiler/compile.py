@@ -25,7 +25,7 @@ from dromos.compiler.array_layout import (
 from dromos.compiler.scalars import is_float, kind_of_number, kind_of_type, memory_bytes, memory_type
 from dromos.compiler.statements import Kernel
 from dromos.compiler.values import ArrayKind, ArrayValue, LoweringError, Named, Scalar, Shape, Value, shape_of
-from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_THREADS
+from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_THREADS, BLOCK_WORDS
 
 __all__ = ["FITS", "KERNEL", "KernelText", "argument_shapes", "kernel_text"]
 
@@ -56,12 +56,18 @@ def _shape(value: Any) -> Shape:
         return Named(parts, value._fields) if hasattr(value, "_fields") else parts
     if isinstance(value, np.ndarray):
         element = kind_of_type(value.dtype)
-        flags = value.flags
-        if element is None or not 1 <= value.ndim <= 15 or not flags.aligned:
-            raise LoweringError(f"an array of {value.dtype} with {value.ndim} dimensions")
-        return ArrayKind(element, value.ndim, bool(flags.c_contiguous))
+        if element is None:
+            swapped = "" if value.dtype.isnative else ", whose bytes are in the order of other machines"
+            raise LoweringError(f"an argument is an array of {value.dtype}{swapped}")
+        if not 1 <= value.ndim <= 15:
+            raise LoweringError(f"an argument is an array with {value.ndim} dimensions")
+        if not value.flags.aligned:
+            raise LoweringError(f"an argument is an array of {value.dtype} that is not aligned in memory; copy it")
+        return ArrayKind(element, value.ndim, bool(value.flags.c_contiguous))
     kind = kind_of_number(value)
     if kind is None:
+        if isinstance(value, int):
+            raise LoweringError(f"the argument {value} has more than 64 bits")
         raise LoweringError(f"an argument of type {type(value).__name__}")
     return kind
 
@@ -78,8 +84,10 @@ def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_
     for shape in shapes:
         value, at = _argument(kernel, shape, at, arrays)
         args.append(value)
+    if for_team and first + at > BLOCK_WORDS:
+        raise LoweringError(f"{at} numbers and arrays are given, and a team takes {BLOCK_WORDS - first}")
     returned = kernel.call(function, args)
-    result = None if for_team else shape_of(returned)
+    result = None if for_team else _without_names(shape_of(returned))
     if result is not None and kernel.reachable:
         _leave(kernel, returned, 0)
     lines = [
@@ -108,6 +116,11 @@ def _argument(kernel: Kernel, shape: Shape, at: int, arrays: list[tuple[int, Arr
         return shape.of(parts) if isinstance(shape, Named) else tuple(parts), at
     assert shape is not None
     return kernel.from_memory(shape, kernel.argument(memory_type(shape), at)), at + 1
+
+
+def _without_names(shape: Shape) -> Shape:
+    """The type of what Python gets: named tuples become plain ones."""
+    return tuple(map(_without_names, shape)) if isinstance(shape, tuple) else shape
 
 
 def _leave(kernel: Kernel, value: Value, at: int) -> int:

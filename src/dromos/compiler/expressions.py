@@ -52,7 +52,9 @@ class Expressions(Writer):
 
     def wrong(self, node: ast.AST, why: str) -> LoweringError:
         """What is raised for what cannot be written."""
-        return LoweringError(f"{self.frame.source.name}: {ast.unparse(node).splitlines()[0]!r}: {why}")
+        error = LoweringError(f"{self.frame.source.name}: {ast.unparse(node).splitlines()[0]!r}: {why}")
+        error.is_placed = True
+        return error
 
     def value(self, node: ast.expr) -> Value:
         """An expression."""
@@ -119,23 +121,34 @@ class Expressions(Writer):
 
     def element(self, node: ast.Subscript, array: ArrayValue) -> str:
         """The address of an element."""
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        indices = [self.number(part) for part in parts]
-        if any(index.kind[0] not in "iu" for index in indices) or len(indices) != array.kind.dimensions:
+        indices = self._indices(node, array)
+        if len(indices) != array.kind.dimensions:
             raise self.wrong(node, "not one index for each dimension")
-        return self.address(array, [self.wrapped(array, axis, index) for axis, index in enumerate(indices)])
+        return self.address(array, indices)
+
+    def _indices(self, node: ast.Subscript, array: ArrayValue) -> list[Scalar]:
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if len(parts) > array.kind.dimensions:
+            raise self.wrong(node, "more indices than dimensions")
+        return [self.wrapped(array, axis, self._whole(node, part)) for axis, part in enumerate(parts)]
+
+    def _whole(self, node: ast.Subscript, part: ast.expr) -> Scalar:
+        """An index, or a bound of a slice."""
+        index = self.number(part)
+        if index.kind[0] not in "iu":
+            raise self.wrong(node, f"an index is a whole number, not {index.kind}")
+        return index
 
     def _subscript(self, node: ast.Subscript) -> Value:
         owner = self.value(node.value)
         if isinstance(owner, ArrayValue):
             if isinstance(node.slice, ast.Slice) and node.slice.step is None:
-                bounds = (None if part is None else self.number(part) for part in (node.slice.lower, node.slice.upper))
-                return self.cut(owner, *bounds)
-            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            if len(parts) < owner.kind.dimensions:
-                indices = [self.number(part) for part in parts]
-                return self.view(owner, [self.wrapped(owner, axis, index) for axis, index in enumerate(indices)])
-            return self.load(owner.kind.element, self.element(node, owner))
+                ends = (node.slice.lower, node.slice.upper)
+                return self.cut(owner, *(None if part is None else self._whole(node, part) for part in ends))
+            indices = self._indices(node, owner)
+            if len(indices) < owner.kind.dimensions:
+                return self.view(owner, indices)
+            return self.load(owner.kind.element, self.address(owner, indices))
         if not isinstance(owner, tuple):
             raise self.wrong(node, "neither an array nor a tuple")
         if isinstance(node.slice, ast.Slice):

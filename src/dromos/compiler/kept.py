@@ -12,13 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dromos import disk_cache
 from dromos.compile_turns import compile_turn
-from dromos.compiler.array_layout import TYPE_SIZE
+from dromos.compiler.array_layout import TYPE_SIZE, is_layout_known
 from dromos.compiler.calls import Call
 from dromos.compiler.compile import FITS, KERNEL, kernel_text
 from dromos.compiler.machine import addresses_of, machine_description, object_code
-from dromos.compiler.values import Shape
+from dromos.compiler.values import LoweringError, Shape
 from dromos.errors import FileError
 from dromos.stamps import source_digest
 
@@ -29,6 +31,8 @@ _lock = threading.Lock()
 
 def load_or_compile(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> Call:
     """A kernel for arguments of certain types: from disk, or compiled now."""
+    if not is_layout_known():
+        raise LoweringError(f"arrays of NumPy {np.__version__} lie in memory otherwise than kernels expect")
     name = _file_name(function, shapes, for_team)
     with _lock:
         kept = None if name is None else _read(name)

@@ -11,7 +11,6 @@ from dromos.compiler.kept import is_kept, load_or_compile
 from dromos.compiler.source import Part
 from dromos.compiler.values import LoweringError, Shape
 from dromos.compiling import compiling, note_kernels_are_loaded
-from dromos.interrupts import remembered_interrupts
 
 __all__ = ["Form", "Kernel"]
 
@@ -42,7 +41,7 @@ class Form:
             shapes = argument_shapes(args)
             call = self._by_shapes.get(shapes)
             if call is None:
-                with compiling(f"the kernel {name!r}"), remembered_interrupts():
+                with compiling(f"the kernel {name!r}"):
                     call = load_or_compile(self._function, shapes, for_team=self._for_team)
         except LoweringError as error:
             raise LoweringError(f"the kernel {name!r} cannot be compiled: {error}") from None

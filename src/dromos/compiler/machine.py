@@ -63,13 +63,14 @@ def object_code(text: str) -> bytes:
     """Compile a module in LLVM's language to an object file."""
     llvm = _llvm()
     target, machine = _machine()
-    module = llvm.parse_assembly(text, context=_context())
-    module.triple, module.data_layout = target.triple, str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    code: bytes = machine.emit_object(module)
+    # given back here, not by Python's garbage collection, which swallows the Ctrl-C that comes meanwhile
+    with llvm.parse_assembly(text, context=_context()) as module:
+        module.triple, module.data_layout = target.triple, str(machine.target_data)
+        builder.getModulePassManager().run(module, builder)
+        code: bytes = machine.emit_object(module)
     return code
 
 

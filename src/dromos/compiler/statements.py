@@ -89,7 +89,10 @@ class Kernel(Variables):
             write = _WRITERS.get(type(statement))
             if write is None:
                 raise self.wrong(statement, f"no {type(statement).__name__}")
-            write(self, statement)
+            try:
+                write(self, statement)
+            except LoweringError as error:
+                raise error if error.is_placed else self.wrong(statement, str(error)) from None
 
     def _inner(self, statements: list[ast.stmt]) -> None:
         """A block that not all ways lead through: registers that it names are not known behind it."""

@@ -27,7 +27,9 @@ __all__ = [
 
 
 class LoweringError(DromosError):
-    """A kernel that says what the compiler does not know."""
+    """A kernel that says what the compiler does not know; ``is_placed`` where the message says at which statement."""
+
+    is_placed = False
 
 
 class Named(tuple[Any, ...]):
@@ -42,6 +44,15 @@ class Named(tuple[Any, ...]):
 
     def __repr__(self) -> str:
         return f"{dict(zip(self.names, self, strict=True))}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and self.names == other.names and super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.names, tuple(self)))
 
     def of(self, parts: Iterable[Any]) -> Named:
         """Other parts with the same names."""
@@ -113,7 +124,9 @@ def unified_shapes(a: Shape, b: Shape) -> Shape:
             return ArrayKind(a.element, a.dimensions, False)
     elif isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         parts = tuple(unified_shapes(x, y) for x, y in zip(a, b, strict=True))
-        return a.of(parts) if isinstance(a, Named) else parts
+        if isinstance(a, Named) and isinstance(b, Named) and a.names == b.names:
+            return a.of(parts)
+        return parts
     raise LoweringError(f"no type holds {a} and {b}")
 
 

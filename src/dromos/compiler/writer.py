@@ -322,6 +322,10 @@ class Writer:
         return ArrayValue(array.kind, None, registers)
 
     def _bound(self, length: str, given: Scalar) -> str:
+        if given.kind[0] == "u":
+            bound = self.cast(given, "u64").text
+            above = self.register(f"icmp ugt i64 {bound}, {length}")
+            return self.register(f"select i1 {above}, i64 {length}, i64 {bound}")
         bound = self.cast(given, "i64").text
         below = self.register(f"icmp slt i64 {bound}, 0")
         wrapped = self.register(f"add i64 {length}, {bound}")

@@ -38,7 +38,7 @@ _DIGIT_BITS = 12
 _MAX_BUCKETS = 2048  # write streams that a core keeps apart in its caches and TLB
 _SMALL = 1 << 15
 EDGES_A_CALL = 1 << 24  # of a kernel that looks at no stop flag: Ctrl-C is seen between two calls
-_APART = 32  # keys between what two threads write, so that they share no cache line
+_APART = 32  # keys or counters between what two threads write, so that they share no cache line
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
@@ -130,6 +130,8 @@ def build_csr(
     kept = np.zeros(num_buckets, dtype=np.int64)
     largest = int(bucket_sizes.max(initial=0))
     scratch = targets.view(key_dtype) if plan.in_place else np.empty(team * largest if plan.passes else 0, key_dtype)
+    digit_counts = np.empty((team, (1 << plan.digit_bits) + _APART if plan.passes else 0), np.int64)
+    row_cursors = np.empty((team, min(num_vertices, 1 << plan.shift) + _APART), np.int64)
 
     written = 0
     given = src.nbytes + dst.nbytes + values.nbytes
@@ -154,8 +156,8 @@ def build_csr(
         ticket = np.zeros(1, np.int64)
         run_team(
             kernels.build_rows, ticket, plan, first, last, starts, written, keys, moved(key_weights), scratch,
-            largest, offsets, targets, moved(weights), kept, threads=team, stop=ticket if arcs >= _SMALL else None,
-            stop_value=NO_MORE_WORK,
+            largest, digit_counts, row_cursors, offsets, targets, moved(weights), kept, threads=team,
+            stop=ticket if arcs >= _SMALL else None, stop_value=NO_MORE_WORK,
         )  # fmt: skip
         if dedupe:
             run_team(

@@ -98,7 +98,8 @@ def _sort_by_digit(keys, weights, weighted, low, digit_bits, counts, sorted_keys
     """One stable pass: by the bits ``low..low + digit_bits``, from ``keys`` to ``sorted_keys``."""
     shift = np.uint64(low)
     mask = (np.uint64(1) << np.uint64(digit_bits)) - np.uint64(1)
-    counts[: 1 << digit_bits] = 0
+    for d in range(1 << digit_bits):
+        counts[d] = 0
     for i in range(keys.size):
         counts[np.int64((keys[i] >> shift) & mask)] += 1
     total = 0
@@ -121,7 +122,8 @@ def _deal_to_rows(keys, key_weights, plan, begin, cursors, offsets, targets, wei
     """Write a bucket's rows from ``begin`` on; ``cursors`` end up at the ends of the rows."""
     low = np.uint64(plan.low_bits)
     mask = (np.uint64(1) << low) - np.uint64(1)
-    cursors[:] = 0
+    for r in range(cursors.size):
+        cursors[r] = 0
     for i in range(keys.size):
         cursors[np.int64(keys[i] >> low)] += 1
     total = begin
@@ -168,17 +170,18 @@ def _merge_parallel(plan, begin, row_ends, offsets, targets, weights):
 @kernel
 def build_rows(
     thread, num_threads, ticket, plan, first_bucket, last_bucket, starts, base, keys, key_weights, scratch, largest,
-    offsets, targets, weights, kept,
+    digit_counts, row_cursors, offsets, targets, weights, kept,
 ):  # fmt: skip
     """Sort buckets, taken one by one by whichever thread is free, and write their rows.
 
     Bucket ``b`` is ``keys[starts[b]:starts[b + 1]]``; its rows go to ``targets`` from ``base + starts[b]`` on, where
     ``kept[b]`` arcs are left. The keys go back and forth between ``keys`` and ``scratch``: the very place of the result
     where that is as wide, else ``largest`` keys for each thread. Weights always go through the place of the result.
+    ``digit_counts`` and ``row_cursors`` have a row for each thread: room for all values of a digit, and for the rows of
+    a bucket.
     """
     num_vertices = offsets.size - 1
-    counts = np.empty(1 << plan.digit_bits, np.int64)
-    cursors = np.empty(min(num_vertices, 1 << plan.shift), np.int64)
+    counts, cursors = digit_counts[thread], row_cursors[thread]
     while True:
         b = first_bucket + atomic_add(ticket, 0, 1)
         if b >= last_bucket:
@@ -255,4 +258,5 @@ def expand_rows(thread, num_threads, ticket, offsets, sources):
         if first >= num_vertices:
             return
         for u in range(first, min(num_vertices, first + ROWS_A_TICKET)):
-            sources[offsets[u] : offsets[u + 1]] = u
+            for i in range(offsets[u], offsets[u + 1]):
+                sources[i] = u

@@ -109,10 +109,13 @@ def permuted_rows(graph: Graph, old_ids: Array, new_ids: Array, empty: Empty = n
     targets, moved = empty(arcs, graph.targets.dtype), empty(len(words), words.dtype)
     passes = -(-max(n - 1, 1).bit_length() // kernels.DIGIT_BITS)
     longest = int(graph.out_degree.max(initial=0))
-    ticket = np.zeros(1, np.int64)
+    ticket, team = np.zeros(1, np.int64), team_size(arcs)
+    spare_ids = np.empty((team, longest), targets.dtype)
+    spare_words = np.empty((team, longest if weighted else 0), words.dtype)
+    digit_counts = np.empty((team, passes << kernels.DIGIT_BITS), np.int64)
     run_team(
-        kernels.permute_rows, ticket, bounds, longest, passes, read_only(graph.offsets), read_only(graph.targets),
-        read_only(words), weighted, old_ids, new_ids, starts, targets, moved, threads=team_size(arcs), stop=ticket,
-        stop_value=NO_MORE_WORK,
+        kernels.permute_rows, ticket, bounds, passes, read_only(graph.offsets), read_only(graph.targets),
+        read_only(words), weighted, old_ids, new_ids, starts, targets, moved, spare_ids, spare_words, digit_counts,
+        threads=team, stop=ticket, stop_value=NO_MORE_WORK,
     )  # fmt: skip
     return CsrArrays(starts, targets, moved.view(weights.dtype) if weighted else None)

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dromos.jit import atomic_add, kernel
 
 DIGIT_BITS = 8
@@ -101,18 +99,18 @@ def _sort_digit(ids, words, weighted, shift, counts, sorted_ids, sorted_words):
 
 @kernel
 def permute_rows(
-    thread, num_threads, ticket, bounds, longest, passes, offsets, targets, words, weighted, old_ids, new_ids, starts,
-    into, words_into,
+    thread, num_threads, ticket, bounds, passes, offsets, targets, words, weighted, old_ids, new_ids, starts, into,
+    words_into, spare_ids, spare_words, digit_counts,
 ):  # fmt: skip
     """Row ``i`` becomes that of ``old_ids[i]`` under new ids, sorted; parallel arcs stay in their order.
 
-    Threads take runs of rows, ``bounds[c]..bounds[c + 1]``. A long row goes back and forth between its place and
-    ``longest`` ids of a thread's own, a digit at a time, and ends in its place.
+    Threads take runs of rows, ``bounds[c]..bounds[c + 1]``. A long row goes back and forth between its place and the
+    thread's row of ``spare_ids`` and ``spare_words``, a digit at a time, and ends in its place. ``digit_counts`` has a
+    row for each thread too, with room for all values of every digit.
     """
-    own_ids = np.empty(longest, into.dtype)
-    own_words = np.empty(longest if weighted else 0, words_into.dtype)
-    counts = np.zeros((passes, 1 << DIGIT_BITS), np.int64)
-    mask = (1 << DIGIT_BITS) - 1
+    own_ids, own_words, counts = spare_ids[thread], spare_words[thread], digit_counts[thread]
+    values = 1 << DIGIT_BITS
+    mask = values - 1
     while True:
         run = atomic_add(ticket, 0, 1)
         if run >= bounds.size - 1:
@@ -134,16 +132,18 @@ def permute_rows(
             if passes % 2 == 0:
                 a, c = c, a
                 a_words, c_words = c_words, a_words
-            counts[:] = 0
+            for digit in range(passes * values):
+                counts[digit] = 0
             for k in range(length):
                 v = new_ids[targets[first + k]]
                 a[k] = v
                 for p in range(passes):
-                    counts[p, (v >> (p * DIGIT_BITS)) & mask] += 1
+                    counts[p * values + ((v >> (p * DIGIT_BITS)) & mask)] += 1
             if weighted:
                 for k in range(length):
                     a_words[k] = words[first + k]
             for p in range(passes):
-                _sort_digit(a, a_words, weighted, p * DIGIT_BITS, counts[p], c, c_words)
+                of_digit = counts[p * values : (p + 1) * values]
+                _sort_digit(a, a_words, weighted, p * DIGIT_BITS, of_digit, c, c_words)
                 a, c = c, a
                 a_words, c_words = c_words, a_words

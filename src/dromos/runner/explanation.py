@@ -68,7 +68,7 @@ class Explanation:
             else:
                 from dromos.codegen.numba import hooks_text as numba_text
 
-                yield name, "Python, compiled by Numba", numba_text(typed, analyse(typed))
+                yield name, "Python, compiled", numba_text(typed, analyse(typed))
 
 
 def _can_be_imported(kind: type) -> bool:

@@ -74,7 +74,8 @@ def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, threads: int | No
     src, dst = np.empty(n * half, dtype=dtype), np.empty(n * half, dtype=dtype)
     degrees = np.full(n, 2 * half, dtype=np.int64)
     stop = np.zeros(1, np.int64)
-    run_team(kernels.rewire, *target, n, half, rewired, table, degrees, src, dst, stop, threads=1, stop=stop)
+    moved = np.zeros(n * half, dtype=np.bool_)
+    run_team(kernels.rewire, *target, n, half, rewired, moved, table, degrees, src, dst, stop, threads=1, stop=stop)
     return _simple_graph(Graph.from_edges(src, dst, num_vertices=n, directed=False, threads=threads))
 
 

@@ -58,13 +58,13 @@ def _find(table, key):
 
 
 @kernel
-def rewire(thread, num_threads, low, high, n, half, rewired, table, degrees, src, dst, stop):
+def rewire(thread, num_threads, low, high, n, half, rewired, moved, table, degrees, src, dst, stop):
     """Edge ``(j - 1) * n + u`` joins ``u`` to ``u + j`` in the ring, until it is moved to another end of ``u``'s.
 
-    ``rewired`` says which edges are to move; one stays where ``u`` has all others as neighbours already. Whether two
-    vertices are joined, the ring answers for the edges that have not moved, and ``table`` for those that have.
+    ``rewired`` says which edges are to move; one stays where ``u`` has all others as neighbours already. ``moved`` gets
+    those that have moved, and must hold 0. Whether two vertices are joined, the ring answers for the edges that have
+    not moved, and ``table`` for those that have.
     """
-    moved = np.zeros(rewired.size, np.bool_)
     draws = 0
     for j in range(1, half + 1):
         for u in range(n):

@@ -35,8 +35,9 @@ def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
         begin = number * pack_arcs
         end = min(targets.size, begin + pack_arcs)
         groups = (end - begin + GROUP - 1) // GROUP
-        words[: header * groups] = 0
         at = header * groups
+        for word in range(at):
+            words[word] = 0
         before = np.uint64(0)
         for first in range(begin, end, BLOCK):
             last = min(end, first + BLOCK)
