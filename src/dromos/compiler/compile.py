@@ -64,6 +64,7 @@ def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...]) -> str:
             "ret i32 0" if kernel.reachable else "",
             "}",
             *kernel.declared.values(),
+            *kernel.loop_descriptions(),
             "",
         ]
     )
