@@ -100,7 +100,7 @@ def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_
         lines.append("%threads = load i64, ptr %place")
     lines += [*kernel.entry, *kernel.lines, "ret i32 0" if kernel.reachable else "", "}", *_fits(first, arrays)]
     lines += [line for name, line in kernel.declared.items() if not name.startswith("@")]
-    return KernelText("\n".join([*lines, ""]), result)
+    return KernelText("\n".join([*lines, *kernel.loop_descriptions(), ""]), result)
 
 
 def _argument(kernel: Kernel, shape: Shape, at: int, arrays: list[tuple[int, ArrayKind]]) -> tuple[Value, int]:

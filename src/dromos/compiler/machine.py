@@ -63,6 +63,9 @@ def object_code(text: str) -> bytes:
     """Compile a module in LLVM's language to an object file."""
     llvm = _llvm()
     target, machine = _machine()
+    # LLVM takes the alignment of loads and stores from the layout that is known when it reads them
+    described = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n{text}'
+    module = llvm.parse_assembly(described, context=_context())
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     builder = llvm.create_pass_builder(machine, options)

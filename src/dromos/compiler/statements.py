@@ -165,21 +165,19 @@ class Kernel(Variables):
     def _while(self, node: ast.While) -> None:
         if node.orelse:
             raise self.wrong(node, "else of a loop")
-        head, inside, end = self.label("while"), self.label("do"), self.label("done")
+        head, inside, again, end = (self.label(name) for name in ("while", "do", "again", "done"))
         self.go(head)
         self.begin(head)
         endless = self.decision(node.test)
-        if endless:
-            self._loop(node.body, head, end)
-            self.go(head)
-            if end in self.left:
-                self.begin(end)
-            return
-        self.branch(node.test, inside, end)
-        self.begin(inside)
-        self._loop(node.body, head, end)
-        self.go(head)
-        self.begin(end)
+        if not endless:
+            self.branch(node.test, inside, end)
+            self.begin(inside)
+        self._loop(node.body, again, end)
+        self.go(again)
+        self.begin(again)
+        self.repeat(head)
+        if not endless or end in self.left:
+            self.begin(end)
 
     def _loop(self, body: list[ast.stmt], again: str, end: str) -> None:
         self.frame.loops.append((again, end))
@@ -255,7 +253,7 @@ class Kernel(Variables):
         self.begin(again)
         how = "add nsw" if kind == "i64" else "add"
         self.put(counter, self.new(kind, f"{how} i64 {at.text}, {step.text}"))
-        self.go(head)
+        self.repeat(head)
         self.begin(end)
 
     def _goes_on(self, at: Scalar, last: Scalar, step: Scalar) -> str:

@@ -50,6 +50,7 @@ class Writer:
         self.block = "entry"
         self.reachable = True
         self.left: set[str] = set()  # labels that a break leads to
+        self.loops = 0
 
     # ---- instructions and blocks ---------------------------------------------------------------------------------
 
@@ -79,6 +80,26 @@ class Writer:
         if self.reachable:
             self.lines.append(f"br label %{label}")
             self.reachable = False
+
+    def repeat(self, head: str) -> None:
+        """End the last block of a loop by going back to its first, ``head``.
+
+        LLVM is told not to unroll a loop whose number of rounds is known only when it runs. Most such loops are along
+        the arcs of a vertex: a few rounds, so that the tests around an unrolled loop cost more than it saves, and the
+        code of a kernel with all of its functions written in place grows by a third to twice its length. Loops with a
+        fixed number of rounds are unrolled, and loops are made into vectors, as before.
+        """
+        if self.reachable:
+            self.loops += 1
+            self.lines.append(f"br label %{head}, !llvm.loop !{self.loops}")
+            self.reachable = False
+
+    def loop_descriptions(self) -> list[str]:
+        """What the module says of its loops, behind its functions."""
+        if not self.loops:
+            return []
+        each = [f"!{loop} = distinct !{{!{loop}, !0}}" for loop in range(1, self.loops + 1)]
+        return ['!0 = !{!"llvm.loop.unroll.runtime.disable"}', *each]
 
     def fork(self, test: str, yes: str, no: str) -> None:
         """End a block by going to one of two labels."""
