@@ -215,6 +215,8 @@ class Kernel(Variables):
             if any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node)):
                 raise self.wrong(node, "break and continue in a loop over a tuple")
             for part in values:
+                if not self.reachable:
+                    return
                 self.frame.scopes.append([])
                 self.assign(name, part)
                 self._block(node.body)
