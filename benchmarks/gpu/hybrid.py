@@ -23,6 +23,7 @@ import numpy as np
 
 import dromos as dr
 from benchmarks.gpu.graphs import make
+from benchmarks.gpu.split_sizes import flat_sizes
 from benchmarks.record import say
 from dromos.algorithms.costs import cost_of
 from dromos.algorithms.pagerank import ITERATION
@@ -31,6 +32,7 @@ from dromos.engines.cuda.engine import CudaEngine
 from dromos.engines.cuda.options import CudaOptions
 from dromos.places.hybrid import split_graph
 from dromos.places.hybrid.model import predicted_run
+from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rates import Rates, measured
 from dromos.places.hybrid.split import Split, SplitGraph
 from dromos.plan.cost import SplitCost
@@ -170,16 +172,9 @@ def _rates() -> list[Rates]:
 
 
 def _model(graph: dr.Graph, made: SplitGraph, row: str, rates: list[Rates], cpu_alone: float) -> dict[str, float]:
-    """What the model says of a run, or of an iteration."""
-    arcs = [part * graph.num_arcs for part in made.shares]
-    vertices = np.diff(made.bounds).tolist()
-    work = MODELS[row]
+    """What the model says of a run, or of an iteration, and the sizes that it says that from."""
+    parts, work = part_sizes(np.diff(made.graph.offsets), made.bounds), MODELS[row]
     assert work is not None
-    ms = predicted_run(work, arcs, vertices, rates) * 1e3
-    sizes = {
-        "first_arcs": arcs[0],
-        "first_vertices": vertices[0],
-        "arcs": graph.num_arcs,
-        "vertices": graph.num_vertices,
-    }
+    ms = predicted_run(work, parts, rates) * 1e3
+    sizes = {**flat_sizes(parts), "arcs": graph.num_arcs, "vertices": graph.num_vertices}
     return {"predicted_ms": ms, "predicted_over_cpu": cpu_alone / ms, **sizes}

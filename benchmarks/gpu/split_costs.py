@@ -1,8 +1,12 @@
-"""What algorithms cost on a split graph, fitted to measured runs: ``python -m benchmarks.gpu.split_costs FILE``.
+"""The model of a hybrid beside measured runs: ``python -m benchmarks.gpu.split_costs``.
 
-FILE is what ``python -m benchmarks --gpu hybrid`` wrote. The numbers of :class:`dromos.plan.cost.SplitCost` are fitted
-to the rows of three of the five shares, on all graphs together, by least squares of the logarithms. The rows of the
-other two shares are the test. ``--in-use`` compares the numbers that the algorithms' own files state, without fitting.
+Prints for each row of ``benchmarks/results/h200/hybrid.json`` the measured milliseconds and those that the model in use
+gives, from the rates that were measured in the same run and the sizes of the parts. No device is needed. Rows without
+sizes of their own take those of ``hybrid_splits.json`` beside it, which ``benchmarks/gpu/split_sizes.py`` makes.
+
+``--fit`` fits the numbers of :class:`dromos.plan.cost.SplitCost` to all rows, by least squares of the logarithms, and
+tests them twice: fitted to three of the five shares and compared with the other two, and fitted to all rows but one
+and compared with that one, for each row in turn. ``--ablate`` fits them to all rows again without one term or another.
 """
 
 from __future__ import annotations
@@ -10,7 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,72 +23,181 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from benchmarks.gpu.hybrid import MODELS
+from benchmarks.record import RESULTS
 from dromos.places.hybrid.model import predicted_run
+from dromos.places.hybrid.part_sizes import PartSize
 from dromos.places.hybrid.rates import Rates
 from dromos.plan.cost import SplitCost
 
+__all__ = ["FREE", "MEASURED", "SIZES", "WITHIN", "Case", "cases_of", "fitted", "predicted"]
+
 Row = dict[str, Any]
+MEASURED = RESULTS / "h200" / "hybrid.json"
+SIZES = RESULTS / "h200" / "hybrid_splits.json"
 WITHIN = 0.25
 FITTED = (0.05, 0.25, 0.75)
-"""The shares whose rows the numbers are fitted to."""
-_NUMBERS = ("arcs", "vertices", "crossing", "steps", "growth", "on_device")
-_LEAST, _MOST = (1e-3, 1e-3, 1e-2, 0.5, 0.2, 0.2), (40.0, 100.0, 200.0, 40.0, 1.0, 4.0)
+"""The shares whose rows the first test fits to."""
+FREE: dict[str, tuple[str, ...]] = {
+    "bfs": ("vertices", "steps", "growth", "on_device", "shared"),
+    "pagerank, an iteration": ("arcs", "vertices", "steps", "crossing"),
+    "components": ("arcs", "vertices", "steps", "on_device"),
+    "sssp": ("arcs", "vertices", "steps", "growth", "on_device"),
+}
+"""The numbers that are fitted for each algorithm; the others have no part in what it does, and stay as they are."""
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "arcs": (1e-3, 40.0),
+    "vertices": (1e-2, 100.0),
+    "steps": (0.1, 40.0),
+    "crossing": (1.0, 200.0),
+    "growth": (0.2, 1.0),
+    "on_device": (0.2, 6.0),
+    "shared": (0.01, 20.0),
+}
 
 
-def predicted(cost: SplitCost, row: Row, rates: Sequence[Rates]) -> float:
+@dataclass(frozen=True)
+class Case:
+    """A measured run on a split graph, and what the model needs to know of it."""
+
+    work: str
+    graph: str
+    split: str
+    share: float
+    ms: float
+    predicted_then: float
+    """Milliseconds by the model of when the run was written down."""
+    parts: tuple[PartSize, ...]
+    rates: tuple[Rates, ...]
+
+    def __str__(self) -> str:
+        return f"{self.graph} {self.split} {self.share:g}"
+
+
+def cases_of(measured: Path = MEASURED, sizes: Path = SIZES) -> list[Case]:
+    """The runs of a file, in its order."""
+    rows: list[Row] = json.loads(measured.read_text())["rows"]
+    known = {_split_of(row): row for row in json.loads(sizes.read_text())["rows"]}
+    by_name = {row["row"]: row for row in rows}
+    names = [one.name for one in fields(Rates)]
+    rates = tuple(Rates(**{name: by_name[f"rates of {device}"][name] for name in names}) for device in ("cpu", "cuda"))
+    return [
+        Case(
+            row["row"], row["graph"], row["split"], row["share"], row["ms"], row["predicted_ms"],
+            _parts_of(row if "first_joined" in row else known[_split_of(row)]), rates,
+        )
+        for row in rows
+        if row["row"] in MODELS
+    ]  # fmt: skip
+
+
+def _split_of(row: Row) -> tuple[Any, ...]:
+    return row["graph"], row["split"], row["share"]
+
+
+def _parts_of(row: Row) -> tuple[PartSize, ...]:
+    names = [one.name for one in fields(PartSize)]
+    return tuple(PartSize(**{name: row[f"{which}_{name}"] for name in names}) for which in ("first", "second"))
+
+
+def predicted(cost: SplitCost, case: Case) -> float:
     """Milliseconds by the model."""
-    arcs = [row["first_arcs"], row["arcs"] - row["first_arcs"]]
-    vertices = [row["first_vertices"], row["vertices"] - row["first_vertices"]]
-    return predicted_run(cost, arcs, vertices, rates) * 1e3
+    return predicted_run(cost, case.parts, case.rates) * 1e3
 
 
-def fitted(rows: Sequence[Row], rates: Sequence[Rates], inner: bool) -> SplitCost:
-    """The cost whose predictions are nearest to the rows."""
+def fitted(cases: Sequence[Case], known: SplitCost, names: Sequence[str], starts: int = 12) -> SplitCost:
+    """``known`` with the numbers called ``names`` such that its predictions are nearest to the runs."""
 
     def cost(logs: Any) -> SplitCost:
-        return SplitCost(**dict(zip(_NUMBERS, np.exp(logs).tolist(), strict=True)), inner=inner)
+        return replace(known, **dict(zip(names, np.exp(logs).tolist(), strict=True)))
 
     def errors(logs: Any) -> list[float]:
         made = cost(logs)
-        return [math.log(predicted(made, row, rates) / row["ms"]) for row in rows]
+        return [math.log(predicted(made, case) / case.ms) for case in cases]
 
-    bounds = np.log(_LEAST), np.log(_MOST)
+    bounds = np.log([_BOUNDS[name] for name in names]).T
     draw, best = np.random.default_rng(1), None
-    for _ in range(24):  # it is no convex problem
-        found = least_squares(errors, draw.uniform(*bounds), bounds=bounds, loss="soft_l1", f_scale=0.2)
+    for _ in range(starts):  # it is no convex problem
+        found = least_squares(errors, draw.uniform(*bounds), bounds=tuple(bounds))
         if best is None or found.cost < best.cost:
             best = found
     assert best is not None
-    rounded = {name: float(f"{value:.2g}") for name, value in zip(_NUMBERS, np.exp(best.x), strict=True)}
-    return SplitCost(**rounded, inner=inner)
+    rounded = {name: float(f"{value:.2g}") for name, value in zip(names, np.exp(best.x), strict=True)}
+    return replace(known, **rounded)
+
+
+def _errors(cost: SplitCost, cases: Sequence[Case]) -> dict[str, float]:
+    return {str(case): predicted(cost, case) / case.ms - 1 for case in cases}
+
+
+def _told(errors: Mapping[str, float]) -> str:
+    good = sum(abs(error) <= WITHIN for error in errors.values())
+    worst = max(errors, key=lambda name: abs(errors[name]))
+    spread = math.sqrt(sum(math.log1p(error) ** 2 for error in errors.values()) / len(errors))
+    off = [f"{name} {error:+.0%}" for name, error in errors.items() if abs(error) > WITHIN]
+    return (
+        f"{good} of {len(errors)} within {WITHIN:.0%}, the worst {worst} {errors[worst]:+.0%}, root of the mean square "
+        f"{spread:.0%}" + (f"; off: {', '.join(off)}" if off else "")
+    )
+
+
+def _compare(work: str, cost: SplitCost, cases: Sequence[Case]) -> None:
+    print(f"{work}: {cost}")
+    for case in cases:
+        ms = predicted(cost, case)
+        then = case.predicted_then / case.ms - 1
+        print(
+            f"  {case!s:20} measured {case.ms:8.3f}  predicted {ms:8.3f}  {ms / case.ms - 1:+4.0%}  (then {then:+4.0%})"
+        )
+    print(f"  {_told(_errors(cost, cases))}")
+
+
+def _fit_and_test(work: str, known: SplitCost, cases: Sequence[Case]) -> None:
+    names = FREE[work]
+    _compare(work, fitted(cases, known, names), cases)
+    fit, test = ([case for case in cases if (case.share in FITTED) is kind] for kind in (True, False))
+    print(f"  fitted to the shares {FITTED}, the others: {_told(_errors(fitted(fit, known, names), test))}")
+    left_out: dict[str, float] = {}
+    for case in cases:
+        others = [other for other in cases if other is not case]
+        left_out |= _errors(fitted(others, known, names, starts=4), [case])
+    for graph in dict.fromkeys(case.graph for case in cases):
+        of_graph = {name: error for name, error in left_out.items() if name.startswith(f"{graph} ")}
+        print(f"  each left out of its fit, {graph}: {_told(of_graph)}")
+
+
+def _ablate(work: str, known: SplitCost, cases: Sequence[Case]) -> None:
+    """How near the numbers come when all vertices count, or when a search is like other programs."""
+    bare = [replace(case, parts=tuple(replace(part, joined=part.vertices) for part in case.parts)) for case in cases]
+    variants = {"as it is": (known, cases), "all vertices": (replace(known, search=False), bare)}
+    if known.search:
+        variants["vertices with arcs"] = replace(known, search=False), cases
+    print(f"{work}:")
+    for name, (cost, some) in variants.items():
+        print(f"  {name}: {_told(_errors(fitted(some, cost, FREE[work]), some))}")
+        if "shared" in FREE[work]:
+            fewer = [number for number in FREE[work] if number != "shared"]
+            errors = _errors(fitted(some, replace(cost, shared=0.0), fewer), some)
+            print(f"  {name}, without shared: {_told(errors)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the numbers, and how far they are off on each graph."""
+    """Print predictions beside what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--in-use", action="store_true")
+    parser.add_argument("file", type=Path, nargs="?", default=MEASURED, help="what the benchmark hybrid wrote")
+    parser.add_argument("--sizes", type=Path, default=SIZES, help="what split_sizes wrote")
+    parser.add_argument("--fit", action="store_true", help="fit the numbers anew, and test them")
+    parser.add_argument("--ablate", action="store_true", help="fit them without one term or another")
     asked = parser.parse_args(arguments)
-    rows: list[Row] = json.loads(asked.file.read_text())["rows"]
-    by_name = {row["row"]: row for row in rows}
-    names = ("arcs", "vertices", "bytes", "long_arcs", "step")
-    rates = [Rates(**{name: by_name[f"rates of {device}"][name] for name in names}) for device in ("cpu", "cuda")]
+    cases = cases_of(asked.file, asked.sizes)
     for work, known in MODELS.items():
         assert known is not None
-        mine = [row for row in rows if row["row"] == work]
-        fit, test = ([row for row in mine if (row["share"] in FITTED) is kind] for kind in (True, False))
-        cost = known if asked.in_use else fitted(fit, rates, known.inner)
-        print(f"{work}: {cost}")
-        for what, some in (("fitted", fit), ("test", test)):
-            for graph in dict.fromkeys(row["graph"] for row in some):
-                print(f"  {what}, {graph}: {_told(cost, [row for row in some if row['graph'] == graph], rates)}")
-
-
-def _told(cost: SplitCost, rows: Sequence[Row], rates: Sequence[Rates]) -> str:
-    off = {(row["split"], row["share"]): predicted(cost, row, rates) / row["ms"] - 1 for row in rows}
-    good = sum(abs(error) <= WITHIN for error in off.values())
-    text = ", ".join(f"{split} {share:g} {error:+.0%}" for (split, share), error in off.items())
-    return f"{good} of {len(off)} within {WITHIN:.0%}: {text}"
+        mine = [case for case in cases if case.work == work]
+        if asked.fit:
+            _fit_and_test(work, known, mine)
+        elif asked.ablate:
+            _ablate(work, known, mine)
+        else:
+            _compare(work, known, mine)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
 COST: Final = Cost(
     passes=0.5,
-    split=SplitCost(arcs=0.001, vertices=1.2, crossing=0.01, steps=3.1, inner=True, growth=0.53, on_device=0.2),
+    split=SplitCost(arcs=0, vertices=1.0, steps=3.2, search=True, growth=0.62, on_device=0.32, shared=3.0),
 )
 
 

@@ -42,7 +42,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
-ITERATION: Final = SplitCost(arcs=0.61, vertices=0.87, crossing=11, steps=0.71, growth=0.72, on_device=1.3)
+ITERATION: Final = SplitCost(arcs=0.56, vertices=1.7, steps=0.83, crossing=31)
 """Of one iteration on a split graph."""
 COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20))
 

@@ -13,36 +13,49 @@ MESSAGE_BYTES: Final = 8
 
 @dataclass(frozen=True)
 class SplitCost:
-    """What an algorithm does on a graph that is split over processors; fitted to an R-MAT graph split in 15 ways."""
+    """What an algorithm does on a graph that is split over processors; fitted to R-MAT graphs split in 16 ways.
+
+    Vertices without arcs count nowhere. :func:`dromos.places.hybrid.model.predicted_run` has the equation.
+    """
 
     arcs: float
     """How often a processor goes along its arcs."""
     vertices: float
     """How often it looks at its vertices."""
-    crossing: float
-    """Bytes that each vertex is told by."""
     steps: float
     """Supersteps, each of which takes a while even if there is nothing to do."""
+    crossing: float = 0.0
+    """Bytes by which a processor is told of each vertex elsewhere before it begins; 0: it is told of few vertices."""
     inner: bool = False
     """Whether of a CPU and a GPU the GPU does what crosses the cut, and the CPU the arcs within its part."""
+    search: bool = False
+    """Whether pulls end at the first active neighbour. Then time goes with the vertices and not with the arcs: a CPU
+    looks at those with a neighbour across the cut for messages, and at those with one in its own part to pull."""
+    in_turn: bool = False
+    """Whether processors work one after the other, and not at the same time."""
     growth: float = 1.0
-    """The work at a part's vertices grows with this power of their share: where it is less than 1, a vertex of a small
+    """The work at a CPU's vertices grows with this power of their share: where it is less than 1, a vertex of a small
     part gets messages in more of the supersteps, since nearly all of its neighbours are elsewhere."""
     on_device: float = 1.0
     """How often a GPU goes along its arcs and looks at its vertices, by how often a CPU does."""
+    shared: float = 0.0
+    """Supersteps' worth of time that a search takes on top where it does not end on the GPU alone. It ends so once all
+    vertices of the CPU are reached: hubs are soon, and of other vertices some never are."""
 
     def times(self, count: float) -> SplitCost:
         """So many of it, one after the other.
 
-        >>> SplitCost(1, 2, 3, 4).times(2)
-        SplitCost(arcs=2, vertices=4, crossing=6, steps=8, inner=False, growth=1.0, on_device=1.0)
+        >>> SplitCost(1, 2, 3, crossing=4).times(2)  # doctest: +NORMALIZE_WHITESPACE
+        SplitCost(arcs=2, vertices=4, steps=6, crossing=8, inner=False, search=False, in_turn=False, growth=1.0,
+        on_device=1.0, shared=0.0)
         """
         return replace(
             self,
             arcs=count * self.arcs,
             vertices=count * self.vertices,
-            crossing=count * self.crossing,
             steps=count * self.steps,
+            crossing=count * self.crossing,
+            shared=count * self.shared,
         )
 
 

@@ -29,12 +29,13 @@ from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.summary import human_bytes
-from dromos.places.hybrid.model import best_choice, predicted_run, sizes_of
+from dromos.places.hybrid.model import best_choice, predicted_run
+from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
 from dromos.places.hybrid.split import order_of
 from dromos.places.stream.sorted_rows import LEAST_SHARE, SORTING_PULL
 from dromos.plan import Path
-from dromos.plan.cost import Cost, SplitCost
+from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost
 from dromos.plan.ways import WAYS, choose_way
 from dromos.runner.devices import DEVICES, engine_for
 
@@ -174,11 +175,12 @@ def _on_both(graph: Graph, work: SplitCost | None, memory: int | None) -> Predic
         choice = best_choice(graph, leaves, memory=room)
     except DeviceError as error:
         return Prediction(place, how, arcs + state, 0, None, str(error))
-    degree = graph.out_degree
-    sizes = sizes_of(np.cumsum(degree[order_of(degree, choice.split)]), choice.share, len(leaves))
-    seconds = predicted_run(work, *sizes, [measured(leaf) for leaf in leaves])
+    degree = graph.out_degree[order_of(graph.out_degree, choice.split)]
+    first = int(np.searchsorted(np.cumsum(degree), choice.share * graph.num_arcs))
+    parts = part_sizes(degree, (0, first, graph.num_vertices))
+    seconds = predicted_run(work, parts, [measured(leaf) for leaf in leaves])
     how += f', share={choice.share:.2g}, split="{choice.split}"'
-    return Prediction(place, how, arcs + state, int(work.crossing * graph.num_vertices), seconds)
+    return Prediction(place, how, arcs + state, MESSAGE_BYTES * graph.num_vertices, seconds)
 
 
 def _leaves() -> list[Leaf]:

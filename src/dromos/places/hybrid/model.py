@@ -3,7 +3,8 @@
 In a superstep in which all vertices are active a processor waits for what the others tell of their vertices, and then
 takes ``arcs / arc_rate + vertices / vertex_rate``. All work at the same time, so the slowest counts. TOTEM's equation 4
 is the case of one rate and a GPU that is never the slowest. By that a share is chosen. A run is compared with other
-places by how often an algorithm goes along its arcs and looks at its vertices, which was fitted to measured runs.
+places by how often an algorithm goes along its arcs and looks at its vertices, which was fitted to measured runs
+(``benchmarks/gpu/split_costs.py``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError
 from dromos.graph import Graph
 from dromos.identity_cache import IdentityCache
+from dromos.places.hybrid.part_sizes import PartSize
 from dromos.places.hybrid.rates import Rates, measured
 from dromos.places.hybrid.split import SPLITS, Split, order_of
 from dromos.plan.cost import MESSAGE_BYTES, SplitCost
@@ -54,36 +56,55 @@ def predicted(
     return _slowest(arcs, vertices, rates, crossing, long)
 
 
-def predicted_run(work: SplitCost, arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates]) -> float:
-    """Seconds of a whole run.
+def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Rates]) -> float:
+    """Seconds of a whole run: ``work`` on parts of these sizes, on processors of these rates.
 
+    A processor takes ``arcs * load / arc_rate + vertices * looked_at / vertex_rate + crossing * elsewhere / link``, of
+    which a GPU takes the first two ``on_device`` times. The slowest counts, or all of them if they work in turn. On top
+    come ``steps`` supersteps that have nothing to do, and ``shared`` more unless the GPU can end alone.
+
+    >>> def part(arcs: float, vertices: float = 0) -> PartSize:
+    ...     return PartSize(arcs, vertices, joined=vertices, across=vertices, within=vertices, hubs=False)
     >>> rates = [Rates(1e9, 1e9, math.inf, step=1e-3), Rates(9e9, 9e9, 1e10)]
-    >>> round(predicted_run(SplitCost(2, 0, 0, 10), [1e8, 9e8], [0, 0], rates), 3)
+    >>> quarter, half = [part(1e8), part(9e8)], [part(5e8), part(5e8)]
+    >>> round(predicted_run(SplitCost(2, 0, 10), quarter, rates), 3)
     0.21
-    >>> round(predicted_run(SplitCost(2, 0, 0, 10, inner=True), [5e8, 5e8], [0, 0], rates), 3)
+    >>> round(predicted_run(SplitCost(2, 0, 10, in_turn=True), quarter, rates), 3)
+    0.41
+    >>> round(predicted_run(SplitCost(2, 0, 10, inner=True), half, rates), 3)
     0.51
-    >>> round(predicted_run(SplitCost(2, 0, 0, 10, inner=True, on_device=0.5), [5e8, 5e8], [0, 0], rates), 3)
-    0.51
-    >>> round(predicted_run(SplitCost(2, 0, 0, 0, on_device=0.5), [1e8, 18e8], [0, 0], rates), 3)
-    0.2
-    >>> round(predicted_run(SplitCost(0, 1, 0, 0, growth=0.5), [0, 0], [1e6, 3e6], rates), 4)
+    >>> round(predicted_run(SplitCost(2, 0, 10, shared=5), quarter, rates), 3)
+    0.215
+    >>> round(predicted_run(SplitCost(0, 1, 0, growth=0.5), [part(0, 1e6), part(0, 3e6)], rates), 4)
     0.002
     """
-    loads, told = list(arcs), [sum(vertices) - count for count in vertices]
     on_host = [math.isinf(r.bytes) for r in rates]
-    if work.inner and len(rates) == 2 and sum(on_host) == 1:
+    loads, total = [part.arcs for part in parts], max(sum(part.joined for part in parts), 1.0)
+    ends_alone = False
+    if len(rates) == 2 and sum(on_host) == 1:
         host, device = (0, 1) if on_host[0] else (1, 0)
-        # as if ends of arcs were drawn at random: then so many leave the part
-        across = arcs[host] * (1 - arcs[host] / max(sum(arcs), 1.0))
-        loads[host], loads[device], told = loads[host] - across, loads[device] + across, [vertices[host]] * 2
-    link, total = min(r.bytes for r in rates), max(sum(vertices), 1.0)
-    looked_at = [work.vertices * total * (count / total) ** work.growth for count in vertices]
-    slowest = max(
-        (1.0 if is_host else work.on_device) * r.seconds(load * work.arcs, count, long=is_host)
-        + away * work.crossing / link
-        for r, load, count, away, is_host in zip(rates, loads, looked_at, told, on_host, strict=True)
-    )
-    return slowest + work.steps * max(r.step for r in rates)
+        ends_alone = parts[host].hubs
+        if work.inner:
+            # as if ends of arcs were drawn at random: then so many leave the part
+            across = loads[host] * (1 - loads[host] / max(sum(loads), 1.0))
+            loads[host], loads[device] = loads[host] - across, loads[device] + across
+    looked_at = [
+        _looked_at(work, part, total) if is_host else part.joined for part, is_host in zip(parts, on_host, strict=True)
+    ]
+    link = min(r.bytes for r in rates)
+    seconds = [
+        (1.0 if is_host else work.on_device) * r.seconds(load * work.arcs, count * work.vertices, long=is_host)
+        + (total - part.joined) * work.crossing / link
+        for r, load, count, part, is_host in zip(rates, loads, looked_at, parts, on_host, strict=True)
+    ]
+    idle = work.steps + (0.0 if ends_alone else work.shared)
+    return (sum(seconds) if work.in_turn else max(seconds)) + idle * max(r.step for r in rates)
+
+
+def _looked_at(work: SplitCost, part: PartSize, total: float) -> float:
+    """The vertices that a CPU looks at, of ``total`` that have arcs."""
+    count = part.across + part.within if work.search else part.joined
+    return total * math.pow(count / total, work.growth)
 
 
 def _least(vertices: Sequence[float]) -> float:
