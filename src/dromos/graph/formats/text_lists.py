@@ -8,15 +8,13 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import FormatError
 from dromos.graph.formats.text_file import TextBlock, TextFile
 from dromos.graph.formats.text_pipeline import in_order
-from dromos.graph.formats.text_rows import shown
+from dromos.graph.formats.text_rows import Parsed, Trouble, parse_blocks, shown
 from dromos.parallel import num_threads
 
 __all__ = ["AdjacencyShape", "Rows", "parse_adjacency", "parse_column", "write_adjacency", "write_column"]
 
-_SMALL_FILE = 1 << 20
 _ITEMS_A_BLOCK = 1 << 16
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -35,12 +33,6 @@ class Rows(NamedTuple):
     degrees: Array
     targets: Array
     weights: Array | None
-
-
-class _Parsed(NamedTuple):
-    rows: Rows
-    lines: int
-    trouble: tuple[int, str] | None
 
 
 def parse_adjacency(text: TextFile, shape: AdjacencyShape, threads: int | None = None) -> Iterator[Rows]:
@@ -85,7 +77,7 @@ def _parsed(
 ) -> Iterator[Rows]:
     kernels, list_kernels = _kernels()
 
-    def work(block: TextBlock) -> _Parsed:
+    def work(block: TextBlock) -> Parsed:
         lines = int(kernels.count_lines(block.array, block.begin, block.end))
         report = np.zeros(list_kernels.REPORT_SIZE, np.int64)
         rows = parse(block, lines, report)
@@ -99,18 +91,11 @@ def _parsed(
                 kernels.ID_RANGE: f"the id {token} is outside {id_range}",
                 kernels.TOO_FEW: missing,
             }[status]
-            trouble = int(kernels.count_lines(block.array, block.begin, place)), message
+            trouble = Trouble(status, int(kernels.count_lines(block.array, block.begin, place)), message)
         text.give_back(block)
-        return _Parsed(rows, lines, trouble)
+        return Parsed(rows, lines, trouble)
 
-    team = 1 if 0 < text.size < _SMALL_FILE else num_threads(threads)
-    with text:
-        line = text.lines_read
-        for parsed in in_order(text.next_block, work, team):
-            if parsed.trouble is not None:
-                raise FormatError(parsed.trouble[1], path=text.path, line=line + parsed.trouble[0] + 1)
-            line += parsed.lines
-            yield parsed.rows
+    return parse_blocks(text, work, threads)
 
 
 def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Array | None) -> None:
