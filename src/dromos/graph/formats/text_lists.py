@@ -11,6 +11,7 @@ from dromos.dtypes import Array
 from dromos.graph.formats.text_file import TextBlock, TextFile
 from dromos.graph.formats.text_pipeline import in_order
 from dromos.graph.formats.text_rows import Parsed, Trouble, parse_blocks, shown
+from dromos.graph.slices import row_ranges
 from dromos.parallel import num_threads
 
 __all__ = ["AdjacencyShape", "Rows", "parse_adjacency", "parse_column", "write_adjacency", "write_column"]
@@ -111,7 +112,7 @@ def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Arr
         size = kernels.format_adjacency(offsets, targets, values, weights is not None, first, last, buffer)
         return buffer[:size].data
 
-    ranges = _vertex_ranges(offsets)
+    ranges = row_ranges(offsets, _ITEMS_A_BLOCK, _ITEMS_A_BLOCK)
     for piece in in_order(lambda: next(ranges, None), work, 1 if len(targets) < _ITEMS_A_BLOCK else num_threads()):
         out.write(piece)
 
@@ -130,13 +131,3 @@ def _kernels() -> tuple[Any, Any]:
     from dromos.graph.formats import text_kernels, text_list_kernels
 
     return text_kernels, text_list_kernels
-
-
-def _vertex_ranges(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Ranges of vertices with about equally many arcs (and not too many vertices without any)."""
-    first, count = 0, len(offsets) - 1
-    while first < count:
-        last = int(np.searchsorted(offsets, offsets[first] + _ITEMS_A_BLOCK, side="right")) - 1
-        last = min(max(first + 1, last), first + _ITEMS_A_BLOCK, count)
-        yield first, last
-        first = last
