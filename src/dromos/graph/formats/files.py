@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -160,6 +161,7 @@ def _opener(compression: str | None, path: Path, mode: str) -> Any:
         except ImportError:
             raise MissingDependencyError("files ending in .zst need the package pyarrow: pip install pyarrow") from None
         if mode == "rb":
-            return pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
+            stream: Any = pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
+            return io.BufferedReader(stream)  # reads lines, which Arrow's streams do not
         return pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd")
     raise UnsupportedFormatError(f"compression {compression} is not known; use {', '.join(COMPRESSIONS)}", path=path)
