@@ -94,7 +94,6 @@ def test_files_of_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     monkeypatch.setattr("dromos.graph.formats.text_writer._ARCS_A_BLOCK", 1000)
     monkeypatch.setattr("dromos.graph.formats.text_writer._SMALL", 0)
     monkeypatch.setattr("dromos.graph.formats.text_rows._SMALL_FILE", 0)
-    monkeypatch.setattr("dromos.graph.formats.text_lists._SMALL_FILE", 0)
     monkeypatch.setattr("dromos.graph.formats.text_lists._ITEMS_A_BLOCK", 1000)
     rng = np.random.default_rng(7)
     src, dst = rng.integers(0, 3000, (2, 20_000))

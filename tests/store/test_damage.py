@@ -157,14 +157,11 @@ def _forge(file: Path, flags: Flags | None = None, num_edges: int | None = None,
     sections = {**base, **arrays}
     true = Flags(directed=True, symmetric=False, sorted=True, parallel_edges=False, self_loops=False)
     with open(file, "wb") as out:
-        writer = SectionWriter(out)
+        writer = SectionWriter(out, len(sections["offsets"]) - 1)
         for name, array in sections.items():
             writer.add(name, array.dtype, [array] if array.size else [])
         m = len(sections["targets"])
-        n = len(sections["offsets"]) - 1
-        writer.finish(
-            num_vertices=n, num_arcs=m, num_edges=m if num_edges is None else num_edges, flags=flags or true
-        )  # fmt: skip
+        writer.finish(num_arcs=m, num_edges=m if num_edges is None else num_edges, flags=flags or true)
 
 
 _TRUE = Flags(directed=True, symmetric=False, sorted=True, parallel_edges=False, self_loops=False)

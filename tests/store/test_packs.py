@@ -143,10 +143,10 @@ def test_a_graph_comes_back_exactly(graph: dr.Graph, transpose: bool, tmp_path_f
 def test_wide_ids_of_a_small_graph_stay_wide(tmp_path: Path) -> None:
     targets = np.array([1, 2, 0], dtype=np.int64)
     with open(tmp_path / "wide.drm", "wb") as out:
-        writer = SectionWriter(out, pack_arcs=PACK)
+        writer = SectionWriter(out, 3, pack_arcs=PACK)
         writer.add("offsets", np.dtype(np.int64), [np.array([0, 2, 3, 3])])
-        writer.add_targets("targets", targets.dtype, [targets], 3)
-        writer.finish(num_vertices=3, num_arcs=3, num_edges=3, flags=Flags(directed=True))
+        writer.add("targets", targets.dtype, [targets])
+        writer.finish(num_arcs=3, num_edges=3, flags=Flags(directed=True))
     for found in (load(tmp_path / "wide.drm"), load(tmp_path / "wide.drm", mmap=False)):
         assert found.targets.dtype == np.int64
         assert found.targets.tolist() == [1, 2, 0]

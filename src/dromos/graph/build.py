@@ -25,6 +25,7 @@ __all__ = [
     "build_csr",
     "expand_sources",
     "id_range",
+    "narrow_sums",
     "scan_rows",
     "team_size",
 ]
@@ -107,7 +108,9 @@ def build_csr(
             src, dst, None if weight is None else values, num_vertices,
             mirror=mirror, drop_loops=drop_self_loops, dedupe=dedupe, merge=merge_weights,
         )  # fmt: skip
-        return CsrArrays(offsets, targets, _narrow_sums(merged) if exact_sums and merged is not None else merged)
+        if exact_sums and merged is not None:
+            merged = narrow_sums(merged, np.int32)
+        return CsrArrays(offsets, targets, merged)
     from dromos.graph import build_kernels as kernels
 
     weighted = weight is not None and weight.size > 0
@@ -173,7 +176,7 @@ def build_csr(
             weights.resize(written, refcheck=False)
     if weight is None:
         return CsrArrays(offsets, targets, None)
-    return CsrArrays(offsets, targets, _narrow_sums(weights) if exact_sums else weights)
+    return CsrArrays(offsets, targets, narrow_sums(weights, np.int32) if exact_sums else weights)
 
 
 def id_range(ids: Array, threads: int | None = None) -> tuple[int, int]:
@@ -273,9 +276,14 @@ def _windows(sizes: Array, budget: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(bounds))
 
 
-def _narrow_sums(sums: Array) -> Array:
-    if sums.size and not (int(sums.min()) >= -(2**31) and int(sums.max()) < 2**31):
+def narrow_sums(sums: Array, dtype: Any) -> Array:
+    """Sums of weights in the type that the weights had; integers that outgrew it are an error.
+
+    >>> narrow_sums(np.array([3]), np.int32).dtype
+    dtype('int32')
+    """
+    if dtype == np.int32 and sums.size and not (int(sums.min()) >= -(2**31) and int(sums.max()) < 2**31):
         raise GraphDataError(
             "summing the weights of parallel edges overflows int32; pass the weights as float64, or merge by min or max"
         )
-    return sums.astype(np.int32)
+    return sums.astype(dtype, copy=False)

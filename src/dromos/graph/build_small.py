@@ -17,7 +17,7 @@ from dromos.graph.records import Edges
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["is_cold", "is_preferred", "kept_arcs", "row_flags", "rows", "transposed"]
+__all__ = ["is_cold", "is_preferred", "kept_arcs", "mirrored", "row_flags", "rows", "transposed"]
 
 _SMALL: Final = 1 << 19  # edges: sorted in a tenth of a second
 _TRANSPOSED: Final = 1 << 26  # arcs: in less time than compiling takes
@@ -82,18 +82,15 @@ def rows(
     >>> offsets.tolist(), targets.tolist(), weights.tolist()
     ([0, 1, 1, 2], [2, 1], [5, 4])
     """
-    if mirror:  # both directions of an edge side by side, so that parallel edges stay in input order
-        src, dst = np.stack((src, dst), axis=1).ravel(), np.stack((dst, src), axis=1).ravel()
-        values = None if values is None else np.repeat(values, 2)
-    keep = np.ones(len(src), dtype=bool)
+    if mirror:
+        src, dst, values = mirrored(src, dst, values)
     if drop_loops:
         keep = src != dst
-    elif mirror:
-        keep = (src != dst) | (np.arange(len(src)) % 2 == 0)
-    keys = src[keep].astype(np.int64) * max(num_vertices, 1) + dst[keep]
+        src, dst, values = src[keep], dst[keep], None if values is None else values[keep]
+    keys = src.astype(np.int64) * max(num_vertices, 1) + dst
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    weights = None if values is None else values[keep][order]
+    weights = None if values is None else values[order]
     if dedupe and len(keys):
         new = np.concatenate(([True], keys[1:] != keys[:-1]))
         if weights is not None:
@@ -102,6 +99,18 @@ def rows(
     offsets = np.zeros(num_vertices + 1, dtype=OFFSET)
     np.cumsum(np.bincount(keys // max(num_vertices, 1), minlength=num_vertices), out=offsets[1:])
     return offsets, (keys % max(num_vertices, 1)).astype(id_dtype(num_vertices)), weights
+
+
+def mirrored(src: Array, dst: Array, weight: Array | None) -> Edges:
+    """Each edge followed by its reverse, so that parallel edges stay in input order; a self-loop once.
+
+    >>> mirrored(np.array([0, 2]), np.array([1, 2]), None).src.tolist()
+    [0, 1, 2]
+    """
+    both = np.stack((src, dst), axis=1)
+    kept = np.ones(both.shape, dtype=bool)
+    kept[:, 1] = src != dst
+    return Edges(both[kept], both[:, ::-1][kept], None if weight is None else np.repeat(weight, 2)[kept.reshape(-1)])
 
 
 def _merged(weights: Array, new: Array, merge: str) -> Array:

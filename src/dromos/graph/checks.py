@@ -16,7 +16,7 @@ from dromos.dtypes import Array
 from dromos.errors import GraphDataError
 from dromos.parallel import in_blocks
 
-__all__ = ["Fault", "check_rows", "find_fault", "is_shared", "offsets_fault"]
+__all__ = ["Fault", "check_rows", "find_fault", "is_shared", "offsets_fault", "weights_fault"]
 
 _BLOCK = 1 << 17  # entries that stay in a core's cache: half a megabyte, or one
 
@@ -38,7 +38,7 @@ def find_fault(offsets: Array, targets: Array, weights: Array | None = None) -> 
     Fault(array='targets', item=1, reason='arc 1 leads to 7, and there are 2 vertices')
     """
     fault = offsets_fault(offsets, len(targets)) or _targets_fault(targets, len(offsets) - 1)
-    return fault if fault is not None or weights is None else _weights_fault(weights)
+    return fault if fault is not None or weights is None else weights_fault(weights)
 
 
 def check_rows(offsets: Array, targets: Array, weights: Array | None = None) -> None:
@@ -88,7 +88,7 @@ def _targets_fault(targets: Array, num_vertices: int) -> Fault | None:
     return Fault("targets", at, f"arc {at:,} leads to {targets[at]:,}, and there are {num_vertices:,} vertices")
 
 
-def _weights_fault(weights: Array) -> Fault | None:
+def weights_fault(weights: Array) -> Fault | None:
     """Where a weight is not a number."""
     missing: list[int] = []
 

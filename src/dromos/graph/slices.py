@@ -15,7 +15,7 @@ from dromos.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["GraphSlice", "VertexSubset", "degree_subset", "equal_edge_bounds", "slice_of", "slices"]
+__all__ = ["GraphSlice", "VertexSubset", "degree_subset", "equal_edge_bounds", "row_ranges", "slice_of", "slices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +108,20 @@ def equal_edge_bounds(offsets: Array, count: int) -> Array:
     bounds[0], bounds[-1] = 0, len(offsets) - 1
     bounds[1:-1] = np.searchsorted(offsets, cuts)
     return bounds
+
+
+def row_ranges(offsets: Array, arcs: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Ranges of at most so many rows and arcs each (a row that is longer stands alone).
+
+    >>> list(row_ranges(np.array([0, 2, 3, 4]), 2, 9))
+    [(0, 1), (1, 3)]
+    """
+    first, count = 0, len(offsets) - 1
+    while first < count:
+        reach = int(np.searchsorted(offsets, offsets[first] + arcs, side="right")) - 1
+        last = min(max(first + 1, reach), first + rows, count)
+        yield first, last
+        first = last
 
 
 def slices(graph: Graph, count: int) -> list[GraphSlice]:

@@ -12,11 +12,17 @@ from dromos.sizes import TypedSize
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["facts", "html", "human_bytes", "short"]
+__all__ = ["facts", "html", "human_bytes", "short", "size_and_kind"]
 
 
 def short(graph: Graph) -> str:
     """One line that tells the graph's size and kind, at the cost of no pass over a directed graph's edges."""
+    labels = [] if graph.labels is None else [f"{graph.labels.kind} labels"]
+    return f"<Graph: {', '.join(size_and_kind(graph) + labels)}>"
+
+
+def size_and_kind(graph: Graph) -> list[str]:
+    """How many vertices and edges there are, whether they are directed, and the type of the weights, if any."""
     parts = [
         _count(graph.num_vertices, "vertex", "vertices"),
         _count(graph.num_edges, "edge", "edges"),
@@ -24,9 +30,7 @@ def short(graph: Graph) -> str:
     ]
     if graph._weights is not None:
         parts.append(f"{graph._weights.dtype} weights")
-    if graph.labels is not None:
-        parts.append(f"{graph.labels.kind} labels")
-    return f"<Graph: {', '.join(parts)}>"
+    return parts
 
 
 def facts(graph: Graph) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,7 +63,6 @@ class EdgeSource:
     """Finds the first line on which a name stands, for the message about an edge whose end is not among ``labels``."""
     edge_file: Path | None = None
     """The file that the edges are in, where a graph has several."""
-    notes: dict[str, Any] = field(default_factory=dict)
 
     def vertices_named(self, labels: Labels, names: Array) -> Array:
         """The vertices that edges name; a name that is not listed is an error, with its line where that is known."""

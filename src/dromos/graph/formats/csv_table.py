@@ -20,7 +20,7 @@ from dromos.errors import FormatError
 from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.files import atomic_output, open_input, strip_compression
-from dromos.graph.formats.loss import refuse_loss
+from dromos.graph.formats.loss import has_isolated, refuse_loss
 from dromos.graph.formats.table_rows import arrow_errors, block_of, check_ids_option, edge_batches, edge_schema
 
 if TYPE_CHECKING:
@@ -207,9 +207,7 @@ def _losses(graph: Graph) -> list[str]:
     losses = []
     if not graph.directed:
         losses.append("that edges are undirected (read the file with directed=False)")
-    used = graph.out_degree > 0
-    used[graph.targets] = True
-    if not used.all():
+    if has_isolated(graph):
         losses.append("vertices without edges (read the file with num_vertices=, if they have no labels)")
     if graph.labels is not None and graph.labels.kind == "str" and len(graph.labels):
         names = graph.labels.to_arrow()

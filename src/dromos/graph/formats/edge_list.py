@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -274,18 +275,9 @@ def write_edges(graph: Graph, path: Path, *, threads: int | None = None, progres
 def _stream_gap(
     path: Path, *, columns: int, weight_dtype: Any = None, threads: int | None = None, progress: Progress = no_progress
 ) -> EdgeSource:
+    """GAP's ``.el`` has two ids per line; its ``.wel`` a weight too, whose type ``weight_dtype`` chooses."""
     shape = RowShape(columns, comments=b"", low=0, weight_dtype=weight_dtype_option(weight_dtype))
     return EdgeSource(edge_blocks(TextFile(path, progress=progress), shape, threads))
-
-
-def _stream_el(path: Path, **options: Any) -> EdgeSource:
-    """GAP's ``.el``: two ids per line."""
-    return _stream_gap(path, columns=2, **options)
-
-
-def _stream_wel(path: Path, **options: Any) -> EdgeSource:
-    """GAP's ``.wel``: two ids and a weight a line; the option ``weight_dtype`` chooses its type."""
-    return _stream_gap(path, columns=3, **options)
 
 
 def _write_gap(
@@ -315,22 +307,11 @@ def _write_gap(
         write_arcs(out, graph, LineStyle(), threads=threads, progress=progress)
 
 
-def _write_el(graph: Graph, path: Path, **options: Any) -> None:
-    _write_gap(graph, path, weighted=False, **options)
-
-
-def _write_wel(graph: Graph, path: Path, **options: Any) -> None:
-    _write_gap(graph, path, weighted=True, **options)
-
-
 FORMATS = (
-    Format(
-        "edges",
-        "list of edges",
-        (".txt", ".tsv", ".edges", ".edgelist", ".elist", ".ncol"),
-        stream=stream_edges,
-        write=write_edges,
-    ),
-    Format("gap-el", "GAP edge list", (".el",), stream=_stream_el, write=_write_el),
-    Format("gap-wel", "GAP weighted edge list", (".wel",), stream=_stream_wel, write=_write_wel),
-)
+    Format("edges", "list of edges", (".txt", ".tsv", ".edges", ".edgelist", ".elist", ".ncol"),
+           stream=stream_edges, write=write_edges),
+    Format("gap-el", "GAP edge list", (".el",),
+           stream=partial(_stream_gap, columns=2), write=partial(_write_gap, weighted=False)),
+    Format("gap-wel", "GAP weighted edge list", (".wel",),
+           stream=partial(_stream_gap, columns=3), write=partial(_write_gap, weighted=True)),
+)  # fmt: skip

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from dromos.errors import CorruptFileError, FileError, MissingDependencyError, UnsupportedFormatError
+from dromos.errors import (
+    CorruptFileError,
+    FileError,
+    FormatError,
+    GraphDataError,
+    MissingDependencyError,
+    UnsupportedFormatError,
+)
 
-__all__ = ["COMPRESSIONS", "atomic_output", "atomic_outputs", "file_errors", "open_input", "strip_compression"]
+__all__ = [
+    "COMPRESSIONS", "atomic_output", "atomic_outputs", "data_errors", "file_errors", "open_input", "strip_compression",
+]  # fmt: skip
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
 
@@ -44,6 +54,22 @@ def file_errors(path: str | os.PathLike[str], doing: str = "read") -> Iterator[N
         if error.errno is None:  # gzip, bz2 and Arrow raise OSError without a number for damaged data
             raise CorruptFileError(f"the compressed data is damaged or cut short ({error})", path=path) from None
         raise FileError(f"cannot {doing} the file: {os.strerror(error.errno)}", path=path) from error
+
+
+@contextlib.contextmanager
+def data_errors(path: Path) -> Iterator[None]:
+    """Give errors about the data (not about the file) the name of the file."""
+    try:
+        yield
+    except GraphDataError as error:
+        raise FormatError(str(error), path=path) from error
+    except FileError as error:
+        if error.path is not None:
+            raise
+        named = type(error)(error.message, path=path)
+        if isinstance(error, FormatError) and isinstance(named, FormatError):
+            named.line = error.line  # the message tells it already
+        raise named from error
 
 
 def open_input(path: str | os.PathLike[str]) -> IO[bytes]:
@@ -135,6 +161,7 @@ def _opener(compression: str | None, path: Path, mode: str) -> Any:
         except ImportError:
             raise MissingDependencyError("files ending in .zst need the package pyarrow: pip install pyarrow") from None
         if mode == "rb":
-            return pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
+            stream: Any = pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
+            return io.BufferedReader(stream)  # reads lines, which Arrow's streams do not
         return pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd")
     raise UnsupportedFormatError(f"compression {compression} is not known; use {', '.join(COMPRESSIONS)}", path=path)

@@ -12,6 +12,7 @@ import contextlib
 import os
 import struct
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -137,29 +138,21 @@ class _Reader:
         if self._stream.read(1):
             raise CorruptFileError("the file goes on after the last array that its header promises", path=self.path)
 
-    def take(self, length: int) -> bytes:
-        """Exactly the next ``length`` bytes."""
-        data = b""
+    def take(self, length: int) -> bytearray:
+        """Exactly the next ``length`` bytes; memory grows with what arrives."""
+        data = bytearray()
         while len(data) < length:
-            more = self._stream.read(length - len(data))
+            more = self._stream.read(min(_BLOCK, length - len(data)))
             if not more:
-                raise CorruptFileError(f"the file is cut short after {self._done + len(data):,} bytes", path=self.path)
+                raise CorruptFileError(f"the file is cut short after {self._done:,} bytes", path=self.path)
             data += more
-        self._done += length
-        self._progress(self._done, self._size or 0)
+            self._done += len(more)
+            self._progress(self._done, self._size or 0)
         return data
 
     def array(self, dtype: Any, count: int) -> Array:
-        """The next ``count`` numbers; where the size is not known, memory grows with what arrives."""
-        item = np.dtype(dtype).itemsize
-        step = _BLOCK // item
-        result = np.empty(count if self._size is not None else min(count, step), dtype=dtype)
-        for begin in range(0, count, step):
-            stop = min(begin + step, count)
-            if stop > len(result):
-                result.resize(min(count, 2 * len(result)), refcheck=False)
-            result[begin:stop] = np.frombuffer(self.take((stop - begin) * item), dtype=dtype)
-        return result
+        """The next ``count`` numbers."""
+        return np.frombuffer(self.take(np.dtype(dtype).itemsize * count), dtype=dtype)
 
 
 def _read_rows(reader: _Reader, vertices: int, arcs: int, weighted: bool) -> tuple[Array, Array, Array | None]:
@@ -189,23 +182,10 @@ def _arc_hashes(offsets: Array, targets: Array, weights: Array | None) -> tuple[
     return int(sums[0].sum()), int(sums[1].sum())
 
 
-def _load_sg(path: Path, *, progress: Progress = no_progress) -> Graph:
-    return _load(path, weighted=False, progress=progress)
-
-
-def _load_wsg(path: Path, *, progress: Progress = no_progress) -> Graph:
-    return _load(path, weighted=True, progress=progress)
-
-
-def _write_sg(graph: Graph, path: Path, *, allow_loss: bool = False, progress: Progress = no_progress) -> None:
-    _write(graph, path, weighted=False, allow_loss=allow_loss, progress=progress)
-
-
-def _write_wsg(graph: Graph, path: Path, *, allow_loss: bool = False, progress: Progress = no_progress) -> None:
-    _write(graph, path, weighted=True, allow_loss=allow_loss, progress=progress)
-
-
-FORMATS = (
-    Format("gap-sg", "GAP serialized graph", (".sg",), load=_load_sg, write=_write_sg),
-    Format("gap-wsg", "GAP serialized weighted graph", (".wsg",), load=_load_wsg, write=_write_wsg),
+FORMATS = tuple(
+    Format(name, title, (end,), load=partial(_load, weighted=weighted), write=partial(_write, weighted=weighted))
+    for name, title, end, weighted in (
+        ("gap-sg", "GAP serialized graph", ".sg", False),
+        ("gap-wsg", "GAP serialized weighted graph", ".wsg", True),
+    )
 )

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import (
-    FileError,
-    FormatError,
-    GraphDataError,
-    InvalidArgumentError,
-    ResourceError,
-)
+from dromos.errors import FormatError, InvalidArgumentError, ResourceError
 from dromos.file_names import file_name
 from dromos.graph.build import MergeRule
 from dromos.graph.factorizing import factorize
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.both_directions import Reverses, one_direction, tell_merged
-from dromos.graph.formats.files import file_errors
-from dromos.graph.formats.registry import format_of
+from dromos.graph.formats.files import data_errors, file_errors
+from dromos.graph.formats.registry import format_of, known_options
 from dromos.graph.graph import Graph
 
 __all__ = ["open_edges", "read"]
@@ -74,7 +67,7 @@ def read(
         "threads": threads,
     }
     merged = False
-    with file_errors(path), _named(path):
+    with file_errors(path), data_errors(path), known_options(chosen, options):
         try:
             if chosen.load is not None:
                 loaded = chosen.load(path, progress=progress, **options)
@@ -83,8 +76,6 @@ def read(
                 assert chosen.stream is not None
                 source = chosen.stream(path, progress=progress, threads=threads, **options)
                 graph, merged = _collected(source, directed, weighted, keep_parallel, build)
-        except TypeError as error:
-            raise _option_error(error, chosen.name, options) from None
         except MemoryError:
             raise ResourceError(f"{path}: the graph does not fit into memory") from None
     if weighted and graph.weights is None:
@@ -101,29 +92,8 @@ def open_edges(path: str | os.PathLike[str], *, format: str | None = None, **opt
     chosen = format_of(path, format)
     if chosen.stream is None:
         raise InvalidArgumentError(f"{chosen.title} files hold a whole graph, not a list of edges to stream")
-    try:
+    with known_options(chosen, options):
         return chosen.stream(path, **options)
-    except TypeError as error:
-        raise _option_error(error, chosen.name, options) from None
-
-
-class _named:
-    """Give errors about the data (not about the file) the name of the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, GraphDataError):
-            raise FormatError(str(error), path=self._path) from error
-        if isinstance(error, FileError) and error.path is None:
-            named = type(error)(error.message, path=self._path)
-            if isinstance(error, FormatError) and isinstance(named, FormatError):
-                named.line = error.line  # the message tells it already
-            raise named from error
 
 
 def _collected(
@@ -204,10 +174,3 @@ def _rebuilt(
     )
     result._labels = graph.labels
     return result, merged
-
-
-def _option_error(error: TypeError, name: str, options: dict[str, Any]) -> Exception:
-    text = str(error)
-    if options and "unexpected keyword argument" in text:
-        return InvalidArgumentError(f"the format {name!r} has no option {text.rsplit(' ', 1)[-1]}")
-    return error

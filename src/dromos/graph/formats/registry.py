@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from dromos.errors import MissingDependencyError, UnsupportedFormatError
+from dromos.errors import InvalidArgumentError, MissingDependencyError, UnsupportedFormatError
 from dromos.graph.formats.base import Format
 from dromos.graph.formats.files import strip_compression
 
-__all__ = ["FORMATS", "format_of"]
+__all__ = ["FORMATS", "format_of", "known_options"]
 
 # A module of formats has a tuple FORMATS. They are imported when a format is looked up, not with the package.
 _MODULES = (
@@ -65,6 +67,19 @@ def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
         f"the extension {plain.suffix or '(none)'} is not known; pass format= with one of {', '.join(FORMATS)}",
         path=path,
     )
+
+
+@contextlib.contextmanager
+def known_options(chosen: Format, options: Mapping[str, Any]) -> Iterator[None]:
+    """Say plainly which of the ``options`` that somebody gave a format does not have."""
+    try:
+        yield
+    except TypeError as error:
+        if options and "unexpected keyword argument" in str(error):
+            raise InvalidArgumentError(
+                f"the format {chosen.name!r} has no option {str(error).rsplit(' ', 1)[-1]}"
+            ) from None
+        raise
 
 
 def _usable(known: Format) -> Format:

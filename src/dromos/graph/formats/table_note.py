@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dromos.errors import CorruptFileError, UnsupportedFormatError
+from dromos.graph.formats.loss import rows_tell_labels
 from dromos.graph.labels import Labels
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _packed_labels(graph: Graph, path: Path) -> tuple[str | None, bytes]:
     if labels is None:
         return None, b""
     if labels.integers is not None:
-        if _rows_hold(graph, labels.integers):
+        if rows_tell_labels(graph):
             return "rows", b""
         raw = labels.integers.astype("<i8", copy=False).tobytes()
     else:
@@ -167,12 +168,3 @@ def _packed_labels(graph: Graph, path: Path) -> tuple[str | None, bytes]:
             path=path,
         )
     return labels.kind, packed
-
-
-def _rows_hold(graph: Graph, integers: Any) -> bool:
-    """Whether reading the rows alone gives these labels: in ascending order, with gaps, and all of them used."""
-    if graph.num_arcs == 0 or not np.all(integers[1:] > integers[:-1]):
-        return False
-    used = graph.out_degree > 0
-    used[graph.targets] = True
-    return bool(used.all()) and (integers[0] != 0 or integers[-1] != len(integers) - 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,14 +104,6 @@ class _ArrowTable(_Table):
 
     def close(self) -> None:
         self._map.close()
-
-
-def _stream_parquet(path: Path, **options: Any) -> EdgeSource:
-    return _stream(_ParquetTable, path, **options)
-
-
-def _stream_arrow(path: Path, **options: Any) -> EdgeSource:
-    return _stream(_ArrowTable, path, **options)
 
 
 def _stream(
@@ -237,7 +230,9 @@ def _write_batches(graph: Graph, write: Callable[[Any], None], progress: Progres
 
 
 FORMATS = (
-    Format("parquet", "Parquet table", (".parquet", ".pq"), _stream_parquet, None, _write_parquet, False, "pyarrow"),
-    Format("arrow", "Arrow table", (".arrow", ".feather"), _stream_arrow, None, _write_arrow, False, "pyarrow"),
+    Format("parquet", "Parquet table", (".parquet", ".pq"), partial(_stream, _ParquetTable), None, _write_parquet,
+           compressed=False, requires="pyarrow"),
+    Format("arrow", "Arrow table", (".arrow", ".feather"), partial(_stream, _ArrowTable), None, _write_arrow,
+           compressed=False, requires="pyarrow"),
     Format("csv", "CSV table", (".csv",), stream_csv, None, write_csv, requires="pyarrow"),
-)
+)  # fmt: skip

@@ -19,7 +19,8 @@ __all__ = ["BLOCK_BYTES", "TextBlock", "TextFile"]
 
 BLOCK_BYTES = 4 << 20  # several of them stay in the last cache together
 _LONGEST_LINE = 1 << 26
-_PADDING = 16  # bytes behind the text: a newline that lacked, and what a parser may read ahead
+_PADDING = 16  # bytes behind the text, which a parser may read ahead
+_ROOM = 1 << 12  # behind a block: mostly enough for the rest of its last line, and the padding
 
 
 class TextBlock(NamedTuple):
@@ -65,8 +66,6 @@ class TextFile:
         self.size = 0 if self.compressed else self.path.stat().st_size
         """The bytes in the file, or 0 where compression hides it."""
         self._done = 0
-        self._rest = b""
-        self._at_end = False
         self._front: TextBlock | None = None
         self._spare: list[bytearray] = []
         self._lock = threading.Lock()
@@ -121,37 +120,16 @@ class TextFile:
             if front.begin < front.end:
                 return front
         data = self._buffer()
-        held = len(self._rest)
-        if held > self._block_bytes:
-            data.extend(bytes(held))
-        data[:held] = self._rest
-        searched = 0
-        while True:
-            held = self._fill(data, held)
-            if self._at_end:
-                self._rest = b""
-                if held == 0:
-                    return None
-                if data[held - 1] != 10:
-                    data[held] = 10
-                    held += 1
-                return TextBlock(data, 0, held)
-            cut = data.rfind(b"\n", searched, held) + 1
-            if cut:
-                self._rest = bytes(memoryview(data)[cut:held])
-                return TextBlock(data, 0, cut)
-            if self._longest_line is not None and held > self._longest_line:
-                raise FormatError(
-                    f"a line of more than {self._longest_line >> 20} MiB begins {self._done - held:,} bytes into the "
-                    "file; this does not look like such a text",
-                    path=self.path,
-                )
-            searched = held
-            data.extend(bytes(len(data) - _PADDING))
+        with file_errors(self.path):
+            held = self._fill(data)
+            if held and data[held - 1] != 10:
+                held = self._end_line(data, held)
+        self._progress(self._done, self.size)
+        return TextBlock(data, 0, held) if held else None
 
     def give_back(self, block: TextBlock) -> None:
         """Let the memory of a block be used again."""
-        if len(block.data) == self._block_bytes + _PADDING:
+        if len(block.data) == self._block_bytes + _ROOM:
             with self._lock:
                 self._spare.append(block.data)
 
@@ -159,18 +137,29 @@ class TextFile:
         with self._lock:
             if self._spare:
                 return self._spare.pop()
-        return bytearray(self._block_bytes + _PADDING)
+        return bytearray(self._block_bytes + _ROOM)
 
-    def _fill(self, data: bytearray, held: int) -> int:
+    def _fill(self, data: bytearray) -> int:
+        """Read a block, or what is left of the file; returns how much that is."""
         stream: Any = self._stream
-        room = len(data) - _PADDING
-        with file_errors(self.path), memoryview(data) as view:
-            while held < room:
-                count = stream.readinto(view[held:room])
-                if not count:
-                    self._at_end = True
-                    break
+        held = 0
+        with memoryview(data)[: self._block_bytes] as view:
+            while held < len(view) and (count := stream.readinto(view[held:])):
                 held += count
-                self._done += count
-        self._progress(self._done, self.size)
+        self._done += held
         return held
+
+    def _end_line(self, data: bytearray, held: int) -> int:
+        """Bring in the rest of a line that was cut, with its newline if that lacks; returns how much there is then."""
+        rest = self._stream.readline(-1 if self._longest_line is None else self._longest_line)
+        self._done += len(rest)
+        if len(rest) == self._longest_line and not rest.endswith(b"\n"):
+            begin = self._done - len(rest) - (held - data.rfind(b"\n", 0, held) - 1)
+            raise FormatError(
+                f"a line of more than {self._longest_line >> 20} MiB begins {begin:,} bytes into the file; this does "
+                "not look like such a text",
+                path=self.path,
+            )
+        rest = rest.removesuffix(b"\n") + b"\n" + bytes(_PADDING)
+        data[held : held + len(rest)] = rest
+        return held + len(rest) - _PADDING

@@ -8,15 +8,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import FormatError
 from dromos.graph.formats.text_file import TextBlock, TextFile
 from dromos.graph.formats.text_pipeline import in_order
-from dromos.graph.formats.text_rows import shown
+from dromos.graph.formats.text_rows import Parsed, Trouble, parse_blocks, shown
+from dromos.graph.slices import row_ranges
 from dromos.parallel import num_threads
 
 __all__ = ["AdjacencyShape", "Rows", "parse_adjacency", "parse_column", "write_adjacency", "write_column"]
 
-_SMALL_FILE = 1 << 20
 _ITEMS_A_BLOCK = 1 << 16
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -35,12 +34,6 @@ class Rows(NamedTuple):
     degrees: Array
     targets: Array
     weights: Array | None
-
-
-class _Parsed(NamedTuple):
-    rows: Rows
-    lines: int
-    trouble: tuple[int, str] | None
 
 
 def parse_adjacency(text: TextFile, shape: AdjacencyShape, threads: int | None = None) -> Iterator[Rows]:
@@ -85,7 +78,7 @@ def _parsed(
 ) -> Iterator[Rows]:
     kernels, list_kernels = _kernels()
 
-    def work(block: TextBlock) -> _Parsed:
+    def work(block: TextBlock) -> Parsed:
         lines = int(kernels.count_lines(block.array, block.begin, block.end))
         report = np.zeros(list_kernels.REPORT_SIZE, np.int64)
         rows = parse(block, lines, report)
@@ -99,18 +92,11 @@ def _parsed(
                 kernels.ID_RANGE: f"the id {token} is outside {id_range}",
                 kernels.TOO_FEW: missing,
             }[status]
-            trouble = int(kernels.count_lines(block.array, block.begin, place)), message
+            trouble = Trouble(status, int(kernels.count_lines(block.array, block.begin, place)), message)
         text.give_back(block)
-        return _Parsed(rows, lines, trouble)
+        return Parsed(rows, lines, trouble)
 
-    team = 1 if 0 < text.size < _SMALL_FILE else num_threads(threads)
-    with text:
-        line = text.lines_read
-        for parsed in in_order(text.next_block, work, team):
-            if parsed.trouble is not None:
-                raise FormatError(parsed.trouble[1], path=text.path, line=line + parsed.trouble[0] + 1)
-            line += parsed.lines
-            yield parsed.rows
+    return parse_blocks(text, work, threads)
 
 
 def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Array | None) -> None:
@@ -126,7 +112,7 @@ def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Arr
         size = kernels.format_adjacency(offsets, targets, values, weights is not None, first, last, buffer)
         return buffer[:size].data
 
-    ranges = _vertex_ranges(offsets)
+    ranges = row_ranges(offsets, _ITEMS_A_BLOCK, _ITEMS_A_BLOCK)
     for piece in in_order(lambda: next(ranges, None), work, 1 if len(targets) < _ITEMS_A_BLOCK else num_threads()):
         out.write(piece)
 
@@ -145,13 +131,3 @@ def _kernels() -> tuple[Any, Any]:
     from dromos.graph.formats import text_kernels, text_list_kernels
 
     return text_kernels, text_list_kernels
-
-
-def _vertex_ranges(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Ranges of vertices with about equally many arcs (and not too many vertices without any)."""
-    first, count = 0, len(offsets) - 1
-    while first < count:
-        last = int(np.searchsorted(offsets, offsets[first] + _ITEMS_A_BLOCK, side="right")) - 1
-        last = min(max(first + 1, last), first + _ITEMS_A_BLOCK, count)
-        yield first, last
-        first = last

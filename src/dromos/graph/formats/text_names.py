@@ -7,12 +7,12 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from dromos.dtypes import Array
 from dromos.errors import FormatError, UnsupportedFormatError
 from dromos.graph.formats.base import EdgeBlock, Progress
 from dromos.graph.formats.text_file import TextFile
 from dromos.graph.formats.text_rows import RowShape, shown
 from dromos.graph.formats.text_weights import WeightTrouble, exact_float, narrowed
+from dromos.graph.label_arrays import objects
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -78,7 +78,7 @@ def parse_names(
                 values = None
                 if shape.columns == 3:
                     values = narrowed(np.array(weights), whole, shape.weight_dtype, tokens.__getitem__)
-                yield EdgeBlock(_objects(src), _objects(dst), values)
+                yield EdgeBlock(objects(src), objects(dst), values)
 
 
 def write_names(out: IO[bytes], graph: Graph, progress: Progress) -> None:
@@ -125,9 +125,3 @@ def _check_name(name: str) -> None:
     raise UnsupportedFormatError(
         f"the label {name!r} {trouble}, which a text list of edges cannot hold; write a .drm store"
     )
-
-
-def _objects(texts: list[str]) -> Array:
-    result: Array = np.empty(len(texts), dtype=object)
-    result[:] = texts
-    return result

@@ -21,6 +21,7 @@ import numpy as np
 from dromos.dtypes import WEIGHT_DTYPES
 from dromos.errors import FormatError
 from dromos.graph.formats.base import EdgeBlock
+from dromos.graph.formats.loss import rows_tell_labels
 from dromos.graph.formats.text_file import TextFile
 from dromos.graph.labels import Labels
 
@@ -84,7 +85,9 @@ def read_front(text: TextFile, marks: tuple[bytes, ...]) -> Front:
 def describe(graph: Graph, mark: bytes, *, rows_hold_labels: bool, num_edges: int | None = None) -> Iterator[bytes]:
     """The comment for a graph, in pieces."""
     weights = "none" if graph.weights is None else graph.weights.dtype.name
-    kind = _labels_kind(graph, rows_hold_labels)
+    kind = "none" if graph.labels is None else graph.labels.kind
+    if rows_hold_labels and rows_tell_labels(graph):
+        kind = "rows"
     edges = graph.num_edges if num_edges is None else num_edges
     yield (
         mark
@@ -108,26 +111,6 @@ def named_blocks(blocks: Iterator[EdgeBlock], labels: Labels | None) -> Iterator
             yield block
         else:
             yield EdgeBlock(labels.values_of(block.src), labels.values_of(block.dst), block.weight)
-
-
-def _labels_kind(graph: Graph, rows_hold_labels: bool) -> LabelsKind:
-    labels = graph.labels
-    if labels is None:
-        return "none"
-    integers = labels.integers
-    if integers is None:
-        return "str"
-    ascending = bool(np.all(integers[1:] > integers[:-1]))
-    counting = ascending and len(integers) > 0 and integers[0] == 0 and integers[-1] == len(integers) - 1
-    if rows_hold_labels and ascending and not counting and _none_isolated(graph):
-        return "rows"
-    return "int"
-
-
-def _none_isolated(graph: Graph) -> bool:
-    touched = graph.out_degree > 0
-    touched[graph.targets] = True
-    return bool(touched.all())
 
 
 def _quoted(name: int | str) -> bytes:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 __all__ = ["in_order"]
@@ -28,83 +31,39 @@ def in_order(take: Callable[[], Item | None], work: Callable[[Item], Result], th
         while (item := take()) is not None:
             yield work(item)
         return
-    crew = _Crew(take, work, threads)
+    taking, numbers = threading.Lock(), itertools.count()
+
+    def step() -> tuple[int, bool, Any, BaseException | None]:
+        """The number of an item, whether there was one, its result or the error."""
+        with taking:
+            number = next(numbers)
+            item, error = _attempted(take)
+        if item is None:
+            return number, error is not None, None, error
+        return number, True, *_attempted(work, item)
+
+    crew = ThreadPoolExecutor(threads, thread_name_prefix="dromos-text")
     try:
-        yield from crew.results()
-    finally:
-        crew.stop()
-
-
-class _Crew:
-    def __init__(self, take: Callable[[], Any], work: Callable[[Any], Any], size: int) -> None:
-        self._take, self._work = take, work
-        self._taking = threading.Lock()
-        self._changed = threading.Condition()
-        self._room = threading.Semaphore(size * _ITEMS_A_THREAD)
-        self._taken = 0
-        self._end: int | None = None
-        self._done: dict[int, tuple[Any, BaseException | None]] = {}
-        self._threads = [
-            threading.Thread(target=self._serve, name=f"dromos-text-{i}", daemon=True) for i in range(size)
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def results(self) -> Iterator[Any]:
-        turn = 0
-        while True:
-            with self._changed:
-                while turn not in self._done and turn != self._end:
-                    self._changed.wait()
-                if turn not in self._done:
-                    return
-                result, error = self._done.pop(turn)
-            self._room.release()
+        flying = deque(crew.submit(step) for _ in range(threads * _ITEMS_A_THREAD))
+        done: dict[int, tuple[bool, Any, BaseException | None]] = {}
+        for turn in itertools.count():
+            while turn not in done:
+                number, *outcome = flying.popleft().result()
+                done[number] = tuple(outcome)
+            there, result, error = done.pop(turn)
             if error is not None:
                 raise error
+            if not there:
+                return
+            flying.append(crew.submit(step))
             yield result
-            turn += 1
+    finally:
+        crew.shutdown(cancel_futures=True)
 
-    def stop(self) -> None:
-        with self._changed:
-            self._end = 0 if self._end is None else self._end
-        for _ in self._threads:
-            self._room.release()
-        for thread in self._threads:
-            thread.join()
 
-    def _serve(self) -> None:
-        while True:
-            self._room.acquire()
-            with self._taking:
-                if self._end is not None:
-                    return
-                number, item, error = self._taken, None, None
-                self._taken += 1
-                try:
-                    item = self._take()
-                except BaseException as problem:
-                    error = problem
-                if item is None:
-                    self._finish(number, error)
-                    return
-            outcome: tuple[Any, BaseException | None]
-            try:
-                outcome = (self._work(item), None)
-            except BaseException as problem:
-                outcome = (None, problem)
-            with self._changed:
-                self._done[number] = outcome
-                self._changed.notify_all()
-            del item, outcome  # a waiting thread keeps nothing alive
-
-    def _finish(self, number: int, error: BaseException | None) -> None:
-        """No further item: the sequence ends before ``number``, or with its error."""
-        with self._changed:
-            if error is not None:
-                self._done[number] = (None, error)
-                number += 1
-            self._end = number
-            self._changed.notify_all()
-        for _ in self._threads:  # wake those that wait for room, to see the end
-            self._room.release()
+def _attempted(function: Callable[..., Any], *given: Any) -> tuple[Any, BaseException | None]:
+    """What a call gives, or the error that it raises."""
+    try:
+        return function(*given), None
+    except BaseException as error:
+        return None, error

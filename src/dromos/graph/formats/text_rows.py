@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,10 @@ from dromos.graph.formats.text_pipeline import in_order
 from dromos.graph.formats.text_weights import WeightTrouble, exact_float, narrowed
 from dromos.parallel import num_threads
 
-__all__ = ["RowError", "RowShape", "Rows", "check_count", "edge_blocks", "parse_rows", "shown", "weight_dtype_option"]
+__all__ = [
+    "Parsed", "RowError", "RowShape", "Rows", "Trouble", "check_count", "edge_blocks", "parse_blocks", "parse_rows",
+    "shown", "weight_dtype_option",
+]  # fmt: skip
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _SMALL_FILE = 1 << 20  # a smaller file is parsed by one thread
@@ -70,23 +73,38 @@ class RowError(FormatError):
     text: str = ""
 
 
-class _Parsed(NamedTuple):
-    rows: Rows | None
+class Trouble(NamedTuple):
+    """What is wrong with a block: how, on which line of it (from 0), in words, and the line."""
+
+    status: int
+    line: int
+    message: str
+    text: str = ""
+
+
+class Parsed(NamedTuple):
+    """What a block holds, if anything, and how many lines it has."""
+
+    rows: Any
     lines: int
-    trouble: tuple[int, int, str, str] | None  # status, line from 0, message, text
+    trouble: Trouble | None
 
 
 def parse_rows(text: TextFile, shape: RowShape, threads: int | None = None) -> Iterator[Rows]:
     """The rows that follow in ``text``, block by block; the file is closed behind the last."""
+    return parse_blocks(text, _Parser(text, shape).parse, threads)
+
+
+def parse_blocks(text: TextFile, parse: Callable[[TextBlock], Parsed], threads: int | None) -> Iterator[Any]:
+    """What ``parse`` finds in the blocks that follow in ``text``; an error tells the line in the file."""
     team = 1 if 0 < text.size < _SMALL_FILE else num_threads(threads)
-    parser = _Parser(text, shape)
     with text:
         line = text.lines_read
-        for parsed in in_order(text.next_block, parser.parse, team):
-            if parsed.trouble is not None:
-                status, offset, message, content = parsed.trouble
-                error = RowError(f"{message}: {content!r}", path=text.path, line=line + offset + 1)
-                error.status, error.text = status, content
+        for parsed in in_order(text.next_block, parse, team):
+            if (trouble := parsed.trouble) is not None:
+                shown_line = f": {trouble.text!r}" if trouble.text else ""
+                error = RowError(trouble.message + shown_line, path=text.path, line=line + trouble.line + 1)
+                error.status, error.text = trouble.status, trouble.text
                 raise error
             line += parsed.lines
             if parsed.rows is not None:
@@ -152,7 +170,7 @@ class _Parser:
         self._comments = text_kernels.packed_comments(shape.comments)
         self._wide = False  # whether an id beyond int32 was seen; then int64 is tried first
 
-    def parse(self, block: TextBlock) -> _Parsed:
+    def parse(self, block: TextBlock) -> Parsed:
         kernels, shape = self._kernels, self._shape
         data = block.array
         lines = int(kernels.count_lines(data, block.begin, block.end))
@@ -184,7 +202,7 @@ class _Parser:
                 trouble = self._weight_trouble(block, problem)
         del data
         self._text.give_back(block)
-        return _Parsed(rows, lines, trouble)
+        return Parsed(rows, lines, trouble)
 
     def _weights(self, block: TextBlock, weight: Array, slow: Array, report: Array) -> Array:
         kernels = self._kernels
@@ -203,11 +221,11 @@ class _Parser:
         at = 2 + bool(self._shape.lead)
         return re.split(rb"[\s,;]+", line.strip())[at].decode("ascii")
 
-    def _weight_trouble(self, block: TextBlock, problem: WeightTrouble) -> tuple[int, int, str, str]:
+    def _weight_trouble(self, block: TextBlock, problem: WeightTrouble) -> Trouble:
         line = int(self._kernels.line_of_row(block.array, block.begin, self._comments, problem.row))
-        return self._kernels.BAD_WEIGHT, line, str(problem), shown(self._line(block, line))
+        return Trouble(self._kernels.BAD_WEIGHT, line, str(problem), shown(self._line(block, line)))
 
-    def _trouble(self, block: TextBlock, report: Array) -> tuple[int, int, str, str] | None:
+    def _trouble(self, block: TextBlock, report: Array) -> Trouble | None:
         kernels, shape = self._kernels, self._shape
         status, place = int(report[kernels.STATUS]), int(report[kernels.PLACE])
         if status == kernels.FINE:
@@ -228,7 +246,7 @@ class _Parser:
                 "pass weight_dtype='float64' to accept the rounding",
                 kernels.BAD_LEAD: f"the row does not begin with {shape.lead.decode()!r}; expected {expects}",
             }[status]
-        return status, line, message, shown(self._line(block, line))
+        return Trouble(status, line, message, shown(self._line(block, line)))
 
     @staticmethod
     def _line(block: TextBlock, number: int) -> bytes:

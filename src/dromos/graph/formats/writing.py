@@ -11,7 +11,7 @@ from dromos.errors import InvalidArgumentError, UnsupportedFormatError
 from dromos.file_names import file_name
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import file_errors
-from dromos.graph.formats.registry import format_of
+from dromos.graph.formats.registry import format_of, known_options
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -51,15 +51,8 @@ def write(
         raise UnsupportedFormatError(f"{chosen.title} files are read, not written", path=path)
     if allow_loss and _may_lose(chosen.write):
         options["allow_loss"] = True
-    with file_errors(path, "write"):
-        try:
-            chosen.write(graph, path, progress=progress, **options)
-        except TypeError as error:
-            if options and "unexpected keyword argument" in str(error):
-                raise InvalidArgumentError(
-                    f"the format {chosen.name!r} has no option {str(error).rsplit(' ', 1)[-1]}"
-                ) from None
-            raise
+    with file_errors(path, "write"), known_options(chosen, options):
+        chosen.write(graph, path, progress=progress, **options)
 
 
 def _may_lose(write: Callable[..., None]) -> bool:

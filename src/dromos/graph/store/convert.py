@@ -7,11 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dromos.errors import FileError, FormatError, GraphDataError
 from dromos.graph.build import MergeRule
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.both_directions import tell_merged
-from dromos.graph.formats.files import file_errors
+from dromos.graph.formats.files import data_errors, file_errors
 from dromos.graph.formats.reading import open_edges
 from dromos.graph.store.external import Conversion, convert_external
 
@@ -59,28 +58,21 @@ def convert(
         "merge_weights": merge_weights, "weighted": weighted, "transpose": transpose,
         "keep_parallel": keep_parallel, "compress": compress,
     }  # fmt: skip
-    with file_errors(path_in):
+    with file_errors(path_in), data_errors(path_in):
         task = {
             "input": _look_of(path_in, path_out), "format": format, "memory": memory,
             "options": {name: repr(value) for name, value in {**arguments, **options}.items()},
         }  # fmt: skip
-        try:
-            readers = 1 if memory < _ONE_READER_BELOW else threads
-            halves = _Halves(progress, path_in.stat().st_size)
-            source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
-            done = convert_external(
-                source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=halves.sorting,
-                **arguments,  # type: ignore[arg-type]
-            )  # fmt: skip
-            if done.merged:
-                tell_merged(path_in)
-            return done
-        except GraphDataError as error:
-            raise FormatError(str(error), path=path_in) from error
-        except FileError as error:
-            if error.path is None:
-                raise type(error)(error.message, path=path_in) from error
-            raise
+        readers = 1 if memory < _ONE_READER_BELOW else threads
+        halves = _Halves(progress, path_in.stat().st_size)
+        source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
+        done = convert_external(
+            source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=halves.sorting,
+            **arguments,  # type: ignore[arg-type]
+        )  # fmt: skip
+    if done.merged:
+        tell_merged(path_in)
+    return done
 
 
 class _Halves:

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array, id_dtype
+from dromos.dtypes import id_dtype
 from dromos.errors import FileError, GraphDataError, InvalidArgumentError
+from dromos.graph import build_small
 from dromos.graph.build import MERGE_RULES, MergeRule
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.both_directions import one_direction
@@ -29,6 +30,7 @@ from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags
 from dromos.graph.store.budget import Budget
 from dromos.graph.store.ingest import KEPT_FILES, RAW_FILE, Ingested, ingest
+from dromos.graph.store.label_sections import label_arrays
 from dromos.graph.store.layout import Header
 from dromos.graph.store.mapped import MappedFile
 from dromos.graph.store.packs import PACK_ARCS
@@ -37,7 +39,7 @@ from dromos.graph.store.row_files import RowFiles
 from dromos.graph.store.spill import SpillFile
 from dromos.graph.store.vertex_ids import Vertices, number_vertices
 from dromos.graph.store.workspace import Workspace, open_workspace
-from dromos.graph.store.writer import SectionWriter, label_arrays, pieces_of
+from dromos.graph.store.writer import SectionWriter, pieces_of
 
 __all__ = ["Conversion", "convert_external"]
 
@@ -209,20 +211,7 @@ class _Job:
             if drop_self_loops:
                 kept = src != dst
                 src, dst, weight = src[kept], dst[kept], None if weight is None else weight[kept]
-            yield _mirrored(src, dst, weight) if self._mirror else EdgeBlock(src, dst, weight)
-
-
-def _mirrored(src: Array, dst: Array, weight: Array | None) -> EdgeBlock:
-    """Each edge followed by its reverse; a self-loop once."""
-    both = np.stack((src, dst), axis=1)
-    kept = np.ones(both.shape, dtype=bool)
-    kept[:, 1] = src != dst
-    chosen = kept.reshape(-1)
-    return EdgeBlock(
-        both.reshape(-1)[chosen],
-        both[:, ::-1].reshape(-1)[chosen],
-        None if weight is None else np.repeat(weight, 2)[chosen],
-    )
+            yield EdgeBlock(*(build_small.mirrored(src, dst, weight) if self._mirror else (src, dst, weight)))
 
 
 def _assemble(
@@ -240,21 +229,13 @@ def _assemble(
     )
     try:
         with open(beside, "wb") as out:
-            writer = SectionWriter(out, pack_arcs=pack_arcs)
+            writer = SectionWriter(out, job.vertices.count, pack_arcs=pack_arcs)
             for name, file in sections:
-                pieces = file.pieces(job.budget.waiting_bytes)
-                if name.endswith("targets"):
-                    writer.add_targets(name, file.array.dtype, pieces, job.vertices.count)
-                else:
-                    writer.add(name, file.array.dtype, pieces)
+                writer.add(name, file.array.dtype, file.pieces(job.budget.waiting_bytes))
             for name, array in label_arrays(job.vertices.labels):
                 writer.add(name, array.dtype, pieces_of(array))
-            header = writer.finish(
-                num_vertices=job.vertices.count,
-                num_arcs=arcs,
-                num_edges=(arcs + facts.loops) // 2 if job.undirected else arcs,
-                flags=flags,
-            )
+            edges = (arcs + facts.loops) // 2 if job.undirected else arcs
+            header = writer.finish(num_arcs=arcs, num_edges=edges, flags=flags)
         beside.replace(out_path)
     finally:
         beside.unlink(missing_ok=True)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, WEIGHT_DTYPES, id_dtype
+from dromos.dtypes import OFFSET, WEIGHT_DTYPES, Array, id_dtype
 from dromos.errors import CorruptFileError, UnsupportedFormatError
 from dromos.graph.graph import Flags
 from dromos.graph.store.layout import (
     ALIGNMENT,
+    CHECKSUM,
     DTYPES,
     MAGIC,
     PACKED,
@@ -26,7 +27,7 @@ from dromos.graph.store.layout import (
     flag_bytes,
 )
 
-__all__ = ["pack_header", "unpack_header"]
+__all__ = ["STRIPED", "checked_table", "pack_header", "unpack_header"]
 
 _BYTE_ORDER_MARK = 0x01020304
 STRIPED = b"DROMOS STRIPES 1\n"
@@ -86,6 +87,15 @@ def unpack_header(page: bytes, file_bytes: int, path: str | os.PathLike[str]) ->
     _check_places(header, path)
     _check_shapes(header, path)
     return header
+
+
+def checked_table(header: Header, table: bytes, path: str | os.PathLike[str]) -> Array:
+    """The checksums that stand at the end of a store, which themselves must be those that its header tells of."""
+    if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
+        raise CorruptFileError(
+            f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum", path=path
+        )
+    return np.frombuffer(table, dtype=CHECKSUM)
 
 
 def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -> None:

@@ -137,7 +137,7 @@ class _Intake:
         if text:
             if self.texts is None:
                 self.texts = _TextIds(self._budget.table_bytes)
-            src, dst = self.texts.encode_sources(src), self.texts.encode_targets(dst)
+            src, dst = self.texts.encode_sources(src), self.texts.encode(dst)
         low, high = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
         if facts.count and (weight is None) != (self._weights is None):
             raise GraphDataError("some edges have a weight and some have none")
@@ -182,15 +182,12 @@ class _TextIds:
         self._held, self._limit = 0, limit
 
     def encode_sources(self, texts: Array) -> Array:
-        numbers = self._encode(texts)
+        numbers = self.encode(texts)
         for number in numbers.tolist():
             if not self._is_source[number]:
                 self._is_source[number] = 1
                 self._sources.append(number)
         return numbers
-
-    def encode_targets(self, texts: Array) -> Array:
-        return self._encode(texts)
 
     def in_final_order(self) -> tuple[Array, list[str]]:
         """The numbers in the order of their final ids, and the strings in that order."""
@@ -199,7 +196,7 @@ class _TextIds:
         names = list(self._numbers)
         return order, [names[number] for number in order.tolist()]
 
-    def _encode(self, texts: Array) -> Array:
+    def encode(self, texts: Array) -> Array:
         numbers = np.empty(len(texts), dtype=np.int64)
         for position, text in enumerate(texts.tolist()):
             number = self._numbers.get(text)

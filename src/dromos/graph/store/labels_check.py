@@ -6,6 +6,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError
+from dromos.graph.slices import row_ranges
 from dromos.graph.store.reader import OpenStore
 from dromos.parallel import num_threads, run_team
 
@@ -49,15 +50,12 @@ def _check_text(store: OpenStore, utf8: Array, offsets: Array) -> None:
     split = np.flatnonzero((utf8[starts] & 0xC0) == _CONTINUES)
     if split.size:
         raise CorruptFileError(f"section labels_utf8: byte {starts[split[0]]:,} splits a character", path=store.path)
-    first = 0
-    while first < len(offsets) - 1:
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _SLICE, side="right")) - 1)
+    for first, last in row_ranges(offsets, _SLICE, len(offsets)):
         try:
             utf8[offsets[first] : offsets[last]].tobytes().decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             at = int(offsets[first]) + error.start
             raise CorruptFileError(f"section labels_utf8: byte {at:,} is not UTF-8", path=store.path) from None
-        first = last
 
 
 def _check_unique_text(store: OpenStore, utf8: Array, offsets: Array, threads: int | None) -> None:

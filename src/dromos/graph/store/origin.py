@@ -7,34 +7,44 @@ import weakref
 from dataclasses import dataclass, field
 from mmap import mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from dromos.graph.graph import Graph
 from dromos.graph.store.layout import Header
 from dromos.graph.store.mapped import map_of
 
 __all__ = [
-    "Origin",
-    "StripeFile",
-    "Stripes",
-    "changed_file",
-    "changed_underneath",
-    "identity",
-    "is_current",
-    "origin_of",
-    "remember",
-]
+    "OpenedFile", "Origin", "Stripes", "changed_file", "changed_underneath", "identity", "origin_of", "remember",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class StripeFile:
-    """A file of a striped store, as it looked when the store was opened."""
+class OpenedFile:
+    """A file, as it looked when it was opened."""
 
     path: str
     device: int
     inode: int
     size: int
     modified_ns: int
+
+    @classmethod
+    def of(cls, path: str, status: os.stat_result, **more: Any) -> Self:
+        """From an open file's ``status``."""
+        return cls(path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, **more)
+
+    def is_same(self, status: os.stat_result) -> bool:
+        """Whether a file that looks so is this one, and nobody has written to it."""
+        seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        return seen == (self.device, self.inode, self.size, self.modified_ns)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file of this name is still the one that was opened."""
+        try:
+            return self.is_same(Path(self.path).stat())
+        except OSError:
+            return False
 
 
 @dataclass(frozen=True)
@@ -43,25 +53,15 @@ class Stripes:
 
     stripe: int
     size: int
-    files: tuple[StripeFile, ...]
+    files: tuple[OpenedFile, ...]
 
 
-@dataclass(frozen=True)
-class Origin:
+@dataclass(frozen=True, kw_only=True)
+class Origin(OpenedFile):
     """The store behind a graph: its header, and how the file looked when it was opened."""
 
-    path: str
     header: Header
-    device: int
-    inode: int
-    size: int
-    modified_ns: int
     stripes: Stripes | None = field(default=None, compare=False)
-
-    @classmethod
-    def of(cls, path: str, header: Header, status: os.stat_result) -> Origin:
-        """The origin for an open file's ``status``."""
-        return cls(path, header, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 # Graphs are not hashable (== compares their arrays), so they are found by their address while they live.
@@ -126,23 +126,10 @@ def changed_file(graph: Graph) -> str | None:
     """
     stored: Origin | None = getattr(graph, "origin", None)
     if stored is not None:
-        return stored.path if _is_other(stored) else None
+        return None if stored.is_current else stored.path
     for array in (graph._offsets, graph._targets, graph._weights):
         mapped = None if array is None else map_of(array)
         _, origin = _maps.get(id(mapped), (None, None))
-        if mapped is not None and origin is not None and _is_other(origin):
+        if mapped is not None and origin is not None and not origin.is_current:
             return origin.path
     return None
-
-
-def is_current(origin: Origin) -> bool:
-    """Whether the file that an origin names is still the one that was opened."""
-    return not _is_other(origin)
-
-
-def _is_other(origin: Origin) -> bool:
-    try:
-        status = Path(origin.path).stat()
-    except OSError:
-        return True
-    return Origin.of(origin.path, origin.header, status) != origin

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dromos.dtypes import OFFSET, Array, as_words
-from dromos.errors import GraphDataError
-from dromos.graph.build import MERGE_RULES, CsrArrays, MergeRule
+from dromos.graph.build import MERGE_RULES, CsrArrays, MergeRule, narrow_sums
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["narrowed", "sorted_rows"]
+__all__ = ["sorted_rows"]
 
 _SMALL = 1 << 15
 
@@ -50,18 +47,4 @@ def sorted_rows(
         weights = weights[: offsets[-1]]
     if weight is None:
         return CsrArrays(offsets, targets, None)
-    return CsrArrays(offsets, targets, narrowed(weights, weight.dtype))
-
-
-def narrowed(weights: Array, dtype: np.dtype[Any]) -> Array:
-    """Sums of weights in the type that the weights had; integers that outgrew it are an error.
-
-    >>> narrowed(np.array([3]), np.dtype(np.int32)).dtype
-    dtype('int32')
-    """
-    outgrown = dtype == np.int32 and weights.size and not (weights.min() >= -(2**31) and weights.max() < 2**31)
-    if outgrown:
-        raise GraphDataError(
-            "summing the weights of parallel edges overflows int32; pass the weights as float64, or merge by min or max"
-        )
-    return weights.astype(dtype, copy=False)
+    return CsrArrays(offsets, targets, narrow_sums(weights, weight.dtype))

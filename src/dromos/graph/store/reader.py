@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,10 +15,10 @@ from dromos.errors import CorruptFileError, FileError, ResourceError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags, Graph
-from dromos.graph.labels import Labels
 from dromos.graph.store.checked import check_stored_rows
 from dromos.graph.store.checksums import chunk_checksums
-from dromos.graph.store.header_page import unpack_header
+from dromos.graph.store.header_page import checked_table, unpack_header
+from dromos.graph.store.label_sections import labels_of
 from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, Section
 from dromos.graph.store.origin import Origin, remember
 from dromos.graph.store.packs import PackedTargets, PackIndex
@@ -53,7 +52,8 @@ class OpenStore:
         # what is read into memory and packed is copied out of the bytes of the file, so that these can be forgotten
         self._copies = self.header.packed and not mmap
         self._own: dict[str, Array] = {}
-        self._check_table()
+        table = self._bytes[self.header.checksums_offset :].tobytes()
+        self._checksums = checked_table(self.header, table, self.path)
 
     def array(self, name: str) -> Array | None:
         """The array of a section, without a copy unless it is packed; ``None`` where the store has no such section."""
@@ -106,7 +106,7 @@ class OpenStore:
     def graph(self) -> Graph:
         """The graph, around the mapped arrays."""
         flags = self.header.flags
-        labels = self._labels()
+        labels = labels_of(self.array)
         graph = Graph._make(
             self.required("offsets"), self.required("targets"), self.array("weights"),
             labels=labels, flags=flags, source_file=os.fspath(self.path), check=self._row_check(""),
@@ -121,7 +121,7 @@ class OpenStore:
                     check=self._row_check("transpose_"),
                 )
             )  # fmt: skip
-        remember(graph, Origin.of(os.fspath(self.path.absolute()), self.header, self.status))
+        remember(graph, Origin.of(os.fspath(self.path.absolute()), self.status, header=self.header))
         return graph
 
     def _row_check(self, prefix: str) -> Callable[[], None]:
@@ -141,13 +141,6 @@ class OpenStore:
         if text is not None:
             ends.append(("labels_offsets", text.items))
         return ends
-
-    def _labels(self) -> Labels | None:
-        integers = self.array("labels")
-        if integers is not None:
-            return Labels(integers)
-        utf8 = self.array("labels_utf8")
-        return None if utf8 is None else Labels(utf8=utf8, offsets=self.required("labels_offsets"))
 
     def _packs(self, section: Section) -> PackedTargets:
         header = self.header
@@ -169,16 +162,6 @@ class OpenStore:
 
     def _view(self, section: Section) -> Array:
         return self._bytes[section.offset : section.end].view(section.dtype)
-
-    def _check_table(self) -> None:
-        header = self.header
-        table = self._bytes[header.checksums_offset :].tobytes()
-        if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
-            raise CorruptFileError(
-                f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum",
-                path=self.path,
-            )
-        self._checksums = np.frombuffer(table, dtype=CHECKSUM)
 
     def _check_chunks(self, section: Section, first: int, progress: Progress, threads: int | None) -> None:
         size = self.header.chunk_bytes

@@ -9,12 +9,12 @@ from typing import IO, Any
 import numpy as np
 
 from dromos.dtypes import OFFSET, Array, id_dtype
-from dromos.graph.build import MergeRule
+from dromos.graph.build import MergeRule, narrow_sums
 from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.store.budget import Budget
 from dromos.graph.store.mapped import MappedFile
 from dromos.graph.store.partition import Part
-from dromos.graph.store.ranges import narrowed, sorted_rows
+from dromos.graph.store.ranges import sorted_rows
 from dromos.graph.store.rows import RowFacts, scan
 from dromos.graph.store.spill import SpillFile
 from dromos.graph.store.workspace import Workspace
@@ -124,7 +124,7 @@ class RowFiles:
             else:
                 merged = self._merged_weight(merged, frame.weight)
         if merged is not None:
-            weight = None if self._weight_type is None else narrowed(merged, self._weight_type)
+            weight = None if self._weight_type is None else narrow_sums(merged, self._weight_type)
             self._write(row, np.array([0, 1]), np.array([target], dtype=id_dtype(self._num_vertices)), weight)
 
     def _merged_weight(self, before: Array | None, weights: Array) -> Array:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
+from dromos.errors import FileError, InvalidArgumentError
 from dromos.file_names import file_name
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Graph
 from dromos.graph.labels import Labels
 from dromos.graph.slices import GraphSlice
-from dromos.graph.store.header_page import unpack_header
-from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header
+from dromos.graph.store.header_page import checked_table, unpack_header
+from dromos.graph.store.label_sections import labels_of
+from dromos.graph.store.layout import ALIGNMENT, Header
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.arcs import ArcsOnDisk
@@ -32,7 +31,7 @@ from dromos.graph.store.paged.selected import selected_rows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.striped import is_striped, read_stripes, read_through
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import human_bytes, size_and_kind
 from dromos.graph.vertex_data import VertexData
 
 __all__ = ["StoredGraph", "open_store"]
@@ -63,31 +62,16 @@ def open_store(path: str | os.PathLike[str]) -> StoredGraph:
         with open(place, "rb") as file:
             status = os.fstat(file.fileno())
             page = file.read(ALIGNMENT)
-            if is_striped(page):
-                return _open_striped(place, page + file.read(), status)
-            header = unpack_header(page, status.st_size, place)
-            file.seek(header.checksums_offset)
-            table = file.read()
-    return _checked(Origin.of(os.fspath(place.absolute()), header, status), table)
-
-
-def _open_striped(place: Path, data: bytes, status: os.stat_result) -> StoredGraph:
-    """As :func:`open_store`, through the files that hold the store's bytes."""
-    stripes = read_stripes(data, place)
-    header = unpack_header(read_through(stripes, 0, min(ALIGNMENT, stripes.size)), stripes.size, place)
-    at = header.checksums_offset
-    table = read_through(stripes, at, stripes.size - at)
-    origin = Origin.of(os.fspath(place.absolute()), header, status)
-    return _checked(replace(origin, stripes=stripes), table)
-
-
-def _checked(origin: Origin, table: bytes) -> StoredGraph:
-    header, place = origin.header, origin.path
-    if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
-        raise CorruptFileError(
-            f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum", path=place
-        )
-    return StoredGraph._open(origin, np.frombuffer(table, dtype=CHECKSUM))
+            stripes = read_stripes(page + file.read(), place) if is_striped(page) else None
+            if stripes is None:
+                header = unpack_header(page, status.st_size, place)
+                file.seek(header.checksums_offset)
+                table = file.read()
+            else:
+                header = unpack_header(read_through(stripes, 0, min(ALIGNMENT, stripes.size)), stripes.size, place)
+                table = read_through(stripes, header.checksums_offset, stripes.size - header.checksums_offset)
+    origin = Origin.of(os.fspath(place.absolute()), status, header=header, stripes=stripes)
+    return StoredGraph._open(origin, checked_table(header, table, origin.path))
 
 
 class StoredGraph(Graph):
@@ -193,7 +177,7 @@ class StoredGraph(Graph):
     @property
     def _labels(self) -> Labels | None:  # type: ignore[override]
         if not self._read_labels:
-            self._read_labels.append(self._load_labels())
+            self._read_labels.append(labels_of(self._read_whole))
         return self._read_labels[0]
 
     @property
@@ -263,14 +247,9 @@ class StoredGraph(Graph):
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def reading(self, opener: Callable[[Origin], ByteSource] = open_source) -> Iterator[ByteSource]:
+    def reading(self, opener: Callable[[Origin], ByteSource] = open_source) -> closing[ByteSource]:
         """The file, open for a while; refused if it is not the one that the graph was opened from."""
-        source = opener(self.origin)
-        try:
-            yield source
-        finally:
-            source.close()
+        return closing(opener(self.origin))
 
     def paged_rows(self, prefix: str, *, weights: bool, page_bytes: int | None = None) -> PagedRows:
         """The out-rows or in-rows in pages, none of them read yet."""
@@ -280,26 +259,35 @@ class StoredGraph(Graph):
         )  # fmt: skip
 
     def _pack_index(self, prefix: str) -> PackIndex:
-        targets, section = (self.header.section(f"{prefix}{name}") for name in ("targets", "packs"))
+        targets, name = self.header.section(f"{prefix}targets"), f"{prefix}packs"
         assert targets is not None
-        assert section is not None
-        if section.name not in self._rows:
-            with self.reading() as source:
-                entries = np.empty(section.items, dtype=section.dtype)
-                read_section(source, self.header, self._checksums, section, entries)
-            self._rows[section.name] = entries
-        return PackIndex.of(self._rows[section.name], targets, self.header.pack_arcs, Path(self.origin.path))
+        if name not in self._rows:
+            entries = self._read_whole(name)
+            assert entries is not None
+            self._rows[name] = entries
+        return PackIndex.of(self._rows[name], targets, self.header.pack_arcs, Path(self.origin.path))
+
+    def _read_whole(self, name: str) -> Array | None:
+        """All of a section, checked; ``None`` where the store has no such section."""
+        section = self.header.section(name)
+        if section is None:
+            return None
+        entries = np.empty(section.items, dtype=section.dtype)
+        with self.reading() as source:
+            read_section(source, self.header, self._checksums, section, entries)
+        return entries
 
     def arc_slices(self) -> Iterator[GraphSlice]:
         """All arcs in slices, read one after the other and forgotten again."""
         rows, offsets = self.paged_rows(self._prefix, weights=self._weighted), self._offsets
         wanted = np.ones(rows.num_pages, dtype=bool)
-        pager = Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
-        try:
+        with closing(self._pager()) as pager:
             for window in pager.windows(rows, wanted):
                 yield slice_of(rows, offsets, wanted, window)
-        finally:
-            pager.close()
+
+    def _pager(self) -> Pager:
+        """What reads pages outside of a run; to be closed."""
+        return Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
 
     def with_rows_of(self, vertices: Array) -> Graph:
         """A graph in memory with the same vertices, in which only ``vertices`` (ids) have their rows.
@@ -313,11 +301,8 @@ class StoredGraph(Graph):
         [2]
         """
         rows = self.paged_rows(self._prefix, weights=self._weighted)
-        pager = Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
-        try:
+        with closing(self._pager()) as pager:
             offsets, columns = selected_rows(pager, rows, self._offsets, vertices)
-        finally:
-            pager.close()
         return Graph._make(offsets, columns[0], columns[1] if len(columns) > 1 else None, flags=self._flags)
 
     @property
@@ -340,15 +325,12 @@ class StoredGraph(Graph):
         wanted[begin // rows.page_arcs : -(-end // rows.page_arcs)] = end > begin
         columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
         own = [np.empty(end - begin, dtype=column.dtype) for column in columns]
-        pager = Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
-        try:
+        with closing(self._pager()) as pager:
             for window in pager.windows(rows, wanted):
                 low = max(begin, window.first * rows.page_arcs)
                 high = min(end, window.last * rows.page_arcs)
                 for column, values in zip(columns, own, strict=True):
                     values[low - begin : high - begin] = column[low:high]
-        finally:
-            pager.close()
         return GraphSlice(first, last, offsets[first : last + 1], own[0], own[1] if len(own) > 1 else None)
 
     def check_unchanged(self) -> None:
@@ -379,20 +361,6 @@ class StoredGraph(Graph):
             self._loaded = self.load()
         return self._loaded
 
-    def _load_labels(self) -> Labels | None:
-        header, parts = self.header, {}
-        with self.reading() as source:
-            for name in ("labels", "labels_utf8", "labels_offsets"):
-                section = header.section(name)
-                if section is not None:
-                    parts[name] = np.empty(section.items, dtype=section.dtype)
-                    read_section(source, header, self._checksums, section, parts[name])
-        if "labels" in parts:
-            return Labels(parts["labels"])
-        if "labels_utf8" not in parts:
-            return None
-        return Labels(utf8=parts["labels_utf8"], offsets=parts["labels_offsets"])
-
     # ---- what needs the arcs ---------------------------------------------------------------------------------------
 
     def require_in_memory(self, *args: Any, **options: Any) -> NoReturn:
@@ -420,14 +388,7 @@ class StoredGraph(Graph):
     __hash__ = None
 
     def __repr__(self) -> str:
-        parts = [
-            f"{self.num_vertices:,} {'vertex' if self.num_vertices == 1 else 'vertices'}",
-            f"{self.num_edges:,} {'edge' if self.num_edges == 1 else 'edges'}",
-            "directed" if self.directed else "undirected",
-        ]
-        if self.weights is not None:
-            parts.append(f"{self.weights.dtype} weights")
-        return f"<StoredGraph: {', '.join(parts)}; {human_bytes(self.nbytes)} on disk>"
+        return f"<StoredGraph: {', '.join(size_and_kind(self))}; {human_bytes(self.nbytes)} on disk>"
 
     def _repr_html_(self) -> str:
         from html import escape

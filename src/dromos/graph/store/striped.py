@@ -19,10 +19,10 @@ from dromos.errors import CorruptFileError, InvalidArgumentError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import atomic_output, atomic_outputs, file_errors
 from dromos.graph.store.header_page import STRIPED, unpack_header
-from dromos.graph.store.layout import ALIGNMENT, Header
-from dromos.graph.store.origin import Origin, StripeFile, Stripes
+from dromos.graph.store.layout import ALIGNMENT
+from dromos.graph.store.origin import OpenedFile, Stripes
 
-__all__ = ["is_striped", "origin_of_stripe", "pieces_of", "read_stripes", "read_through", "stripe_store"]
+__all__ = ["is_striped", "pieces_of", "read_stripes", "read_through", "stripe_store"]
 
 _STRIPE_BYTES: Final = 1 << 20
 
@@ -111,7 +111,7 @@ def read_stripes(data: bytes, path: Path) -> Stripes:
                 f"stripe {number} of {path} has {status.st_size:,} bytes, not {expected:,}; write the store again",
                 path=part,
             )
-        files.append(StripeFile(name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+        files.append(OpenedFile.of(name, status))
     return Stripes(stripe, size, tuple(files))
 
 
@@ -140,12 +140,6 @@ def read_through(stripes: Stripes, position: int, length: int) -> bytes:
             file.seek(at)
             found += file.read(last - first)
     return found
-
-
-def origin_of_stripe(stripes: Stripes, header: Header, number: int) -> Origin:
-    """One of the files, as a file that can be read."""
-    file = stripes.files[number]
-    return Origin(file.path, header, file.device, file.inode, file.size, file.modified_ns)
 
 
 def _head(identity: str, number: int, count: int) -> bytes:

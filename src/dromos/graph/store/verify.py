@@ -7,14 +7,15 @@ are not in ascending order need some (16 bytes per vertex).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError
+from dromos.graph.checks import weights_fault
 from dromos.graph.formats.base import Progress, no_progress
+from dromos.graph.slices import row_ranges
 from dromos.graph.store.labels_check import check_labels
 from dromos.graph.store.layout import Header
 from dromos.graph.store.packs import PackedTargets
@@ -106,7 +107,7 @@ class _Verifier:
         if isinstance(targets, PackedTargets):
             targets.check()
         facts = RowFacts()
-        for first, last in row_slices(offsets):
+        for first, last in row_ranges(offsets, _SLICE_ARCS, _SLICE_ROWS):
             begin, end = int(offsets[first]), int(offsets[last])
             part = None if weights is None else weights[begin:end]
             found = scan(first, n, offsets[first : last + 1], targets[begin:end], part, self.threads)
@@ -147,12 +148,8 @@ class _Verifier:
         weights = self.store.array(name)
         if weights is None:
             return
-        if weights.dtype.kind == "f":
-            for begin in range(0, weights.size, _SLICE_ARCS):
-                missing = np.isnan(weights[begin : begin + _SLICE_ARCS])
-                if missing.any():
-                    at = begin + int(np.argmax(missing))
-                    self._fail(name, at, f"the weight of arc {at:,} is not a number (NaN)")
+        if (fault := weights_fault(weights)) is not None:
+            self._fail(name, fault.item, fault.reason)
         self.checks.append(f"{name} are numbers")
 
     def _check_transpose(self, forward: RowFacts) -> None:
@@ -176,20 +173,6 @@ class _Verifier:
 
     def _refuse(self, reason: str) -> None:
         raise CorruptFileError(reason, path=self.store.path)
-
-
-def row_slices(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Ranges of rows with a bounded number of rows and arcs each (a row that is longer stands alone).
-
-    >>> list(row_slices(np.array([0, 2, 3])))
-    [(0, 2)]
-    """
-    first, count = 0, len(offsets) - 1
-    while first < count:
-        reach = int(np.searchsorted(offsets, offsets[first] + _SLICE_ARCS, side="right")) - 1
-        last = min(max(first + 1, reach), first + _SLICE_ROWS, count)
-        yield first, last
-        first = last
 
 
 def _hidden_parallel(offsets: Array, targets: Array) -> int | None:

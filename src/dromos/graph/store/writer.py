@@ -16,13 +16,13 @@ from dromos.errors import InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import atomic_output, strip_compression
 from dromos.graph.graph import Flags, Graph
-from dromos.graph.labels import Labels
 from dromos.graph.store.checksums import as_bytes, chunk_checksums
 from dromos.graph.store.header_page import pack_header
+from dromos.graph.store.label_sections import label_arrays
 from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned
 from dromos.graph.store.packs import PACK_ARCS, PackWriter, check_pack_arcs
 
-__all__ = ["SectionWriter", "label_arrays", "pieces_of", "true_flags", "write"]
+__all__ = ["SectionWriter", "pieces_of", "true_flags", "write"]
 
 _PIECE_BYTES = 32 << 20
 
@@ -33,13 +33,14 @@ class SectionWriter:
     def __init__(
         self,
         out: IO[bytes],
+        num_vertices: int,
         *,
         total: int = 0,
         progress: Progress = no_progress,
         chunk_bytes: int = CHUNK_BYTES,
         pack_arcs: int = 0,
     ) -> None:
-        self._out, self._chunk_bytes, self._pack_arcs = out, chunk_bytes, pack_arcs
+        self._out, self._num_vertices, self._chunk_bytes, self._pack_arcs = out, num_vertices, chunk_bytes, pack_arcs
         self._total, self._progress = total, progress
         self._sections: list[Section] = []
         self._checksums: list[Array] = []
@@ -47,15 +48,14 @@ class SectionWriter:
         self._put(bytes(ALIGNMENT))  # the header comes last: a file that was not finished has no signature
 
     def add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array]) -> None:
-        """Write a section; every piece but the last is a whole number of chunks long."""
-        self._add(name, dtype, pieces)
+        """Write a section, targets in packs if the store has them.
 
-    def add_targets(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array], num_vertices: int) -> None:
-        """Write targets, in packs if the store has them; every piece but the last is a whole number of chunks long."""
-        if not self._pack_arcs:
+        Every piece but the last is a whole number of chunks long.
+        """
+        if not self._pack_arcs or not name.endswith("targets"):
             self._add(name, dtype, pieces)
             return
-        packs = PackWriter(num_vertices, self._pack_arcs)
+        packs = PackWriter(self._num_vertices, self._pack_arcs)
         targets = (as_bytes(piece).view(dtype) for piece in pieces)
         self._add(name, dtype, _in_chunks(packs.packed(targets), self._chunk_bytes), packed=True)
         self._add(name.replace("targets", "packs"), packs.index.dtype, pieces_of(packs.index))
@@ -70,12 +70,12 @@ class SectionWriter:
         self._sections.append(Section(name, dtype, begin, self._position - begin, packed))
         self._put(bytes(aligned(self._position) - self._position))
 
-    def finish(self, *, num_vertices: int, num_arcs: int, num_edges: int, flags: Flags) -> Header:
+    def finish(self, *, num_arcs: int, num_edges: int, flags: Flags) -> Header:
         """Write the checksum table and the header, and wait until the disk has it all."""
         table = b"".join(sums.tobytes() for sums in self._checksums)
         header = Header(
-            num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table), b"",
-            self._chunk_bytes, self._pack_arcs,
+            self._num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table),
+            b"", self._chunk_bytes, self._pack_arcs,
         )  # fmt: skip
         header = replace(header, identity=header.computed_identity(table))
         self._put(table)
@@ -134,16 +134,12 @@ def write(
     total = ALIGNMENT + sum(aligned(array.nbytes) for _, array in arrays)
     with atomic_output(path) as out:
         writer = SectionWriter(
-            out, total=total, progress=progress, chunk_bytes=chunk_bytes, pack_arcs=pack_arcs if compress else 0
-        )
-        for name, array in arrays:
-            if name.endswith("targets"):
-                writer.add_targets(name, array.dtype, pieces_of(array), graph.num_vertices)
-            else:
-                writer.add(name, array.dtype, pieces_of(array))
-        writer.finish(
-            num_vertices=graph.num_vertices, num_arcs=graph.num_arcs, num_edges=graph.num_edges, flags=flags
+            out, graph.num_vertices,
+            total=total, progress=progress, chunk_bytes=chunk_bytes, pack_arcs=pack_arcs if compress else 0,
         )  # fmt: skip
+        for name, array in arrays:
+            writer.add(name, array.dtype, pieces_of(array))
+        writer.finish(num_arcs=graph.num_arcs, num_edges=graph.num_edges, flags=flags)
 
 
 def true_flags(graph: Graph) -> Flags:
@@ -158,23 +154,12 @@ def true_flags(graph: Graph) -> Flags:
 
 
 def _arrays_of(graph: Graph, with_transpose: bool) -> Iterator[tuple[str, Array]]:
-    yield "offsets", graph.offsets
-    yield "targets", graph.targets
-    if graph.weights is not None:
-        yield "weights", graph.weights
-    if with_transpose:
-        yield "transpose_offsets", graph.transpose.offsets
-        yield "transpose_targets", graph.transpose.targets
-        if graph.transpose.weights is not None:
-            yield "transpose_weights", graph.transpose.weights
+    for prefix, rows in (("", graph), *((("transpose_", graph.transpose),) if with_transpose else ())):
+        yield f"{prefix}offsets", rows.offsets
+        yield f"{prefix}targets", rows.targets
+        if rows.weights is not None:
+            yield f"{prefix}weights", rows.weights
     yield from label_arrays(graph.labels)
-
-
-def label_arrays(labels: Labels | None) -> Iterator[tuple[str, Array]]:
-    """The arrays of labels, by the names of their sections."""
-    if labels is not None:
-        parts = {"labels": labels.integers, "labels_utf8": labels.utf8, "labels_offsets": labels.offsets}
-        yield from ((name, array) for name, array in parts.items() if array is not None)
 
 
 def pieces_of(array: Array) -> Iterator[Array]:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from dromos.errors import CorruptFileError, FileError
 from dromos.graph.formats.files import file_errors
-from dromos.graph.store.origin import Origin
+from dromos.graph.store.origin import OpenedFile
 
 __all__ = ["ByteSource", "StoreFile"]
 
@@ -37,7 +37,7 @@ class ByteSource(Protocol):
 class StoreFile:
     """A store's file, open for direct reads where the file system has them."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: OpenedFile) -> None:
         self.origin, self.path = origin, Path(origin.path)
         with file_errors(self.path):
             self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -103,8 +103,7 @@ class StoreFile:
             states = [self.path.stat(), *(os.fstat(fd) for fd in (self._fd, self._direct) if fd >= 0)]
         except OSError:
             states = []
-        origin = self.origin
-        if not states or any(Origin.of(origin.path, origin.header, state) != origin for state in states):
+        if not states or not all(map(self.origin.is_same, states)):
             raise FileError(
                 "the file was changed, replaced or removed after the graph was opened; open it again", path=self.path
             )

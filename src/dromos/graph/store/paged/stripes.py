@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from dromos.errors import FileError
-from dromos.graph.store.origin import Origin, is_current
+from dromos.graph.store.origin import Origin
 from dromos.graph.store.paged.file import ByteSource, StoreFile
-from dromos.graph.store.striped import origin_of_stripe, pieces_of
+from dromos.graph.store.striped import pieces_of
 
 __all__ = ["StripedFiles", "open_source"]
 
@@ -25,8 +25,8 @@ class StripedFiles:
         self.origin, self.path, self._stripes = origin, Path(origin.path), origin.stripes
         self._files: list[StoreFile] = []
         try:
-            for number in range(len(origin.stripes.files)):
-                self._files.append(StoreFile(origin_of_stripe(origin.stripes, origin.header, number)))
+            for file in origin.stripes.files:
+                self._files.append(StoreFile(file))
             self.check_unchanged()
         except BaseException:
             self.close()
@@ -48,7 +48,7 @@ class StripedFiles:
         """Refuse files of which any was written to, cut, replaced or removed since the graph was opened."""
         for file in self._files:
             file.check_unchanged()
-        if not is_current(self.origin):
+        if not self.origin.is_current:
             raise FileError(
                 "the file was changed, replaced or removed after the graph was opened; open it again", path=self.path
             )
