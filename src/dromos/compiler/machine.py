@@ -65,13 +65,11 @@ def object_code(text: str) -> bytes:
     target, machine = _machine()
     # LLVM takes the alignment of loads and stores from the layout that is known when it reads them
     described = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n{text}'
-    module = llvm.parse_assembly(described, context=_context())
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     builder = llvm.create_pass_builder(machine, options)
     # given back here, not by Python's garbage collection, which swallows the Ctrl-C that comes meanwhile
-    with llvm.parse_assembly(text, context=_context()) as module:
-        module.triple, module.data_layout = target.triple, str(machine.target_data)
+    with llvm.parse_assembly(described, context=_context()) as module:
         builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)
     return code
