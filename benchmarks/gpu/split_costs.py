@@ -173,11 +173,15 @@ def _ablate(work: str, known: SplitCost, cases: Sequence[Case]) -> None:
         variants["vertices with arcs"] = replace(known, search=False), cases
     print(f"{work}:")
     for name, (cost, some) in variants.items():
-        print(f"  {name}: {_told(_errors(fitted(some, cost, FREE[work]), some))}")
+        _tell_all(name, _errors(fitted(some, cost, FREE[work]), some))
         if "shared" in FREE[work]:
             fewer = [number for number in FREE[work] if number != "shared"]
-            errors = _errors(fitted(some, replace(cost, shared=0.0), fewer), some)
-            print(f"  {name}, without shared: {_told(errors)}")
+            _tell_all(f"{name}, without shared", _errors(fitted(some, replace(cost, shared=0.0), fewer), some))
+
+
+def _tell_all(name: str, errors: Mapping[str, float]) -> None:
+    print(f"  {name}: {_told(errors)}")
+    print("    " + ", ".join(f"{case} {error:+.0%}" for case, error in errors.items()))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
