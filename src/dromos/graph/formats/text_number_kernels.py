@@ -14,13 +14,11 @@ says where a text goes on.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 from dromos.compiler.arguments import column, element_address, number_as, pointer_to
 from dromos.compiler.intrinsic import intrinsic
-from dromos.compiler.values import Scalar, Value, constant
+from dromos.compiler.values import Value, constant
 from dromos.compiler.writer import Writer
 from dromos.graph.wide_product import high_product
 from dromos.intrinsics import trailing_zeros
@@ -72,11 +70,8 @@ def byte(writer: Writer, address: Value) -> Value:
 
 @intrinsic
 def word(writer: Writer, address: Value) -> Value:
-    """The eight bytes from an address on as one number, the first of them lowest."""
-    value = writer.register(f"load i64, ptr {pointer_to(writer, address)}, align 1")
-    if sys.byteorder == "big":
-        value = writer.register(f"call i64 {writer.declare('llvm.bswap.i64', 'i64', 'i64')}(i64 {value})")
-    return Scalar("u64", value)
+    """The eight bytes from an address on as one number, the first of them lowest, as on all processors of kernels."""
+    return writer.new("u64", f"load i64, ptr {pointer_to(writer, address)}, align 1")
 
 
 @intrinsic
