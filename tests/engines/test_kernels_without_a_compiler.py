@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.arguments import simple
-from dromos.engines.native import CPU_KERNELS, DIRECT_KERNELS, cpu_kernel, plain
+from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, cpu_kernel, plain
 from dromos.engines.vectorised.natives import KERNELS
 from tests.algorithms.support import examples, graphs
 
@@ -21,7 +21,7 @@ def _both(name: str, graph: dr.Graph, **options: Any) -> tuple[Mapping[str, Any]
     compiled = cpu_kernel(name, 1)
     assert compiled is not None
     told: list[float] = []
-    telling = {} if name in DIRECT_KERNELS else {"tell": told.append}
+    telling = {} if name in COMPILED_AT_ONCE else {"tell": told.append}
     found = KERNELS[name](graph, **options, **telling)
     assert all(0 <= share <= 1 for share in told)
     return compiled(graph, **options), found

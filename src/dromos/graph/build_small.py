@@ -34,7 +34,7 @@ def is_cold(arcs: int) -> bool:
 
 
 def transposed(offsets: Array, targets: Array, weights: Array | None) -> tuple[Array, Array, Array | None]:
-    """The rows of all arcs reversed, each in the order of the old rows; many arcs by kernels without Numba.
+    """The rows of all arcs reversed, each in the order of the old rows; many arcs by small kernels.
 
     >>> back = transposed(np.array([0, 2, 3]), np.array([1, 0, 1], np.int32), np.array([5, 6, 7]))
     >>> [part.tolist() for part in back]

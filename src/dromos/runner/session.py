@@ -14,7 +14,7 @@ import numpy as np
 from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, NativeKernel, graph_types
-from dromos.engines.native import DIRECT_KERNELS, cpu_kernel
+from dromos.engines.native import COMPILED_AT_ONCE, cpu_kernel
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path, Row
@@ -321,7 +321,7 @@ class Session:
     ) -> Mapping[str, Any]:
         """Run a kernel; a first call that takes longer than compiling begins again with compiled code."""
         if self._at_once and found is self.engine.native(kernel):
-            if kernel not in DIRECT_KERNELS:
+            if kernel not in COMPILED_AT_ONCE:
                 try:
                     return self._call(
                         kernel, found, graph, keep_on_device, {**options, "tell": first_calls.tell(kernel)}

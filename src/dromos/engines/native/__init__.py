@@ -13,7 +13,7 @@ from typing import Final
 from dromos import disk_cache
 from dromos.engines import NativeKernel
 
-__all__ = ["CPU_KERNELS", "DIRECT_KERNELS", "cpu_kernel", "is_compiled"]
+__all__ = ["COMPILED_AT_ONCE", "CPU_KERNELS", "cpu_kernel", "is_compiled"]
 
 _MODULES: Final = {"coloring": "greedy", "forest": "greedy", "matching": "greedy"}
 CPU_KERNELS: Final = (
@@ -22,8 +22,8 @@ CPU_KERNELS: Final = (
     "trusses", "walks", "weighted_betweenness",
 )  # fmt: skip
 """Each is a function in the module of the same name, or in the one that ``_MODULES`` names."""
-DIRECT_KERNELS: Final = frozenset({"communities"})
-"""Those without Numba (:mod:`dromos.direct`): a first call does not wait for them."""
+COMPILED_AT_ONCE: Final = frozenset({"communities"})
+"""Those that a first call compiles too: plain Python takes longer than compiling, on small graphs as well."""
 
 
 def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:

@@ -6,35 +6,40 @@ give: the product of both sums of weights times ``scale``, the resolution over t
 
 A level's graph has no self-loops: what lies inside a vertex of it is only part of its ``strength``. ``weights`` of size
 0 stand for ones. ``sums`` has an entry for each vertex, all 0 before and after each step.
+
+The inner loops use ``load`` and ``store``, which do not ask whether an index is negative, and save a sixth of the time.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np
 
-from dromos.direct import direct_kernel, load_relaxed
 from dromos.engines.native.community_levels import LEAST_GAIN
+from dromos.intrinsics import load, load_relaxed, store
+from dromos.jit import inline, kernel
 
 _PATIENCE = 1023  # vertices between two looks at the stop flag
 
 
+@inline
 def _gather(v, offsets, targets, weights, group, within, sums, seen):
     """Add up the weights to each group around ``v``, of vertices with the same value in ``within`` (of size 0: all)."""
     found = np.int64(0)
-    for arc in range(offsets[v], offsets[v + 1]):
-        u = targets[arc]
-        weight = weights[arc] if weights.size else 1.0
-        if u != v and weight > 0 and (within.size == 0 or within[u] == within[v]):
-            c = group[u]
-            if sums[c] == 0:
-                seen[found] = c
+    for arc in range(load(offsets, v), load(offsets, v + 1)):
+        u = load(targets, arc)
+        weight = load(weights, arc) if weights.size else 1.0
+        if u != v and weight > 0 and (within.size == 0 or load(within, u) == load(within, v)):
+            c = load(group, u)
+            so_far = load(sums, c)
+            if so_far == 0:
+                store(seen, found, c)
                 found += 1
-            sums[c] += weight
+            store(sums, c, so_far + weight)
     return found
 
 
-@direct_kernel
+@kernel
 def move(
     offsets, targets, weights, strength, scale, community, total, size, queue, waiting, free, sums,
     seen, nowhere, stop,
@@ -50,25 +55,26 @@ def move(
         steps += 1
         if steps & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
-        v = np.int64(queue[first])
+        v = np.int64(load(queue, first))
         first = first + 1 if first + 1 < n else np.int64(0)
         length -= 1
-        waiting[v] = 0
-        old, k = np.int64(community[v]), strength[v]
+        store(waiting, v, 0)
+        old, k = np.int64(load(community, v)), load(strength, v)
         found = _gather(v, offsets, targets, weights, community, nowhere, sums, seen)
-        total[old] -= k
+        rest = load(total, old) - k
+        store(total, old, rest)
         least = LEAST_GAIN * k
-        best, gain = old, sums[old] - scale * k * total[old]
+        best, gain = old, load(sums, old) - scale * k * rest
         for i in range(found):
-            c = np.int64(seen[i])
-            gained = sums[c] - scale * k * total[c]
+            c = np.int64(load(seen, i))
+            gained = load(sums, c) - scale * k * load(total, c)
             if gained > gain + least:
                 best, gain = c, gained
-            sums[c] = 0
-        if gain < -least and size[old] > 1:  # better alone
+            store(sums, c, 0.0)
+        if gain < -least and load(size, old) > 1:  # better alone
             free[n] -= 1
             best = np.int64(free[free[n]])
-        total[best] += k
+        store(total, best, load(total, best) + k)
         if best == old:
             continue
         community[v] = best
@@ -78,16 +84,16 @@ def move(
             total[old] = 0  # without what rounding left
             free[free[n]] = old
             free[n] += 1
-        for arc in range(offsets[v], offsets[v + 1]):
-            u = np.int64(targets[arc])
-            if waiting[u] == 0 and community[u] != best:
-                waiting[u] = 1
+        for arc in range(load(offsets, v), load(offsets, v + 1)):
+            u = np.int64(load(targets, arc))
+            if load(waiting, u) == 0 and load(community, u) != best:
+                store(waiting, u, 1)
                 last = first + length
-                queue[last if last < n else last - n] = u
+                store(queue, last if last < n else last - n, u)
                 length += 1
 
 
-@direct_kernel
+@kernel
 def refine(
     offsets, targets, weights, strength, scale, community, total, order, refined, part, size, outside,
     sums, seen, stop,
@@ -104,8 +110,9 @@ def refine(
         size[v] = 1
         inside = 0.0
         for arc in range(offsets[v], offsets[v + 1]):
-            if targets[arc] != v and community[targets[arc]] == community[v]:
-                inside += weights[arc] if weights.size else 1.0
+            u = load(targets, arc)
+            if u != v and load(community, u) == load(community, v):
+                inside += load(weights, arc) if weights.size else 1.0
         outside[v] = inside
     for i in range(n):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
@@ -117,11 +124,12 @@ def refine(
         found = _gather(v, offsets, targets, weights, refined, community, sums, seen)
         best, gain, joined = v, LEAST_GAIN * k, 0.0
         for j in range(found):
-            r = np.int64(seen[j])
-            gained = sums[r] - scale * k * part[r]
-            if gained > gain and outside[r] >= scale * part[r] * (around - part[r]):
-                best, gain, joined = r, gained, sums[r]
-            sums[r] = 0
+            r = np.int64(load(seen, j))
+            weight, other = load(sums, r), load(part, r)
+            gained = weight - scale * k * other
+            if gained > gain and load(outside, r) >= scale * other * (around - other):
+                best, gain, joined = r, gained, weight
+            store(sums, r, 0.0)
         if best != v:
             refined[v] = best
             part[best] += k
@@ -130,7 +138,7 @@ def refine(
             outside[best] += outside[v] - 2 * joined
 
 
-@direct_kernel
+@kernel
 def aggregate(
     offsets, targets, weights, group, starts, order, new_offsets, new_targets, new_weights, sums, seen,
     stop,
@@ -145,16 +153,18 @@ def aggregate(
         for i in range(starts[c], starts[c + 1]):
             v = np.int64(order[i])
             for arc in range(offsets[v], offsets[v + 1]):
-                d = group[targets[arc]]
-                weight = weights[arc] if weights.size else 1.0
+                d = load(group, load(targets, arc))
+                weight = load(weights, arc) if weights.size else 1.0
                 if d != c and weight > 0:
-                    if sums[d] == 0:
-                        seen[found] = d
+                    so_far = load(sums, d)
+                    if so_far == 0:
+                        store(seen, found, d)
                         found += 1
-                    sums[d] += weight
+                    store(sums, d, so_far + weight)
         for i in range(found):
-            new_targets[at] = seen[i]
-            new_weights[at] = sums[seen[i]]
-            sums[seen[i]] = 0
+            d = load(seen, i)
+            store(new_targets, at, d)
+            store(new_weights, at, load(sums, d))
+            store(sums, d, 0.0)
             at += 1
         new_offsets[c + 1] = at

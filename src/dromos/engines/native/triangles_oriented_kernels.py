@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.direct import direct_kernel
 from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store
-from dromos.jit import LINE, barrier, inline, lean_kernel
+from dromos.jit import LINE, barrier, inline, kernel, lean_kernel
 
 HUBS = 8192
 ROWS = 512
@@ -27,20 +26,21 @@ PHASES = 4
 _ONE = np.uint64(1)
 
 
-@direct_kernel
+@kernel
 def rank_by_degree(offsets, begins, rank, member):
     """Ranks by falling degree, ties by id: ``member[rank[v]] == v``. ``begins``: max degree + 2 zeros."""
     n, top = offsets.size - 1, begins.size - 2
     for v in range(n):
-        begins[top - (offsets[v + 1] - offsets[v]) + 1] += 1
+        place = top - (load(offsets, v + 1) - load(offsets, v)) + 1
+        store(begins, place, load(begins, place) + 1)
     for place in range(top + 1):
         begins[place + 1] += begins[place]
     for v in range(n):
-        place = top - (offsets[v + 1] - offsets[v])
-        r = begins[place]
-        begins[place] = r + 1
-        rank[v] = r
-        member[r] = v
+        place = top - (load(offsets, v + 1) - load(offsets, v))
+        r = load(begins, place)
+        store(begins, place, r + 1)
+        store(rank, v, r)
+        store(member, r, v)
 
 
 @lean_kernel

@@ -45,4 +45,4 @@ class _Kernels(Mapping[str, NativeKernel]):
 
 KERNELS: Final[Mapping[str, NativeKernel]] = _Kernels()
 """Each takes ``tell`` beside the options of the compiled kernel of its name (see :data:`dromos.engines.Tell`), but for
-those in :data:`dromos.engines.native.DIRECT_KERNELS`, which are compiled at once."""
+those in :data:`dromos.engines.native.COMPILED_AT_ONCE`, which are compiled at once."""

@@ -56,7 +56,7 @@ def _merge_runs(targets, weights, weighted, begin, middle, end, spare_targets, s
     """Merge two sorted runs that follow one another; equal targets stay in their order."""
     if targets[middle - 1] <= targets[middle]:
         return
-    for i in range(begin, middle):  # Numba takes seconds to compile an assignment of slices, which may overlap
+    for i in range(begin, middle):
         spare_targets[i] = targets[i]
         if weighted:
             spare_weights[i] = weights[i]

@@ -1,1 +1,1 @@
-"""Compiled loops that visit nodes in exactly NetworkX's order; imported when first needed, since they import Numba."""
+"""Compiled loops that visit nodes in exactly NetworkX's order; imported when first needed."""
