@@ -24,7 +24,7 @@ from dromos.dtypes import Array
 from dromos.graph.store.layout import Section
 from dromos.graph.store.packs import PACK_ARCS, PackIndex, PackWriter, gap_mask, unpack
 from dromos.intrinsics import load, load_unaligned, store
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 __all__ = ["run"]
 
@@ -133,7 +133,7 @@ def _with_lengths(targets: Array, mask: int) -> tuple[Array, Array]:
     )
 
 
-@lean_kernel
+@kernel
 def _unpack_bytes(lengths, values, masks, mask, out):
     at, value = 0, np.uint64(0)
     for group in range(out.size // 4):

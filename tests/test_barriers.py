@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dromos.jit import LINE, barrier, lean_kernel, publish, published, team_memory, total
+from dromos.jit import LINE, barrier, kernel, publish, published, team_memory, total
 from dromos.parallel import run_team
 
 ROUNDS = 3000
 
 
-@lean_kernel
+@kernel
 def march(thread, threads, memory, rounds, plain, wrong):  # type: ignore[no-untyped-def]
     """In each round, every thread writes to its own cell and publishes; then looks at everybody else's."""
     for number in range(1, rounds + 1):

@@ -28,10 +28,8 @@ __all__ = [
     "barrier",
     "inline",
     "kernel",
-    "lean_kernel",
     "publish",
     "published",
-    "python_kernel",
     "team_memory",
     "total",
 ]
@@ -49,9 +47,6 @@ def inline(function: F) -> F:
     """Make a part of kernels, which is written in place of each call; Python cannot call it."""
     part: Any = Part(function)
     return cast("F", part)
-
-
-lean_kernel = python_kernel = kernel
 
 
 # ---- barriers ------------------------------------------------------------------------------------------------------

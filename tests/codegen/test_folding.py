@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dromos.codegen.numba.folding import fold_flags
-from dromos.codegen.numba.hooks import skeleton_flags
+from dromos.codegen.python.folding import fold_flags
+from dromos.codegen.python.hooks import skeleton_flags
 from dromos.engines.cpu import emit
 from dromos.program import GraphTypes, Program, analyse
 from tests.program import programs

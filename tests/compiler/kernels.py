@@ -27,14 +27,14 @@ from dromos.intrinsics import (
     store_release,
     trailing_zeros,
 )
-from dromos.jit import inline, kernel, lean_kernel
+from dromos.jit import inline, kernel
 
 STEP = 3
 SMALL = np.uint8(200)
 WANTED = False
 
 
-@lean_kernel
+@kernel
 def integers(thread, threads, a, b, out):
     for i in range(a.size):
         x, y = a[i], b[i]
@@ -57,7 +57,7 @@ def integers(thread, threads, a, b, out):
         out[16, i] = x // STEP + x % -STEP if x < STEP else y // np.int64(8)
 
 
-@lean_kernel
+@kernel
 def fractions(thread, threads, a, b, out):
     for i in range(a.size):
         x, y = a[i], b[i]

@@ -111,7 +111,7 @@ def compiled_by_numba(module: ModuleType) -> SimpleNamespace:
     """The functions of ``module``, with Numba's decorator in place of ours."""
     compile_it = njit(error_model="numpy")
     names = {name: compile_it(function) for name, function in _MEANING.items()}
-    names |= dict.fromkeys(("inline", "kernel", "lean_kernel"), compile_it)
+    names |= dict.fromkeys(("inline", "kernel", "kernel"), compile_it)
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if not _is_of_dromos(node)]
     exec(compile(tree, module.__file__, "exec"), names)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 
 from dromos.codegen.hooks import HOOKS
-from dromos.codegen.numba import hooks_text
+from dromos.codegen.python import hooks_text
 from dromos.engines.cpu import CpuEngine
 from dromos.engines.cpu.skeletons import hooks
 from dromos.engines.reference import ReferenceEngine

@@ -2,7 +2,7 @@
 
 :data:`HOOKS` says what a hook is called, what it takes and what it gives; the methods of :class:`Printer` say what it
 does, statement by statement. How a statement is written is left to the syntax of a language, in subclasses:
-``codegen/numba/printer.py`` and ``codegen/cuda/printer.py``. A hook that one device alone needs stands in ``hooks.py``
+``codegen/python/printer.py`` and ``codegen/cuda/printer.py``. A hook that one device alone needs stands in ``hooks.py``
 beside them.
 
 What hooks take goes by these names: S, O, D, P are the fields now, before, to be written, and as they were sent; E the

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dromos.codegen.numba import render
+from dromos.codegen.python import render
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, caps_for, check_params, graph_types
 from dromos.engines.direction import along

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dromos.intrinsics import prefetch
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _AHEAD = 12  # rows whose arcs are asked for before they are needed; where they begin is asked for as far ahead again
 
@@ -27,7 +27,7 @@ def _copy_part(thread, threads, values, into):
         into[at] = values[at]
 
 
-@lean_kernel
+@kernel
 def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values, staged, found, into):
     """``found`` to ``into``, and the rows ``first..last`` to ``staged``, one behind the other.
 
@@ -55,7 +55,7 @@ def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values,
         at = stop
 
 
-@lean_kernel
+@kernel
 def rename_rows(
     thread, threads, vertices, old_ids, new_ids, given_offsets, offsets, given_targets, targets, given_words, words
 ):

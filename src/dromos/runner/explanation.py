@@ -66,9 +66,9 @@ class Explanation:
 
                 yield name, "CUDA C++", cuda_text(typed, analyse(typed))
             else:
-                from dromos.codegen.numba import hooks_text as numba_text
+                from dromos.codegen.python import hooks_text as python_text
 
-                yield name, "Python, compiled", numba_text(typed, analyse(typed))
+                yield name, "Python, compiled", python_text(typed, analyse(typed))
 
 
 def _can_be_imported(kind: type) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load, store
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 
 @inline
@@ -27,7 +27,7 @@ def _segment_end(sources, begin, end, span, long):
     return last if last - begin >= long else begin
 
 
-@lean_kernel
+@kernel
 def count_arcs(
     thread, threads, offsets, sources, longest, firsts, tiles, span, long, words, long_arcs, segments, cursor
 ):  # fmt: skip
@@ -56,7 +56,7 @@ def count_arcs(
                     arc = last
 
 
-@lean_kernel
+@kernel
 def fill_arcs(
     thread, threads, offsets, sources, longest, firsts, tiles, span, long, word_places, long_places, segment_places,
     words, long_sources, segment_rows, segment_ends, cursor,

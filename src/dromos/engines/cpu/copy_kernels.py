@@ -6,17 +6,17 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load, store
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 
-@lean_kernel
+@kernel
 def copy_words(thread, threads, values, into):
     """All of ``values`` to ``into``."""
     for at in range(values.size * thread // threads, values.size * (thread + 1) // threads):
         store(into, at, load(values, at))
 
 
-@lean_kernel
+@kernel
 def spread_bits(thread, threads, marks, first, last, into):
     """The bits of ``first..last`` to one byte each; ``marks`` are words that begin with the one of ``first``."""
     low, count = first >> 6, last - first
@@ -36,7 +36,7 @@ def _first_from(targets, begin, end, least):
     return begin
 
 
-@lean_kernel
+@kernel
 def find_runs(thread, threads, offsets, targets, first, last, begins, lengths):
     """``begins[i]``, ``lengths[i + 1]``: the run of the sorted row ``i`` whose targets lie in ``first..last``."""
     for row in range(begins.size * thread // threads, begins.size * (thread + 1) // threads):
@@ -45,7 +45,7 @@ def find_runs(thread, threads, offsets, targets, first, last, begins, lengths):
         lengths[row + 1] = _first_from(targets, begins[row], end, last) - begins[row]
 
 
-@lean_kernel
+@kernel
 def gather_rows(thread, threads, begins, starts, values, into):
     """Rows one behind the other: row ``i`` begins at ``begins[i]`` of ``values``, and at ``starts[i]`` of ``into``."""
     total = load(starts, begins.size)

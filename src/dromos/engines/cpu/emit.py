@@ -15,10 +15,10 @@ from types import ModuleType
 
 from dromos import disk_cache
 from dromos.codegen.cache import load
-from dromos.codegen.numba import folding, hooks_text
-from dromos.codegen.numba.folding import fold_flags
-from dromos.codegen.numba.hooks import CLAIMING_LOAD, skeleton_flags, wanting_levels
-from dromos.codegen.numba.printer import ASYNCHRONOUS_LOAD
+from dromos.codegen.python import folding, hooks_text
+from dromos.codegen.python.folding import fold_flags
+from dromos.codegen.python.hooks import CLAIMING_LOAD, skeleton_flags, wanting_levels
+from dromos.codegen.python.printer import ASYNCHRONOUS_LOAD
 from dromos.errors import FileError
 from dromos.program import Analysis, GraphTypes, TypedProgram
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 ROWS = 16  # that a thread takes at a time
 SHIFT = 16  # of a source's id: the rest is the number of its tile
 
 
-@lean_kernel
+@kernel
 def count_segments(thread, threads, offsets, ends, counts, cursor):
     """The arcs of each segment, one place behind it: sums over all of them are where segments begin."""
     rows = offsets.size - 1
@@ -27,7 +27,7 @@ def count_segments(thread, threads, offsets, ends, counts, cursor):
                 counts[tile * rows + row + 1] += counts.dtype.type(1)
 
 
-@lean_kernel
+@kernel
 def fill_segments(thread, threads, offsets, ends, places, sources, cursor):
     """The sources of each segment; ``places`` are where segments begin, and are moved."""
     rows = offsets.size - 1

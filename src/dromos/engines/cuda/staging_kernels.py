@@ -13,7 +13,7 @@ from dromos.compiler.intrinsic import intrinsic
 from dromos.compiler.values import Value
 from dromos.compiler.writer import Writer
 from dromos.intrinsics import atomic_add, store_release
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 from dromos.parallel import NO_MORE_WORK
 
 __all__ = [
@@ -47,7 +47,7 @@ def _copy_bytes(writer: Writer, target: Value, source: Value, length: Value) -> 
     writer.lines.append(f"call void {function}(ptr {into}, ptr {out_of}, i64 {size}, i1 false)")
 
 
-@lean_kernel
+@kernel
 def send_chunks(thread, threads, plan, lanes, progress, arrived):
     """Take chunks in turn until all are on the device; ``arrived`` becomes 1 for each that is there.
 

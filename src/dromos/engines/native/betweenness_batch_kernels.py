@@ -40,7 +40,7 @@ from dromos.engines.native.betweenness_rows import lanes_of, turn_row
 from dromos.engines.native.levels import chunk_of, ready
 from dromos.engines.native.path_counts import LARGE
 from dromos.intrinsics import atomic_add, count_bits, load, load_relaxed, prefetch, store, store_relaxed, trailing_zeros
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published, total
+from dromos.jit import LINE, barrier, inline, kernel, publish, published, total
 
 __all__ = ["BUFFER", "CURSORS", "PIECE", "sweep_batch"]
 
@@ -153,7 +153,7 @@ def _clean(thread, threads, n, listed, order, seen, a, b, c):
                 store(marks, v, 0)
 
 
-@lean_kernel
+@kernel
 def sweep_batch(
     thread, threads, sources, extra, shared, graph, table, marks, order, marks_of, starts, score, reached, ids, sums,
     powers, buffer, cursors, memory, stop, outcome,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load, store
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 
-@lean_kernel
+@kernel
 def cluster(offsets, targets, sources, wanted, size, order):
     """Write ``sources`` to ``order`` in clusters of up to ``size``, each grown along arcs from its first member.
 

@@ -22,7 +22,7 @@ import numpy as np
 from dromos.engines.native.levels import chunk_of, ready
 from dromos.engines.native.path_counts import LARGE, far_dependencies, far_paths, row_sum
 from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, total
+from dromos.jit import LINE, barrier, inline, kernel, publish, total
 
 BUFFER = 1024  # whole words of 64 bits
 PULL = 15  # a level with more arcs than one in so many of all vertices and of the arcs left is pulled from
@@ -220,7 +220,7 @@ def _collect(v, even, odd, even_back, odd_back, exponent, score, extra):
     store(exponent, v, 0)
 
 
-@lean_kernel
+@kernel
 def sweep(
     thread, threads, source, extra, offsets, targets, in_offsets, in_targets, seen, order, starts, even, odd,
     even_back, odd_back, exponent, score, buffer, cursors, memory, stop,

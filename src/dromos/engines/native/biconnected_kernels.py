@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load_relaxed
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 _PATIENCE = 4095  # steps between two looks at the stop flag
 
 
-@lean_kernel
+@kernel
 def search(
     thread, threads, offsets, targets, number, low, parent, skipped, cursor, path, arcs, entry, component, cut, bridge,
     counts, stop,

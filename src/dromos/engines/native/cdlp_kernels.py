@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
-from dromos.jit import LINE, inline, lean_kernel
+from dromos.jit import LINE, inline, kernel
 
 CHUNK = 256
 FEW = 8
@@ -72,7 +72,7 @@ def mode_of_many(space, begin, end, table, counts, base):
     return best
 
 
-@lean_kernel
+@kernel
 def relabel(
     thread, threads, offsets, targets, back_offsets, back_targets, label, after, space, room, table, counts, size,
     cursor, stop, changes,

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 CHUNK = 64
 
 
-@lean_kernel
+@kernel
 def sum_walks(thread, threads, offsets, targets, weights, mark, total, cursor, stop):
     """Walks over u and x back to v: ``mark``, which is zero, gets v's row, the weights of their last steps."""
     n = offsets.size - 1

@@ -21,7 +21,7 @@ from dromos.intrinsics import (
     store,
     store_relaxed,
 )
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, total
+from dromos.jit import LINE, barrier, inline, kernel, publish, total
 
 CHUNK = 2048  # vertices that a thread takes at a time, or eight times as many arcs
 LEAST_SHARE = 16384  # and where it links the first arcs of rows
@@ -86,7 +86,7 @@ def _majority(label, n):
     return best
 
 
-@lean_kernel
+@kernel
 def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memory, stop):
     """Every vertex's label becomes the least id of its component.
 
@@ -133,7 +133,7 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
         _flatten(label, cursors, 3, n, stop)
 
 
-@lean_kernel
+@kernel
 def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, memory, stop):
     """As ``afforest`` along some rows of a graph, from vertex ``start`` on, in a forest of all vertices.
 
@@ -182,7 +182,7 @@ def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, m
         _flatten(label, cursors, 3, n, stop)
 
 
-@lean_kernel
+@kernel
 def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, giant, cursor, stop):
     """Join trees along rows of a slice that begins with vertex ``start``: those of ``first + i`` where ``wanted[i]``.
 
@@ -217,13 +217,13 @@ def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, gi
             row += 1
 
 
-@lean_kernel
+@kernel
 def flatten(thread, threads, label, cursor, stop):
     """Let every vertex point at its root."""
     _flatten(label, cursor, 0, label.size, stop)
 
 
-@lean_kernel
+@kernel
 def name_trees(thread, threads, parent, given_ids, new_ids, crowded, least, label, memory):
     """The least given id of every tree, for all of its vertices; to the ``crowded`` root each thread brings one."""
     n = parent.size

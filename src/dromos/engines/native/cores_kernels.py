@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
-from dromos.jit import barrier, inline, lean_kernel, publish, published
+from dromos.jit import barrier, inline, kernel, publish, published
 
 BLOCK = 1024  # vertices dealt to a thread at a time, so that hubs and ranges of ids are spread
 QUEUE = 4096
@@ -90,7 +90,7 @@ def _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, s
                     atomic_add(left, u, 1)
 
 
-@lean_kernel
+@kernel
 def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, core, memory, stop):
     """Write the core numbers into ``core``.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 
-@lean_kernel
+@kernel
 def accumulate(thread, threads, offsets, targets, sources, level, paths, depends, queue, through, cursor, stop):
     """Add to ``through`` what part of the shortest paths from all sources leads over each arc; ``level`` is -1."""
     mine, own = thread * (offsets.size - 1), thread * targets.size

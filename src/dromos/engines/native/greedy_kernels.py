@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load_relaxed
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _PATIENCE = 4095  # choices between two looks at the stop flag
 
@@ -22,7 +22,7 @@ def _root(root, v):
     return v
 
 
-@lean_kernel
+@kernel
 def span(thread, threads, src, dst, order, root, taken, stop):
     """Take edges in ``order`` that join two trees; ``root`` is a forest of all vertices, ``taken`` is zeros."""
     for i in range(order.size):
@@ -35,7 +35,7 @@ def span(thread, threads, src, dst, order, root, taken, stop):
             taken[edge] = 1
 
 
-@lean_kernel
+@kernel
 def match(thread, threads, src, dst, order, mate, stop):
     """Take edges in ``order`` whose ends are both free: ``mate`` is -1."""
     for i in range(order.size):
@@ -47,7 +47,7 @@ def match(thread, threads, src, dst, order, mate, stop):
             mate[v] = u
 
 
-@lean_kernel
+@kernel
 def color(thread, threads, offsets, targets, order, colors, last, stop):
     """Give vertices in ``order`` the least colour that no neighbour has.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dromos.engines.native.joint_distance_kernels import DEEPEST, note_level, write_level
 from dromos.intrinsics import load, store, trailing_zeros
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _FEW = 48  # rows that are counted bit by bit
 MOST = 1024  # rows at once: an eighth of them may carry, and a byte counts to 255
@@ -108,7 +108,7 @@ def count_rows(vertices, begin, end, rows, width, counts, base):
             _count_column(vertices, begin, end, rows, width, word, counts, base + 64 * word)
 
 
-@lean_kernel
+@kernel
 def consume(vertices, begin, end, rows, width, level, counts, base, into, n):
     """Hand what a level found at some vertices to those who want it: the counts, and the distances if asked for."""
     distance, digits, _, old_ids = into

@@ -19,7 +19,7 @@ from dromos.compiler.intrinsic import intrinsic
 from dromos.compiler.values import Value
 from dromos.compiler.writer import Writer
 from dromos.intrinsics import atomic_add, load, prefetch, store, trailing_zeros
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 DIGITS = 4  # words for the distances of 64 sources from a vertex
 DEEPEST = (1 << DIGITS) - 2
@@ -143,7 +143,7 @@ def _spread(packed, base, into):
         store(packed, into + 7 * _BYTES + k, _less_one((of_3_7 >> _FOUR) & _LOW_HALVES))
 
 
-@lean_kernel
+@kernel
 def write_all(cursor, thread, count, like, digits, new_ids, distance, n, words, lanes, packed, cursors):
     """Write the distances from ``count`` sources to all vertices; -1 to those that were not seen.
 

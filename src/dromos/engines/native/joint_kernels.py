@@ -31,7 +31,7 @@ from dromos.engines.native.joint_push_kernels import (
 from dromos.engines.native.joint_rows import load_row, row_and, row_any, row_without, store_row
 from dromos.engines.native.levels import ready
 from dromos.intrinsics import load, load_relaxed, store, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published, total
+from dromos.jit import LINE, barrier, inline, kernel, publish, published, total
 
 CURSORS = 5  # two for chunks, by the phase's parity; two for the tails of the queues, by the level's; one for picks
 _TAIL, _PICKED = 2 * LINE, 4 * LINE
@@ -140,7 +140,7 @@ def _write(memory, cursors, thread, threads, number, count, like, into, n, words
     ready(memory, cursors, thread, threads, number + 1)
 
 
-@lean_kernel
+@kernel
 def traverse(
     thread, threads, like, starts, limit, rules, graph, in_order, tables, listed, order, after, counts, sums, into,
     buffer, words, lanes, packed, scratch, cursors, memory, stop, report,

@@ -15,7 +15,7 @@ from dromos.engines.native.joint_counts_kernels import consume
 from dromos.engines.native.joint_push_kernels import BUFFER, flush
 from dromos.engines.native.joint_rows import load_row, row_and, row_any, row_or, row_without, store_row
 from dromos.intrinsics import atomic_add, load, prefetch, store
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _AHEAD = 16  # arcs; the next vertex's where the row ends
 _NEXT = 4  # arcs of the next vertex, for where rows are left early
@@ -36,7 +36,7 @@ def _gather(front, in_targets, begin, end, lacking, like):
     return row_without(lacking, left)
 
 
-@lean_kernel
+@kernel
 def pull(cursor, heavy, merged, level, like, live, offsets, in_offsets, in_targets, seen, front, following, after,
          counts, counts_base, into, used, n, buffer, base, cursors, tail):  # fmt: skip
     """Find what is new at every vertex. ``(found, bits, their arcs, arcs into vertices that still lack bits)``.

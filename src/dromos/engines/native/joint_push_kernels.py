@@ -20,7 +20,7 @@ from dromos.engines.native.joint_counts_kernels import MOST, consume
 from dromos.engines.native.joint_rows import load_row, merge_row, row_and, row_any, row_or, row_without, store_row
 from dromos.engines.native.levels import chunk_of
 from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 BUFFER = MOST  # vertices that a thread settles, counts and queues at once; whole words of bits
 _AHEAD = 8  # places of the queue that are looked ahead
@@ -49,7 +49,7 @@ def _look_ahead(order, at, size, offsets, targets, front, width):
         prefetch(targets, begin + 16 * line)
 
 
-@lean_kernel
+@kernel
 def push_listed(size, cursor, threads, like, offsets, targets, seen, front, following, listed, order, after, buffer,
                 base, cursors, tail):  # fmt: skip
     """Let the frontier's vertices give their bits to neighbours that lack them; these are queued in ``after``."""
@@ -86,7 +86,7 @@ def push_listed(size, cursor, threads, like, offsets, targets, seen, front, foll
         flush(after, cursors, tail, buffer, base, filled)
 
 
-@lean_kernel
+@kernel
 def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, following, listed, after, counts,
            counts_base, into, n, cursors):  # fmt: skip
     """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into saturated vertices)``."""
@@ -114,7 +114,7 @@ def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, 
     return bits, arcs, closed
 
 
-@lean_kernel
+@kernel
 def pick(light, size, thread, threads, like, offsets, front, order, picked, buffer, base, cursors, tail):
     """Queue the vertices of the frontier that searches of ``light`` came to. Returns the sum of their arcs."""
     width, filled, arcs = len(like), np.int64(0), np.int64(0)
@@ -156,7 +156,7 @@ def _merge_arcs(begin, end, row, like, targets, following):
         store_row(following, place, row_or(row, load_row(following, place, like)))
 
 
-@lean_kernel
+@kernel
 def push_shares(light, size, arcs, cursor, threads, like, offsets, targets, in_offsets, front, following, order,
                 cursors):  # fmt: skip
     """Merge the bits of ``light`` of the queued vertices into their out-neighbours' rows, by ranges of targets.
@@ -182,7 +182,7 @@ def push_shares(light, size, arcs, cursor, threads, like, offsets, targets, in_o
             _merge_arcs(begin, end, row_and(light, load_row(front, u * width, like)), like, targets, following)
 
 
-@lean_kernel
+@kernel
 def push_merging(light, size, cursor, threads, like, offsets, targets, front, following, order, cursors):
     """As :func:`push_shares`, by ranges of the queue and with atomics."""
     width = len(like)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 CHUNK = 256
 
 
-@lean_kernel
+@kernel
 def multiply(thread, threads, offsets, targets, weights, x, y, cursor, stop):
     """``y[v]`` is the sum of ``x`` over the row of ``v``, times the weights; without any, ``weights`` is empty."""
     n = offsets.size - 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 JACCARD, OVERLAP, COSINE = 0, 1, 2
 _CHUNK = 16
@@ -23,7 +23,7 @@ def _score(metric, shared, a, b):
     return shared / min(a, b) if metric == OVERLAP else shared / np.sqrt(a * b)
 
 
-@lean_kernel
+@kernel
 def most_similar(
     thread, threads, offsets, targets, back_offsets, back_targets, sources, metric, k, common, seen, best, score,
     cursor, stop,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load, load_relaxed, store
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _PATIENCE = 4095  # vertices between two looks at the stop flag
 
@@ -26,7 +26,7 @@ def _close(v, path, size, order, label, closed):
     return first
 
 
-@lean_kernel
+@kernel
 def tarjan(thread, threads, offsets, targets, order, low, path, calls, arcs, label, stop):
     """Label every vertex whose ``order`` is 0 by the least vertex of its component among those.
 

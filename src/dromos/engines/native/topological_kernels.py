@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load_relaxed
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 _PATIENCE = 4095  # vertices between two looks at the stop flag
 
 
-@lean_kernel
+@kernel
 def order(thread, threads, offsets, targets, left, level, queue, stop):
     """Lower ``left``, which starts as the in-degrees, and write ``level``, which starts as zeros."""
     n = offsets.size - 1

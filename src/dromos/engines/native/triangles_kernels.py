@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
-from dromos.jit import LINE, inline, lean_kernel
+from dromos.jit import LINE, inline, kernel
 
 CHUNK = 1024
 SHORT = 8  # neighbours; up to here rows are merged
@@ -108,7 +108,7 @@ def _look_up(offsets, targets, counts, begin, end, near, mine, bits, bit_base):
     return found
 
 
-@lean_kernel
+@kernel
 def count_in_order(thread, threads, offsets, targets, counts, near, bits, cursor, stop, totals):
     """Add every triangle to the counts of its three corners; ``totals[thread * LINE]`` becomes this thread's number.
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_relaxed, prefetch, store
-from dromos.jit import LINE, barrier, inline, kernel, lean_kernel
+from dromos.jit import LINE, barrier, inline, kernel
 
 HUBS = 8192
 ROWS = 512
@@ -43,7 +43,7 @@ def rank_by_degree(offsets, begins, rank, member):
         store(member, r, v)
 
 
-@lean_kernel
+@kernel
 def orient(
     thread, threads, offsets, targets, rank, member, low_offsets, low_targets, hub_rows, hubs, cursors, stop, memory
 ):  # fmt: skip
@@ -137,7 +137,7 @@ def _below(u, offsets, targets, hub_rows, hubs, bits, base, credit, mine, by_ran
     return found + (among_hubs >> 1)
 
 
-@lean_kernel
+@kernel
 def count_oriented(
     thread, threads, offsets, targets, hub_rows, hubs, bits, credit, by_rank, member, counts, cursors, stop, totals,
     memory,

@@ -14,13 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _CHUNK = 64  # vertices that a thread takes at once
 _EDGES = 16
 
 
-@lean_kernel
+@kernel
 def count_support(thread, threads, offsets, targets, edge_of, higher, support, mark, cursor, stop):
     """The triangles of every edge; ``higher[v]`` is the first arc of v to a greater id; ``mark``: n zeros each."""
     n = offsets.size - 1
@@ -76,7 +76,7 @@ def _find(targets, low, end, wanted):
     return low
 
 
-@lean_kernel
+@kernel
 def peel(
     thread, threads, offsets, targets, edge_of, src, dst, support, gone, current, size, level, following, count, cursor,
     stop,

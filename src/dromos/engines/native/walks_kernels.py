@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _CHUNK = 64
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -66,7 +66,7 @@ def _joined(offsets, targets, u, v):
     return low < offsets[u + 1] and targets[low] == v
 
 
-@lean_kernel
+@kernel
 def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, walks, cursor, stop):
     """Write walks of ``length`` steps into ``walks``, ``length + 1`` entries each, all -1; one may end before."""
     top = max(1.0 / p, 1.0, 1.0 / q)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load_relaxed
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 UNSEEN = -1
 
@@ -51,7 +51,7 @@ def _sink(distance, heap, place, mine, size, v):
     place[mine + v] = at
 
 
-@lean_kernel
+@kernel
 def accumulate(
     thread, threads, offsets, targets, weights, sources, endpoints, distance, paths, depends, total, heap, place, order,
     cursor, stop,

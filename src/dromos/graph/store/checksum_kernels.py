@@ -9,7 +9,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.intrinsics import load, load_unaligned, store
 from dromos.io_intrinsics import crc_step, has_crc
-from dromos.jit import inline, lean_kernel
+from dromos.jit import inline, kernel
 
 _POLYNOMIAL = 0xEDB88320
 _ONES = np.uint32(0xFFFFFFFF)
@@ -81,7 +81,7 @@ def checksum(data, tables, begin, end):
     return _rest(data, tables, _ONES, begin, end)
 
 
-@lean_kernel
+@kernel
 def checksums(thread, threads, data, bounds, tables, sums):
     """The CRC-32 of each ``data[bounds[i]:bounds[i + 1]]``."""
     piece = np.int64(0)

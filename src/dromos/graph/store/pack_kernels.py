@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import load, load_unaligned, store
-from dromos.jit import atomic_add, inline, kernel, lean_kernel
+from dromos.jit import atomic_add, inline, kernel
 
 BLOCK = 32  # arcs that share a bit width
 GROUP = 256  # arcs that share a base
@@ -178,7 +178,7 @@ def unpack_one(data, words, at, stop, begin, count, most_bits, mask, num_vertice
     return found, True, np.int64(-1)
 
 
-@lean_kernel
+@kernel
 def unpack(
     thread, num_threads, ticket, data, words, starts, first_arc, num_arcs, pack_arcs, mask, num_vertices, out, prints,
     faults,

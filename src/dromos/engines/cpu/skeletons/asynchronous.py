@@ -57,7 +57,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
 )  # fmt: skip
 from dromos.intrinsics import atomic_swap_acq_rel, load, load_relaxed, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel
+from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -110,7 +110,7 @@ def send(
     return held, fits
 
 
-@lean_kernel
+@kernel
 def push(
     thread, threads, graph, S, O, P, E, K, locks, member, everyone, queue, size, following, hubs, buffer, counters,
     memory, report,
@@ -168,7 +168,7 @@ def push(
     finish(thread, threads, offsets, in_offsets, following, counters, report, messages, fits)
 
 
-@lean_kernel
+@kernel
 def pull(
     thread, threads, graph, in_graph, S, O, E, K, locks, member, everyone, following, buffer, counters, memory, report,
 ):  # fmt: skip

@@ -54,7 +54,7 @@ from dromos.engines.cpu.skeletons.common import (
     STOP,
 )
 from dromos.intrinsics import load, load_relaxed, nanoseconds, store, store_relaxed
-from dromos.jit import LINE, barrier, lean_kernel, publish, published, total
+from dromos.jit import LINE, barrier, kernel, publish, published, total
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -63,7 +63,7 @@ PUSH, PULL, SWITCH = range(3)
 LEVELS, WANTS_PULL, PULLING, UNTOUCHED = 4, 5, 6, 7  # words of a thread's report
 
 
-@lean_kernel
+@kernel
 def traverse(
     thread, threads, graph, in_graph, S, E, in_E, K, queue, size, following, private, hubs, has_hubs,
     reachable, bits, wanting, counters, cursors, memory, rule, last, untouched, alpha, fewest, horizon, sizes, edges,

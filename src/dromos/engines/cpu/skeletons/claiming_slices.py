@@ -54,7 +54,7 @@ from dromos.intrinsics import (
     store_relaxed,
     trailing_zeros,
 )  # fmt: skip
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
+from dromos.jit import LINE, barrier, inline, kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -93,7 +93,7 @@ def within(word, bits, first, last):
     return bits
 
 
-@lean_kernel
+@kernel
 def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting, lists, buffers, counters, report):
     """Initial state of all vertices, who wants a message, and the first frontier: the own vertices, and the others'.
 
@@ -194,7 +194,7 @@ def push_row(
     return filled
 
 
-@lean_kernel
+@kernel
 def push_claims(
     thread, threads, piece, first, last, leads, S, E, K, A, offsets, wanting, rows, size, lists, hubs, buffers,
     counters, memory, report,
@@ -240,7 +240,7 @@ def push_claims(
     report[thread * LINE + OUT_DEGREES] = filled[2]
 
 
-@lean_kernel
+@kernel
 def pull_claims(
     thread, threads, piece, lacks_arcs, first, last, S, E, K, A, offsets, front, wanting, following, away, buffer,
     counters, report,
@@ -300,7 +300,7 @@ def pull_claims(
     report[thread * LINE + OUT_DEGREES] = out
 
 
-@lean_kernel
+@kernel
 def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue, buffer, counters, report):
     """Messages of other parts to own vertices, no vertex twice: ``messages[i]`` is the one to ``ids[i]``."""
     contested = threads > 1
@@ -316,7 +316,7 @@ def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue
     report[thread * LINE + OUT_DEGREES] = out
 
 
-@lean_kernel
+@kernel
 def take_marks(thread, threads, first, last, marks, front, wanting):
     """The frontier of the part of ``first..last``, in the words that hold them; who is in it wants no message."""
     low = first >> 6
@@ -327,7 +327,7 @@ def take_marks(thread, threads, first, last, marks, front, wanting):
         store(wanting, w, load(wanting, w) & ~word)
 
 
-@lean_kernel
+@kernel
 def to_bits(thread, threads, ids, bits):
     """Set the bits of a list of vertices."""
     for index in range(ids.size * thread // threads, ids.size * (thread + 1) // threads):
@@ -339,7 +339,7 @@ def to_bits(thread, threads, ids, bits):
             store_relaxed(bits, v >> 6, load_relaxed(bits, v >> 6) | mask)
 
 
-@lean_kernel
+@kernel
 def to_list(thread, threads, bits, first, last, ids, memory, report):
     """The vertices of ``first..last`` whose bits are set, ascending."""
     low, high = first >> 6, (last + 63) >> 6

@@ -1,6 +1,6 @@
 """An example of the hooks that a program brings, so that the skeletons are whole modules to editors and linters.
 
-It is what :func:`dromos.codegen.numba.hooks_text` writes for a program, said for one program in general terms; the
+It is what :func:`dromos.codegen.python.hooks_text` writes for a program, said for one program in general terms; the
 tests hold it to the same names. S, O, D are tuples of fields (now, before, to be written); A the accumulators; E the
 edge fields; K the context: superstep, sizes, degrees, parameters, reductions.
 """

@@ -69,7 +69,7 @@ from dromos.engines.cpu.skeletons.hooks import (
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.intrinsics import load, load_relaxed, nanoseconds, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
+from dromos.jit import LINE, barrier, inline, kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -172,7 +172,7 @@ def settle_hub(S, E, K, N, in_place, member, stamp, in_offsets, parts, hubs, pie
     return fits, active, messages
 
 
-@lean_kernel
+@kernel
 def pull(
     thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
     buffer, counters, memory, report, sums, horizon, times,

@@ -48,12 +48,12 @@ from dromos.engines.cpu.skeletons.offering import (
     settle_hub,
 )
 from dromos.intrinsics import load, load_relaxed, nanoseconds, store_relaxed
-from dromos.jit import LINE, barrier, lean_kernel, publish, published
+from dromos.jit import LINE, barrier, kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
 
-@lean_kernel
+@kernel
 def pull_blocks(
     thread, threads, in_graph, blocks, rows, longest, S, E, K, M, N, fresh, merged, parts, hubs, pieces, member, stamp,
     counters, memory, report, sums, horizon, times,

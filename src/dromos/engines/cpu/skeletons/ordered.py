@@ -28,7 +28,7 @@ import numpy as np
 from dromos.engines.cpu.skeletons.common import IN_DEGREES, MESSAGES, ONE, OUT_DEGREES, QUEUE, STOP, first_arc, reserve
 from dromos.engines.cpu.skeletons.hooks import PRIORITY, bucket, compute_from, weight_at
 from dromos.intrinsics import atomic_add, atomic_min, atomic_swap, load, load_relaxed, prefetch, store, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel, publish, published
+from dromos.jit import LINE, barrier, inline, kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -175,7 +175,7 @@ def sort_in(S, books, pool, links, mine, blocks, window, here, scale, now, bins)
             put_by_bin(books, pool, links, mine, blocks, v, place, now, bins)
 
 
-@lean_kernel
+@kernel
 def settle_in_order(
     thread, threads, graph, S, before, E, K, scale, bins, queue, size, window, window_size, pool, links, blocks, books,
     candidates, values, member, following, counters, cursors, memory, horizon, report,

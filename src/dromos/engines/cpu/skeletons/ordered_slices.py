@@ -42,7 +42,7 @@ from dromos.intrinsics import (
     store,
     store_relaxed,
 )  # fmt: skip
-from dromos.jit import LINE, barrier, inline, lean_kernel
+from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -51,7 +51,7 @@ RELAXED = 0  # what a thread reports: the arcs that it looked at
 NOWHERE, FAR, NEAR = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
-@lean_kernel
+@kernel
 def relax(
     thread, threads, piece, first, last, shared, S, E, K, limit, marks, near, following, far, away, size, buffers,
     counters, memory, least, report,
@@ -135,7 +135,7 @@ def owner_of(bounds, v):
     return low
 
 
-@lean_kernel
+@kernel
 def post(thread, threads, away, size, bounds, mail, cursors, places, report):
     """Tell the owners who was marked; shared values only, for one thread.
 
@@ -164,7 +164,7 @@ def post(thread, threads, away, size, bounds, mail, cursors, places, report):
     report[0] = near
 
 
-@lean_kernel
+@kernel
 def collect(thread, threads, mail, begin, end, near, far, counters):
     """Own vertices that other parts have marked; for one thread."""
     size, waiting = load_relaxed(counters, QUEUE * LINE), load_relaxed(counters, THIRD * LINE)
@@ -180,7 +180,7 @@ def collect(thread, threads, mail, begin, end, near, far, counters):
     store_relaxed(counters, THIRD * LINE, waiting)
 
 
-@lean_kernel
+@kernel
 def receive_values(thread, threads, ids, given, S, limit, marks, near, far, counters):
     """Values that other parts tell of own vertices, no vertex twice; for one thread."""
     values = S[PRIORITY]
@@ -204,7 +204,7 @@ def receive_values(thread, threads, ids, given, S, limit, marks, near, far, coun
     store_relaxed(counters, THIRD * LINE, waiting)
 
 
-@lean_kernel
+@kernel
 def raise_limit(thread, threads, S, limit, marks, near, far, counters, least):
     """Vertices of ``far`` with a value below a new limit are near; old entries are dropped; for one thread.
 
@@ -232,7 +232,7 @@ def raise_limit(thread, threads, S, limit, marks, near, far, counters, least):
     store_relaxed(counters, THIRD * LINE, kept)
 
 
-@lean_kernel
+@kernel
 def survey(thread, threads, S, offsets, marks, near, size, far, waiting, least, report):
     """The least value of all active vertices, how many they are, and their out-degrees; for one thread."""
     values = S[PRIORITY]

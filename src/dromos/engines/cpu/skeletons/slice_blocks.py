@@ -11,12 +11,12 @@ from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile
 from dromos.engines.cpu.skeletons.common import FIRST, STOP, take_work
 from dromos.engines.cpu.skeletons.hooks import identity, load_message, merge, store_message
 from dromos.intrinsics import load, load_relaxed
-from dromos.jit import LINE, lean_kernel
+from dromos.jit import LINE, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
 
-@lean_kernel
+@kernel
 def pull_sorted(thread, threads, start, blocks, rows, offers, A, merged, counters):
     """Merge the messages to the rows of ``blocks``, of which the first is that of ``start``, into ``A``.
 

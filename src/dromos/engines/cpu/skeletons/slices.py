@@ -68,7 +68,7 @@ from dromos.engines.cpu.skeletons.hooks import (
 from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.engines.cpu.skeletons.supersteps import gather
 from dromos.intrinsics import atomic_swap, load, load_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel
+from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -87,7 +87,7 @@ def reduce_block(O, S, K, first, last, block, sums):
     reduce_store(R, sums, block)
 
 
-@lean_kernel
+@kernel
 def start_part(thread, threads, first, last, S, K, queue, buffer, counters, memory, report, sums):
     """Initial state of all vertices; the first frontier and the reductions of the own."""
     n = K[1]
@@ -109,7 +109,7 @@ def start_part(thread, threads, first, last, S, K, queue, buffer, counters, memo
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1
 
 
-@lean_kernel
+@kernel
 def list_wanting(thread, threads, first, last, S, K, found):
     """Which of the own vertices can still use a message."""
     count = last - first
@@ -142,7 +142,7 @@ def push_row(S, E, K, A, locks, got, first, last, u, begin, end, ends, weights, 
     return held, sent
 
 
-@lean_kernel
+@kernel
 def push_slice(
     thread, threads, piece, first, last, S, E, K, A, locks, got, everyone, rows, size, listed, touched, hubs, buffer,
     counters, memory, report,
@@ -183,7 +183,7 @@ def push_slice(
     report[thread * LINE + MESSAGES] = messages
 
 
-@lean_kernel
+@kernel
 def make_offers(thread, threads, first, last, S, E, K, member, offers):
     """The messages of ``first..last``, where they depend on their source alone; the identity where there is none."""
     count = last - first
@@ -194,7 +194,7 @@ def make_offers(thread, threads, first, last, S, E, K, member, offers):
             store_message(offers, u, identity())
 
 
-@lean_kernel
+@kernel
 def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, offers, touched, buffer, counters, report):
     """Vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread.
 
@@ -246,7 +246,7 @@ def segment_at(starts, thread, threads):
     return low
 
 
-@lean_kernel
+@kernel
 def pull_tiles(thread, threads, start, offsets, tiles, first, last, S, K, A, got, offers, sums, touched, buffer,
                counters, memory, report):  # fmt: skip
     """As ``pull_slice`` for offers, along rows that are cut into tiles of sources.
@@ -299,7 +299,7 @@ def pull_tiles(thread, threads, start, offsets, tiles, first, last, S, K, A, got
     report[thread * LINE + MESSAGES] = messages
 
 
-@lean_kernel
+@kernel
 def settle_part(
     thread, threads, first, last, S, O, K, A, got, member, queue, size, touched, count, following, buffer, counters,
     memory, report, sums,
@@ -355,7 +355,7 @@ def settle_part(
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1
 
 
-@lean_kernel
+@kernel
 def start_edges(thread, threads, piece, S, E, K, report):
     """Initial values of the edge fields of a slice."""
     start, offsets, ends, weights = piece
@@ -369,7 +369,7 @@ def start_edges(thread, threads, piece, S, E, K, report):
     report[thread * LINE + OVERFLOWS] = 0 if fits else 1
 
 
-@lean_kernel
+@kernel
 def write_edges(thread, threads, piece, first, last, S, O, E, K, everyone, rows, size, report):
     """New values of the edge fields along a slice's arcs that ``rows`` (or all) sent along, from the fields ``O``."""
     start, offsets, ends, weights = piece

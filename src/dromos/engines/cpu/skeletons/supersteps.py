@@ -72,7 +72,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     weight_at,
 )  # fmt: skip
 from dromos.intrinsics import atomic_swap, load, load_relaxed, store, store_relaxed
-from dromos.jit import LINE, barrier, inline, lean_kernel
+from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
@@ -87,7 +87,7 @@ def fold_range(O, S, K, first, last, sums):
         reduce_store(R, sums, block // FOLD)
 
 
-@lean_kernel
+@kernel
 def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, memory, report, sums):
     """Initial state, first frontier and reductions. All vertices for ever need no queue and no ``member``; nor is
     ``member`` written where it is empty."""
@@ -141,7 +141,7 @@ def push_arcs(S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, to
     return held
 
 
-@lean_kernel
+@kernel
 def push(
     thread, threads, graph, S, O, E, K, A, locks, got, member, stamp, everyone, queue, size, touched, following, hubs,
     buffer, counters, memory, report, sums,
@@ -287,7 +287,7 @@ def gather(S, E, K, member, stamp, v, begin, end, sources, weights):
     return message, found
 
 
-@lean_kernel
+@kernel
 def pull(
     thread, threads, graph, in_graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following,
     buffer, counters, memory, report, sums,

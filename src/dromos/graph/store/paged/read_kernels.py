@@ -11,7 +11,7 @@ from dromos.graph.store.pack_kernels import bits_of, unpack_one
 from dromos.graph.store.paged.section import MIXING
 from dromos.intrinsics import load, store
 from dromos.io_intrinsics import give_back, read_at
-from dromos.jit import atomic_add, inline, lean_kernel
+from dromos.jit import atomic_add, inline, kernel
 
 SERVED, FAILED = 1, 2  # a request that failed is marked with FAILED + the number of the worker that had it
 
@@ -75,7 +75,7 @@ def _in_range(ids, begin, end, count):
     return np.uint64(most) < count or begin >= end
 
 
-@lean_kernel
+@kernel
 def read_pages(
     thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, nbytes, page_bytes, chunk_bytes,
     block_pages, data, words, ids, num_vertices, sums, tables, checked, prints, outcome,
@@ -142,7 +142,7 @@ def _packs_match(data, tables, sums, starts, checked, first, last, shift):
     return good
 
 
-@lean_kernel
+@kernel
 def read_packs(
     thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, page_packs, starts, num_arcs, pack_arcs,
     mask, num_vertices, data, words, out, sums, tables, checked, prints, outcome,
@@ -179,7 +179,7 @@ def read_packs(
         store(outcome, number, np.int32(SERVED) if good else np.int32(FAILED + worker))
 
 
-@lean_kernel
+@kernel
 def drop_pages(thread, threads, data, begins, ends, advice, failed):
     """Give the memory of ``data[begins[i]:ends[i]]`` back; ``failed[0]`` counts where the system did not take it."""
     for i in range(begins.size):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
-from dromos.jit import LINE, lean_kernel
+from dromos.jit import LINE, kernel
 
 CHUNK = 64
 
 
-@lean_kernel
+@kernel
 def count_common(
     thread, threads, left_offsets, left_targets, left_first, right_offsets, right_targets, right_first, mark, n, counts,
     cursor, stop, totals,

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dromos.engines.native.cdlp_kernels import FEW, mode_of_few, mode_of_many
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
-from dromos.jit import lean_kernel
+from dromos.jit import kernel
 
 CHUNK = 256
 
 
-@lean_kernel
+@kernel
 def count_lists(thread, threads, offsets, values, found, table, counts, size, cursor, stop):
     """Write the mode of each list that is not empty to ``found``; ``table`` is all -1 before and after a list."""
     n, base = offsets.size - 1, thread * size

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from dromos.codegen import load
 from dromos.codegen.functions import functions
-from dromos.codegen.numba import render
-from dromos.codegen.numba.lower import lower
+from dromos.codegen.python import render
+from dromos.codegen.python.lower import lower
 from dromos.compiler.compile import argument_shapes, kernel_text
 from dromos.compiler.scalars import kind_of_type
 from dromos.graph import Graph
@@ -242,10 +242,10 @@ SECOND_PROCESS = textwrap.dedent(
     """
     import numpy as np
     from dromos.codegen import load
-    from dromos.codegen.numba import render
+    from dromos.codegen.python import render
     from dromos.compiler import kept
     from dromos.program import GraphTypes
-    from tests.codegen.test_numba import KERNEL
+    from tests.codegen.test_python import KERNEL
     from tests.program.programs import SSSP
 
     texts = []

@@ -11,8 +11,8 @@ import numpy as np
 
 from dromos.codegen.facts import program_facts
 from dromos.codegen.hooks import ADDRESSES, CHANGE, EDGE, VERTEX
-from dromos.codegen.numba.printer import CONTEXT, NumbaPrinter
-from dromos.codegen.numba.render import render
+from dromos.codegen.python.printer import CONTEXT, PythonPrinter
+from dromos.codegen.python.render import render
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import TRUE, Expr
 from dromos.program.forms import is_claimed, is_offered, offers_early
@@ -21,7 +21,7 @@ from dromos.program.levels import LevelSearch
 __all__ = ["CLAIMING_LOAD", "hooks_text", "skeleton_flags", "wanting_levels"]
 
 _PRELUDE: Final = """from dromos.intrinsics import *
-from dromos.jit import LINE, inline, lean_kernel, barrier, publish, published, total"""
+from dromos.jit import LINE, inline, kernel, barrier, publish, published, total"""
 CLAIMING_LOAD: Final = "load_unordered"
 """How a claim reads: it needs no fresh value, since the swap tells whether it was. So loads may be merged, and left out
 where nothing comes of them."""
@@ -31,7 +31,7 @@ _CLAIM: Final = (*ADDRESSES["update"], "contested")
 
 def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> str:
     """The functions and constants that skeletons import from ``hooks``; ``shared`` as in :func:`render`."""
-    printer = NumbaPrinter(typed, analysis)
+    printer = PythonPrinter(typed, analysis)
     parts = [
         render(typed, prelude=_PRELUDE, shared=shared).rstrip(), _constants(skeleton_flags(typed, analysis)),
         *_weights(printer),
@@ -54,7 +54,7 @@ def _constants(flags: dict[str, bool]) -> str:
     return "\n".join(f"{name} = {value!r}" for name, value in flags.items())
 
 
-def _weights(printer: NumbaPrinter) -> list[str]:
+def _weights(printer: PythonPrinter) -> list[str]:
     weight = printer.typed.types.weight
     one = printer.literal(1, weight or np.dtype(np.int64))
     return [
@@ -65,7 +65,7 @@ def _weights(printer: NumbaPrinter) -> list[str]:
     ]
 
 
-def _reducing(printer: NumbaPrinter) -> list[str]:
+def _reducing(printer: PythonPrinter) -> list[str]:
     count = len(printer.ir.reductions)
     kept = [f"sums[{i}][place] = R[{i}]" for i in range(count)]
     stored = printer.folded("R", [f"sums[{i}][place]" for i in range(count)])
@@ -82,7 +82,7 @@ def _reducing(printer: NumbaPrinter) -> list[str]:
     ]
 
 
-def _old_values(printer: NumbaPrinter) -> list[str]:
+def _old_values(printer: PythonPrinter) -> list[str]:
     """A vertex's old state as values in registers instead of rows of a copy."""
     ir = printer.ir
     kept = [(name, index) for name in ir.written for index in range(ir.field(name).width)]
@@ -107,7 +107,7 @@ def _old_values(printer: NumbaPrinter) -> list[str]:
     ]
 
 
-def _ordering(printer: NumbaPrinter) -> list[str]:
+def _ordering(printer: PythonPrinter) -> list[str]:
     """What is needed to settle vertices in the order of a field; nothing for a program that asks for no order."""
     priority = printer.analysis.priority
     name = priority[0] if priority is not None else printer.ir.fields[0].name
@@ -137,7 +137,7 @@ def _bucket(kind: str) -> list[str]:
     ]
 
 
-def _claiming(printer: NumbaPrinter) -> str:
+def _claiming(printer: PythonPrinter) -> str:
     """How a vertex takes its one message: by a compare-and-swap of the field that tells whether it has."""
     analysis = printer.analysis
     if analysis.search is not None:
@@ -146,7 +146,7 @@ def _claiming(printer: NumbaPrinter) -> str:
     if name is None or not is_claimed(printer.typed, analysis):
         return printer.define("claim_store", _CLAIM, "", printer.give("False"))
     own, column = Expr("field", attr=("vertex", name, 0)), f"S[{printer.slot(name)}]"
-    reader = NumbaPrinter(printer.typed, shared=CLAIMING_LOAD)
+    reader = PythonPrinter(printer.typed, shared=CLAIMING_LOAD)
 
     def call(function: str) -> str:
         given = ("old" if a.leaf is own else reader.look_up(a.leaf) for a in printer.by_name[function].arguments)
@@ -172,7 +172,7 @@ def _claiming(printer: NumbaPrinter) -> str:
     )  # fmt: skip
 
 
-def _before_claims(printer: NumbaPrinter) -> list[str]:
+def _before_claims(printer: PythonPrinter) -> list[str]:
     """Who wants a message while nobody writes, and a request for the lines that a claim writes to."""
     search = printer.analysis.search
     if search is not None:
@@ -188,7 +188,7 @@ def _before_claims(printer: NumbaPrinter) -> list[str]:
     ]
 
 
-def _claiming_levels(printer: NumbaPrinter, search: LevelSearch) -> str:
+def _claiming_levels(printer: PythonPrinter, search: LevelSearch) -> str:
     """The same where the field is a level, and the message a smaller one."""
     column = f"S[{printer.slot(search.field)}]"
     return printer.define(
@@ -207,7 +207,7 @@ def _claiming_levels(printer: NumbaPrinter, search: LevelSearch) -> str:
 
 def wanting_levels(typed: TypedProgram, search: LevelSearch) -> str:
     """Who still wants a message in such a search: who was not reached."""
-    printer = NumbaPrinter(typed)
+    printer = PythonPrinter(typed)
     unreached = printer.literal(search.unreached, typed.dtype(search.field))
     test = f"{CLAIMING_LOAD}(S[{printer.slot(search.field)}], v) == {unreached}"
     return printer.define("wants_at", VERTEX, "", printer.give(test))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from dromos.codegen.numba.printer import NumbaPrinter, context_names
+from dromos.codegen.python.printer import PythonPrinter, context_names
 from dromos.program import TypedProgram
 
 __all__ = ["render"]
@@ -60,7 +60,7 @@ def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: str = "") ->
         context=_tuple(context_names(typed)),
         prelude=prelude,
     )
-    parts = [header, *NumbaPrinter(typed, shared=shared).functions()]
+    parts = [header, *PythonPrinter(typed, shared=shared).functions()]
     return "\n\n".join(part.strip("\n") + "\n" for part in parts)
 
 

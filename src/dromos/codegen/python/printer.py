@@ -9,13 +9,13 @@ import numpy as np
 
 from dromos.codegen.functions import Function, argument_name
 from dromos.codegen.hooks import Printer
-from dromos.codegen.numba.lower import bare, literal, lower
+from dromos.codegen.python.lower import bare, literal, lower
 from dromos.codegen.syntax import Bundle
 from dromos.program import Analysis, Expr, TypedProgram
 from dromos.program.forms import is_offered_in_place
 from dromos.program.monoid import Monoid
 
-__all__ = ["ASYNCHRONOUS_LOAD", "CONTEXT", "NumbaPrinter", "context_names", "returned"]
+__all__ = ["ASYNCHRONOUS_LOAD", "CONTEXT", "PythonPrinter", "context_names", "returned"]
 
 CONTEXT: Final = ("superstep", "num_vertices", "num_arcs", "out_degree", "in_degree")
 """What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared,
@@ -63,7 +63,7 @@ def returned(results: Sequence[str]) -> list[str]:
     return [*(f"{name} = {value}" for name, value in zip(named, results, strict=True)), f"return ({', '.join(named)})"]
 
 
-class NumbaPrinter(Printer):
+class PythonPrinter(Printer):
     """Writes Python. A message of one component is a number, one of several a tuple; reductions are always a tuple.
 
     ``shared``: the atomic load that fields are read by where other threads write them meanwhile, by relaxed stores.
@@ -171,7 +171,7 @@ class NumbaPrinter(Printer):
 
     def updated(self, update: Function) -> tuple[list[str], list[str]]:
         """Other threads may write meanwhile: each component is read once, so that what is compared was updated."""
-        reader = NumbaPrinter(self.typed, shared=ASYNCHRONOUS_LOAD)
+        reader = PythonPrinter(self.typed, shared=ASYNCHRONOUS_LOAD)
         own = [Expr("field", attr=("vertex", name, index)) for name, index in update.writes]
         read = {a.leaf: a.name for a in update.arguments if a.leaf.op == "field"}
         read |= {leaf: argument_name(leaf, self.typed) for leaf in own if leaf not in read}
