@@ -1,4 +1,4 @@
-"""Operators on numbers, with the types that Numba gives them."""
+"""Operators on numbers, with the types of :mod:`dromos.compiler.scalars`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def binary(writer: Writer, op: type[ast.operator], left: Scalar, right: Scalar) 
     a, b = left.kind, right.kind
     if op in _ARITHMETIC:
         kind, name = computed(a, b), _ARITHMETIC[op]
-        # Numba tells LLVM that signed integers do not overflow
+        # LLVM is told that signed integers do not overflow
         how = f"f{name}" if is_float(kind) else f"{name} nsw" if kind == "i64" else name
         return _apply(writer, how, kind, left, right)
     if op is ast.Div:
@@ -67,7 +67,7 @@ def _divided(writer: Writer, quotient: bool, left: Scalar, right: Scalar) -> Sca
     bad = writer.register(f"or i1 {zero}, {overflow}")
     safe = writer.register(f"select i1 {bad}, i64 1, i64 {y.text}")
     floor, rest = _floored(writer, x.text, safe)
-    if quotient:  # the lowest integer over 1 is what Numba gives for it over -1
+    if quotient:  # the lowest integer over -1 is itself
         return writer.new(kind, f"select i1 {zero}, i64 0, i64 {floor}")
     return writer.new(kind, f"select i1 {bad}, i64 0, i64 {rest}")
 
@@ -134,7 +134,7 @@ def unary(writer: Writer, op: type[ast.unaryop], value: Scalar) -> Scalar:
 
 
 def _then_widened(writer: Writer, text: str, kind: str) -> Scalar:
-    """Numba computes these in the type that is given, and widens the result."""
+    """These are computed in the type that is given, and the result is widened."""
     return writer.cast(writer.new(kind, text), computed(kind, kind))
 
 

@@ -114,7 +114,7 @@ class Writer:
     # ---- types ---------------------------------------------------------------------------------------------------
 
     def cast(self, value: Scalar, kind: Kind) -> Scalar:
-        """A number as one of another type, as Numba converts it."""
+        """A number as one of another type."""
         old, text = value.kind, value.text
         if old == kind:
             return value

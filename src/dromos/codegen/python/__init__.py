@@ -1,4 +1,4 @@
-"""Programs as Python source that Numba compiles. Rendering needs no Numba; only importing what was rendered does."""
+"""Programs as Python source that is compiled for the CPU; rendering it loads no compiler."""
 
 from dromos.codegen.python.hooks import hooks_text
 from dromos.codegen.python.render import render

@@ -1,7 +1,6 @@
-"""Compile-time flags put into the text of a skeleton, before Numba sees it.
+"""Compile-time flags put into the text of a skeleton, before the compiler sees it.
 
-Numba cuts off branches that a global constant rules out, but only after it has taken apart all of the function. What
-is not in the text costs nothing.
+What is not in the text costs nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Expressions as Python text that Numba compiles: one small function an operator, in a table.
+"""Expressions as Python text that is compiled: one small function an operator, in a table.
 
-Numba widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type, and what
-NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out. Integers of
+The compiler widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type, and
+what NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out. Integers of
 64 bits are added as unsigned ones: LLVM is told that signed ones never overflow, and takes ``a + b > b`` for ``a > 0``.
 """
 
@@ -99,7 +99,7 @@ def _call(function: str) -> Emit:
 
 
 def _natural(s: Signature) -> np.dtype[Any] | None:
-    """The type that Numba gives a result, where it is surely the inferred one."""
+    """The type that the compiler gives a result, where it is surely the inferred one."""
     dtype = s.operands[0]
     return dtype if dtype in (np.float64, np.float32, np.int64, np.uint64) else None
 
@@ -174,7 +174,7 @@ def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
     return f"({entry} if 0 <= {a[1]} and {a[1]} < {a[2]} else {literal(0, s.result.dtype)})"
 
 
-class _NumbaLowered(Lowered):
+class _PythonLowered(Lowered):
     """The walk over expressions, written in Python."""
 
     repeating = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast", "at"})
@@ -206,6 +206,6 @@ def lower(
     >>> lower([build("mul", double, double)], [np.dtype(np.int32)], typing, lambda node: node.op)
     (['t0 = np.int32(weight + weight)'], ['np.int32(t0 * t0)'])
     """
-    lowered = _NumbaLowered(typing, name)
+    lowered = _PythonLowered(typing, name)
     lowered.add(roots)
     return lowered.statements, [bare(lowered.typed(root, dtype)) for root, dtype in zip(roots, dtypes, strict=True)]

@@ -1,4 +1,4 @@
-"""How Python that Numba compiles is written: the syntax of a program's functions and hooks."""
+"""How Python that is compiled is written: the syntax of a program's functions and hooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ For ``out_degree`` that is the graph's offsets, which are at hand anyway; for ``
 
 ASYNCHRONOUS_LOAD: Final = "load_relaxed"
 """How fields are read that other threads write meanwhile, by relaxed stores."""
-_LONGEST_DISPLAY: Final = 30
 _OPERATORS: Final = {
     "SUM": "({a} + {b})", "OR": "({a} | {b})", "AND": "({a} & {b})",
     "MIN": "({b} if {b} < {a} else {a})", "MAX": "({b} if {b} > {a} else {a})",
@@ -47,20 +46,12 @@ def _table(name: str) -> str:
 
 
 def returned(results: Sequence[str]) -> list[str]:
-    """Statements that return one value, or a tuple of them.
-
-    Python makes a tuple of more than 30 values by way of a list, which Numba follows only where nothing branches in
-    between; so these are computed first.
+    """The statement that returns one value, or a tuple of them.
 
     >>> returned(["a", "b"])
     ['return (a, b)']
     """
-    if len(results) == 1:
-        return [f"return {bare(results[0])}"]
-    if len(results) <= _LONGEST_DISPLAY:
-        return [f"return ({', '.join(results)})"]
-    named = [f"result_{i}" for i in range(len(results))]
-    return [*(f"{name} = {value}" for name, value in zip(named, results, strict=True)), f"return ({', '.join(named)})"]
+    return [f"return {bare(results[0])}" if len(results) == 1 else f"return ({', '.join(results)})"]
 
 
 class PythonPrinter(Printer):

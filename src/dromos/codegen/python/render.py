@@ -1,6 +1,6 @@
 """A program as a source module: its small functions of scalars, and the same ones addressed by vertex and edge.
 
-The module depends on nothing but NumPy and Numba, and its text is a function of the program and the graph's types
+The module depends on NumPy and the compiler only, and its text is a function of the program and the graph's types
 alone. Kernels are appended to it and decorated with its ``kernel``: what a kernel calls is then in the text that names
 the module, so a cached kernel never calls stale code. The small functions are not cached one by one; they end up
 inside the kernels.

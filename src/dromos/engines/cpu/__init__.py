@@ -1,4 +1,4 @@
-"""The CPU engine: programs compiled by Numba, run by a team of threads."""
+"""The CPU engine: programs compiled for this processor, run by a team of threads."""
 
 from dromos.engines.cpu.engine import CpuEngine
 

@@ -17,7 +17,7 @@ __all__ = ["CpuEngine"]
 
 
 class CpuEngine:
-    """Compiles programs with Numba and runs them on ``threads`` threads.
+    """Compiles programs and runs them on ``threads`` threads.
 
     >>> import numpy as np
     >>> import dromos.program as dr

@@ -33,7 +33,7 @@ __all__ = [
     "slice_arrays",
 ]
 
-LINE: Final = 16  # dromos.jit.LINE, which would import Numba here; a test holds it to that
+LINE: Final = 16  # dromos.jit.LINE, which would import the compiler here; a test holds it to that
 BLOCK, QUEUE, TOUCHED, STOP = constants("common", "BLOCK", "QUEUE", "TOUCHED", "STOP")
 (OVERFLOWS,) = constants("common", "OVERFLOWS")
 _WORTH_A_TEAM: Final = 1 << 13  # arcs, or vertices, from which waking the other threads is repaid

@@ -18,7 +18,7 @@ __all__ = ["CpuLeaf", "CpuPart"]
 
 
 class CpuLeaf:
-    """Runs parts with kernels that Numba compiles, on ``threads`` threads."""
+    """Runs parts with compiled kernels, on ``threads`` threads."""
 
     name = "cpu"
 

@@ -3,7 +3,7 @@
 They are real Python; what a program brings is imported from ``hooks`` (an example, so that editors and linters see
 whole modules), and :mod:`dromos.engines.cpu.emit` puts a program's own hooks in that place: everything above the line
 ``HOOKS_END`` is replaced. Only ``common`` is imported as it is. What the host has to know of them, sizes and places in
-what they share, it reads from their text (:func:`constants`): to import one would import Numba.
+what they share, it reads from their text (:func:`constants`): to import one would import the compiler.
 """
 
 import re

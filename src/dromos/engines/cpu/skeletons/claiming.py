@@ -139,7 +139,7 @@ def traverse(
             sizes[levels] = total_size
             edges[levels] = total_arcs
             pulled[levels] = pulling
-        here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
+        here = (np.int32(step),) + K[1:]  # noqa: RUF005 - kernels have no star here
         tail = high
         if is_thin:
             # one thread alone, level after level, without a barrier, until the frontier grows; not a function of its
@@ -161,7 +161,7 @@ def traverse(
                         pulled[levels] = False
                         times[levels + 1] = 0
                     end = tail
-                    here = (np.int32(step),) + K[1:]  # noqa: RUF005 - Numba has no star here
+                    here = (np.int32(step),) + K[1:]  # noqa: RUF005 - kernels have no star here
                     tail, pushed = push_window(S, E, here, graph, private, base + low, base + end, base, tail)
                     sent += pushed
                     low = end
