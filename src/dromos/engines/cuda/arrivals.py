@@ -2,7 +2,7 @@
 
 Memory that a program gets from the system is not fit for the device to read: a driver copies it through a small buffer
 of its own, on one thread. Here several threads do it, each with buffers that the device reads directly. They run
-compiled code (``staging_kernels.py``) where kernels are loaded already; loading the first one takes longer than most copies.
+compiled code (``staging_kernels.py``) where kernels are loaded already; loading the first takes longer than a copy.
 """
 
 from __future__ import annotations
