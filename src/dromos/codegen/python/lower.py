@@ -2,7 +2,7 @@
 
 The compiler widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type, and
 what NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out. Integers
-of 64 bits are added as unsigned ones: LLVM is told that signed ones never overflow, and takes ``a + b > b`` for ``a > 0``.
+of 64 bits are added as unsigned: LLVM is told that signed ones never overflow, and takes ``a + b > b`` for ``a > 0``.
 """
 
 from __future__ import annotations
