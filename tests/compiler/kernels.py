@@ -202,3 +202,22 @@ def inverted_truth(thread, threads, out):
         out[1] = 1
     value = 6
     out[2] = ~value
+
+
+@kernel
+def loops(thread, threads, values, out):
+    for i in range(values.size):
+        if values[i] < 0:
+            continue
+        out[0] += values[i]
+    left = values.size
+    while left > 0:
+        left -= 1
+        if values[left] == 2:
+            continue
+        out[1] += left
+    while True:
+        out[2] += 1
+        if out[2] < 4:
+            continue
+        break

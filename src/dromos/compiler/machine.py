@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-__all__ = ["SYMBOL", "address_of", "is_able", "machine_description", "object_code"]
+__all__ = ["SYMBOL", "address_of", "is_able", "machine_description", "object_code", "parsed"]
 
 SYMBOL = "kernel"
 _kept: list[Any] = []  # machine code lives as long as its engine
@@ -66,13 +66,22 @@ def machine_description() -> tuple[str, ...]:
     return llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_default_triple(), *_processor()
 
 
+def parsed(text: str) -> Any:
+    """A module in LLVM's language, for this processor.
+
+    LLVM takes the alignment of loads and stores from the data layout that it knows when it reads them, so the layout
+    stands before them: without one, 64 bits are aligned to 4 bytes.
+    """
+    target, machine = _machine()
+    layout = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
+    return _llvm().parse_assembly(layout + text, context=_context())
+
+
 def object_code(text: str) -> bytes:
     """Compile a module in LLVM's language to an object file."""
     llvm = _llvm()
-    target, machine = _machine()
-    # LLVM takes the alignment of loads and stores from the layout that is known when it reads them
-    described = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n{text}'
-    module = llvm.parse_assembly(described, context=_context())
+    machine = _machine()[1]
+    module = parsed(text)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     builder = llvm.create_pass_builder(machine, options)
