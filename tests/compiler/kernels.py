@@ -179,3 +179,22 @@ def atomics(thread, threads, whole, real, narrow, raw, out):
         store_release(narrow, i, 255)
         store(real, i, i)
         out[6] += np.int64(load_unaligned(raw, i) >> np.uint64(3))
+
+
+@kernel
+def loops(thread, threads, values, out):
+    for i in range(values.size):
+        if values[i] < 0:
+            continue
+        out[0] += values[i]
+    left = values.size
+    while left > 0:
+        left -= 1
+        if values[left] == 2:
+            continue
+        out[1] += left
+    while True:
+        out[2] += 1
+        if out[2] < 4:
+            continue
+        break

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-__all__ = ["addresses_of", "machine_description", "object_code"]
+__all__ = ["addresses_of", "machine_description", "object_code", "parsed"]
 
 _kept: list[Any] = []  # machine code lives as long as its engine
 
@@ -59,17 +59,26 @@ def machine_description() -> tuple[str, ...]:
     return llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_default_triple(), *_processor()
 
 
+def parsed(text: str) -> Any:
+    """A module in LLVM's language, for this processor.
+
+    LLVM takes the alignment of loads and stores from the data layout that it knows when it reads them, so the layout
+    stands before them: without one, 64 bits are aligned to 4 bytes.
+    """
+    target, machine = _machine()
+    layout = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
+    return _llvm().parse_assembly(layout + text, context=_context())
+
+
 def object_code(text: str) -> bytes:
     """Compile a module in LLVM's language to an object file."""
     llvm = _llvm()
-    target, machine = _machine()
-    # LLVM takes the alignment of loads and stores from the layout that is known when it reads them
-    described = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n{text}'
+    machine = _machine()[1]
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     builder = llvm.create_pass_builder(machine, options)
     # given back here, not by Python's garbage collection, which swallows the Ctrl-C that comes meanwhile
-    with llvm.parse_assembly(described, context=_context()) as module:
+    with parsed(text) as module:
         builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)
     return code
