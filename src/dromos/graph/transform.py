@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,14 +46,7 @@ def transposed(graph: Graph) -> Graph:
         offsets, targets, weights = build.build_csr(
             graph.targets, src, graph.weights, graph.num_vertices, dst_ascending=True
         )
-    known = graph.known_flags
-    flags = Flags(
-        directed=known.directed,
-        symmetric=known.symmetric,
-        sorted=True,
-        parallel_edges=known.parallel_edges,
-        self_loops=known.self_loops,
-    )
+    flags = replace(graph.known_flags, sorted=True)
     return type(graph)._make(offsets, targets, weights, labels=graph.labels, flags=flags, vertex_data=graph.vertex_data)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from dromos.dtypes import Array
 from dromos.errors import CorruptFileError, FileError, ResourceError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import file_errors
-from dromos.graph.graph import Flags, Graph
+from dromos.graph.graph import Graph
 from dromos.graph.store.checked import check_stored_rows
 from dromos.graph.store.checksums import chunk_checksums
 from dromos.graph.store.header_page import checked_table, unpack_header
@@ -113,14 +114,12 @@ class OpenStore:
         )  # fmt: skip
         offsets = self.array("transpose_offsets")
         if offsets is not None:
-            reverse_flags = Flags(flags.directed, flags.symmetric, True, flags.parallel_edges, flags.self_loops)
-            graph._keep_transpose(
-                Graph._make(
-                    offsets, self.required("transpose_targets"), self.array("transpose_weights"),
-                    labels=labels, flags=reverse_flags, source_file=os.fspath(self.path),
-                    check=self._row_check("transpose_"),
-                )
+            reverse = Graph._make(
+                offsets, self.required("transpose_targets"), self.array("transpose_weights"),
+                labels=labels, flags=replace(flags, sorted=True), source_file=graph.source_file,
+                check=self._row_check("transpose_"),
             )  # fmt: skip
+            graph._keep_transpose(reverse)
         remember(graph, Origin.of(os.fspath(self.path.absolute()), self.status, header=self.header))
         return graph
 

@@ -27,7 +27,7 @@ from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.offsets import offset_bytes, read_offsets, read_section
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
-from dromos.graph.store.paged.selected import selected_rows
+from dromos.graph.store.paged.selected import rows_between, selected_rows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.striped import is_striped, read_stripes, read_through
@@ -315,23 +315,11 @@ class StoredGraph(Graph):
         kept = self._between.get((prefix, weights))
         if kept is None or (kept.start, kept.stop) != (first, last):
             self._between.pop((prefix, weights), None)  # its memory goes first
-            kept = self._between[prefix, weights] = self._read_between(first, last, prefix, weights)
+            rows = self.paged_rows(prefix, weights=weights)
+            with closing(self._pager()) as pager:
+                kept = rows_between(pager, rows, self.row_offsets(prefix), first, last)
+            self._between[prefix, weights] = kept
         return kept
-
-    def _read_between(self, first: int, last: int, prefix: str, weights: bool) -> GraphSlice:
-        rows, offsets = self.paged_rows(prefix, weights=weights), self.row_offsets(prefix)
-        begin, end = int(offsets[first]), int(offsets[last])
-        wanted = np.zeros(rows.num_pages, dtype=bool)
-        wanted[begin // rows.page_arcs : -(-end // rows.page_arcs)] = end > begin
-        columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
-        own = [np.empty(end - begin, dtype=column.dtype) for column in columns]
-        with closing(self._pager()) as pager:
-            for window in pager.windows(rows, wanted):
-                low = max(begin, window.first * rows.page_arcs)
-                high = min(end, window.last * rows.page_arcs)
-                for column, values in zip(columns, own, strict=True):
-                    values[low - begin : high - begin] = column[low:high]
-        return GraphSlice(first, last, offsets[first : last + 1], own[0], own[1] if len(own) > 1 else None)
 
     def check_unchanged(self) -> None:
         """Raise a :class:`~dromos.errors.FileError` if the file was changed since it was opened."""

@@ -6,12 +6,13 @@ import numpy as np
 
 from dromos.dtypes import OFFSET, Array
 from dromos.errors import ResourceError
+from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.summary import human_bytes
 from dromos.sizes import available_memory
 
-__all__ = ["selected_rows"]
+__all__ = ["rows_between", "selected_rows"]
 
 
 def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array) -> tuple[Array, list[Array]]:
@@ -48,6 +49,20 @@ def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array
         for column, values in zip(columns, found, strict=True):
             values[places] = column[arcs]
     return own, found
+
+
+def rows_between(pager: Pager, rows: PagedRows, offsets: Array, first: int, last: int) -> GraphSlice:
+    """The rows ``first..last``, copied out of their pages."""
+    begin, end = int(offsets[first]), int(offsets[last])
+    wanted = np.zeros(rows.num_pages, dtype=bool)
+    wanted[begin // rows.page_arcs : -(-end // rows.page_arcs)] = end > begin
+    columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
+    own = [np.empty(end - begin, dtype=column.dtype) for column in columns]
+    for window in pager.windows(rows, wanted):
+        low, high = max(begin, window.first * rows.page_arcs), min(end, window.last * rows.page_arcs)
+        for column, values in zip(columns, own, strict=True):
+            values[low - begin : high - begin] = column[low:high]
+    return GraphSlice(first, last, offsets[first : last + 1], own[0], own[1] if len(own) > 1 else None)
 
 
 def _pages(begin: Array, end: Array, rows: PagedRows) -> Array:
