@@ -177,7 +177,7 @@ def test_hooks_have_the_names_that_skeletons_import() -> None:
             continue
         assert name in scope, f"no {name} is written"
         if inspect.isfunction(value):
-            given = list(inspect.signature(scope[name].py_func).parameters)  # type: ignore[attr-defined]
+            given = list(inspect.signature(scope[name].function).parameters)  # type: ignore[attr-defined]
             assert given == list(inspect.signature(value).parameters), name
     for hook in HOOKS:
         assert hook.takes == tuple(inspect.signature(vars(hooks)[hook.name]).parameters), hook.name
