@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any, NoReturn
+from typing import Any
 
 __all__ = ["Intrinsic", "intrinsic"]
 
@@ -20,7 +20,7 @@ class Intrinsic:
         if text is not None:
             self.__doc__ = text
 
-    def __call__(self, *args: Any) -> NoReturn:
+    def __call__(self, *args: Any) -> Any:
         raise TypeError(f"{self.__name__}() is a part of kernels; only compiled code can call it")
 
 
