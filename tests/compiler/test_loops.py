@@ -9,12 +9,6 @@ import pytest
 
 from dromos.compiler.compile import argument_shapes, kernel_text
 from dromos.compiler.machine import parsed
-from dromos.compiler.source import plain_function
-from dromos.team_calls import is_supported
-
-if not is_supported():
-    pytest.skip("kernels are called by Python here", allow_module_level=True)
-
 from dromos.parallel import run_team
 from tests.compiler import kernels
 
@@ -23,9 +17,8 @@ VALUES = np.array([5, -1, 2, 7])
 
 @pytest.fixture
 def text() -> str:
-    function = plain_function(kernels.loops)
-    assert function is not None
-    return kernel_text(function, argument_shapes((VALUES, np.zeros(3, np.int64))))
+    shapes = argument_shapes((VALUES, np.zeros(3, np.int64)))
+    return kernel_text(kernels.loops.function, shapes, for_team=True).text
 
 
 def test_continue_and_break() -> None:
