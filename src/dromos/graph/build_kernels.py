@@ -6,7 +6,7 @@ that fits. Then each bucket, small enough for the L2 cache, is sorted by target 
 sort, and at last dealt out to its rows, which writes the targets where they belong.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ Compiling or loading the kernels of :mod:`dromos.graph.build` takes longer than 
 results are the same, to the order of parallel edges.
 """
 
+# mypy: allow-untyped-calls
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final

@@ -1,6 +1,6 @@
 """Compiled kernels that give vertices other ids: an order by degree, and rows that are renamed and sorted."""
 
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 

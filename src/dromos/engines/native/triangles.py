@@ -9,6 +9,7 @@ a vertex and thread are all the memory it needs. Where they are skewed, the grap
 A sample of edges tells which; either is right for any graph.
 """
 
+# mypy: allow-untyped-calls
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ which it leads forward along its axis; a wrapping edge to the last vertex of its
 where the forward arc of ``u`` is there, and bit ``3 + axis`` where the arc back along the same edge is.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Compiled kernels of the models that grow or rewire edge by edge; see :mod:`.models`."""
 
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The compiled kernel that gives random weights to arcs; see :mod:`.weights`."""
 
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 
