@@ -140,7 +140,7 @@ def test_programs_run_on_compiled_kernels() -> None:
     with only_compiled():
         ranks = dr.pagerank(graph, device="cpu")
         levels = dr.bfs(graph, 0, device="cpu")
-        paths = [None, "sync-push-dd", "async-push-dd", "sync-pull-td"]
+        paths = ["auto", "sync-push-dd", "async-push-dd", "sync-pull-td"]
         distances = [dr.sssp(graph, 0, device="cpu", path=path).distance for path in paths]
     np.testing.assert_allclose(ranks.rank, dr.pagerank(graph, device="reference").rank, rtol=1e-9)
     np.testing.assert_array_equal(levels.level, dr.bfs(graph, 0, device="reference").level)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dromos.compiler import LoweringError
-from dromos.errors import DromosError
+from dromos.compiler import LoweringError, machine
+from dromos.errors import DromosError, MissingDependencyError
 from dromos.parallel import run_team
 from tests.compiler import refused_kernels
 
@@ -81,3 +82,14 @@ def test_a_function_without_a_file_is_refused() -> None:
     exec("def f(x):\n    return x", names)
     with pytest.raises(LoweringError, match="'f' cannot be compiled: the source of <string> cannot be read"):
         kernel(names["f"])(1)
+
+
+def test_an_old_llvm_and_none_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import llvmlite.binding
+
+    monkeypatch.setattr(llvmlite.binding, "llvm_version_info", (15, 0, 7))
+    with pytest.raises(MissingDependencyError, match=r"it has LLVM 15\.0\.7: pip install 'llvmlite>=0\.45'"):
+        machine._llvm.__wrapped__()
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    with pytest.raises(MissingDependencyError, match=r"need llvmlite: pip install 'llvmlite>=0\.45'"):
+        machine._llvm.__wrapped__()

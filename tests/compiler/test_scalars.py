@@ -1,4 +1,4 @@
-"""The types that the compiler of team kernels gives to results are those that Numba gives."""
+"""The types that the compiler gives to results are those that Numba gives."""
 
 from __future__ import annotations
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
+
+from dromos.errors import MissingDependencyError
 
 __all__ = ["addresses_of", "machine_description", "object_code", "parsed"]
 
+_OLDEST: Final = (20,)  # of LLVM; llvmlite with 15 reads pointers with types only
+_INSTALL: Final = "pip install 'llvmlite>=0.45'"
 _kept: list[Any] = []  # machine code lives as long as its engine
 
 
 @cache
 def _llvm() -> Any:
-    import llvmlite.binding as llvm
-
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        raise MissingDependencyError(f"compiled kernels need llvmlite: {_INSTALL}") from None
+    if llvm.llvm_version_info < _OLDEST:
+        version = ".".join(map(str, llvm.llvm_version_info))
+        raise MissingDependencyError(f"compiled kernels need a newer llvmlite; it has LLVM {version}: {_INSTALL}")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
@@ -53,9 +62,9 @@ def _machine() -> tuple[Any, Any]:
 
 def machine_description() -> tuple[str, ...]:
     """What machine code depends on beside the kernel's text."""
+    llvm = _llvm()
     import llvmlite
 
-    llvm = _llvm()
     return llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_default_triple(), *_processor()
 
 
