@@ -68,7 +68,7 @@ def test_integers_beyond_64_bits_are_refused(value: int) -> None:
         kernels.whole(value)
 
 
-@pytest.mark.parametrize("value", ["text", None, [1], 1j, np.float16(1), np.datetime64("2020"), object()], ids=repr)
+@pytest.mark.parametrize("value", ["text", None, [1], 1j, np.float16(1), np.datetime64("2020"), dict], ids=repr)
 def test_what_is_no_number_is_refused(value: Any) -> None:
     with pytest.raises(LoweringError, match=f"'whole' cannot be compiled: .*{type(value).__name__}"):
         kernels.whole(value)
