@@ -139,7 +139,8 @@ def _leave(kernel: Kernel, value: Value, at: int) -> int:
 
 def _fits(first: int, arrays: list[tuple[int, ArrayKind]]) -> list[str]:
     """The function that looks at the arrays of a block."""
-    lines = [f"define i32 @{FITS}(ptr %block) nounwind {{", "entry:"]
+    # it is run once per call and is straight code: LLVM need not spend time on it
+    lines = [f"define i32 @{FITS}(ptr %block) nounwind noinline optnone {{", "entry:"]
     tests: list[str] = []
 
     def field(name: str, owner: str, offset: int, kind: str) -> str:
