@@ -42,6 +42,7 @@ def read_at(writer: Writer, fd: Value, array: Value, index: Value, length: Value
 
     Returns how many came, 0 at the end of the file, or -1.
     """
+    writer.writes_to(array)
     function = writer.declare("pread", "i64", "i32", "ptr", "i64", "i64")
     target = element_address(writer, column(array, "u8"), index)
     file, most, begin = (

@@ -108,7 +108,7 @@ def run_team(
         if _try(call, leaves, count, stop, stop_value):
             return
     if not _try(kernel.for_team.compile(args, known), leaves, count, stop, stop_value):
-        raise LoweringError(f"the kernel {kernel.__name__!r} does not fit the arguments that it was compiled for")
+        raise LoweringError(f"the kernel {kernel.__name__!r} writes to an array that is read-only")
 
 
 def _try(call: Call, leaves: Any, count: int, stop: Array | None, stop_value: int) -> bool:

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from dromos.compiler import LoweringError
+from dromos.intrinsics import atomic_add
+from dromos.jit import kernel
 from dromos.parallel import run_team
 from dromos.team_layout import BLOCK_ARGUMENTS, BLOCK_WORDS
 from tests.compiler import python_kernels as kernels
 
 BASE = np.arange(24)
+_TABLE = np.arange(3)
 ROWS = {
     **{name: BASE.astype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", "q", "p")},
     "every second": BASE[::2],
@@ -116,3 +119,37 @@ def test_a_team_takes_as_many_arguments_as_its_block_holds() -> None:
     assert out.tolist() == [most - 1] * 2
     with pytest.raises(LoweringError, match=f"{most + 2} numbers and arrays are given, and a team takes {most + 1}"):
         run_team(kernels.last_of, tuple(range(most + 1)), out, threads=2)
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2], ids=["python", "one thread", "team"])
+def test_no_kernel_writes_to_an_array_that_is_read_only(threads: int | None) -> None:
+    @kernel
+    def note(thread: int, count: int, out: Any) -> None:
+        out[2:][thread] = 1
+        atomic_add(out, 0, 1)
+
+    out = np.zeros(4, np.int64)
+    frozen = np.zeros(4, np.int64)
+    frozen.flags.writeable = False
+
+    def run(array: Any) -> None:
+        if threads is None:
+            note(0, 1, array)
+        else:
+            run_team(note, array, threads=threads)
+
+    for _ in range(2):
+        run(out)
+        with pytest.raises(LoweringError, match="'note' writes to an array that is read-only"):
+            run(frozen)
+    assert out[0] == 2 * (threads or 1)
+    assert not frozen.any()
+
+
+def test_arrays_of_the_module_are_not_written_to() -> None:
+    @kernel
+    def change() -> None:
+        _TABLE[0] = 1
+
+    with pytest.raises(LoweringError, match="an array of the module is written to"):
+        change()

@@ -11,8 +11,19 @@ from typing import Final
 import numpy as np
 
 __all__ = [
-    "ARRAY_DATA", "ARRAY_DIMENSIONS", "ARRAY_FLAGS", "ARRAY_SHAPE", "ARRAY_STRIDES", "ARRAY_TYPE", "CONTIGUOUS_ALIGNED",
-    "TYPE_KIND", "TYPE_SIZE", "TYPE_SIZE_BITS", "is_layout_known",
+    "ALIGNED",
+    "ARRAY_DATA",
+    "ARRAY_DIMENSIONS",
+    "ARRAY_FLAGS",
+    "ARRAY_SHAPE",
+    "ARRAY_STRIDES",
+    "ARRAY_TYPE",
+    "CONTIGUOUS",
+    "TYPE_KIND",
+    "TYPE_SIZE",
+    "TYPE_SIZE_BITS",
+    "WRITEABLE",
+    "is_layout_known",
 ]  # fmt: skip
 
 # bytes from the begin of a PyArrayObject
@@ -22,7 +33,7 @@ ARRAY_SHAPE: Final = 32
 ARRAY_STRIDES: Final = 40
 ARRAY_TYPE: Final = 56
 ARRAY_FLAGS: Final = 64
-CONTIGUOUS_ALIGNED: Final = (0x1, 0x100)
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # flags
 
 # bytes from the begin of a PyArray_Descr: the letters of its kind, its type and its byte order, later its size
 TYPE_KIND: Final = 24

@@ -32,8 +32,12 @@ def number(value: Value) -> Scalar:
     return value
 
 
-def _place(writer: Writer, array: Value, index: Value, *, columns_only: bool = True) -> tuple[Kind, str]:
+def _place(
+    writer: Writer, array: Value, index: Value, *, columns_only: bool = True, is_written: bool = False
+) -> tuple[Kind, str]:
     """The element that an intrinsic names: its type and its address."""
+    if is_written:
+        writer.writes_to(array)
     if not isinstance(array, ArrayValue):
         raise LoweringError("an atomic on something other than an array")
     indices = [number(part) for part in (index if isinstance(index, tuple) else (index,))]
@@ -67,7 +71,7 @@ def plain_load(writer: Writer, array: Value, index: Value) -> Value:
 
 def plain_store(writer: Writer, array: Value, index: Value, value: Value) -> None:
     """``store(array, index, value)``."""
-    writer.store(*_place(writer, array, index), number(value))
+    writer.store(*_place(writer, array, index, is_written=True), number(value))
 
 
 def load_unaligned(writer: Writer, array: Value, index: Value) -> Value:
@@ -93,7 +97,7 @@ def ordered_store(order: str) -> Handler:
     """Atomic stores."""
 
     def handle(writer: Writer, array: Value, index: Value, value: Value) -> None:
-        kind, address = _place(writer, array, index, columns_only=False)
+        kind, address = _place(writer, array, index, columns_only=False, is_written=True)
         bits = _to_bits(writer, kind, number(value))
         size = memory_bytes(kind)
         writer.lines.append(f"store atomic {_bits(kind)} {bits}, ptr {address} {order}, align {size}")
@@ -105,7 +109,7 @@ def exchange(name: str, order: str = "monotonic") -> Handler:
     """``atomic_add`` and its kin: what was there before."""
 
     def handle(writer: Writer, array: Value, index: Value, operand: Value) -> Value:
-        kind, address = _place(writer, array, index)
+        kind, address = _place(writer, array, index, is_written=True)
         if kind == "b":
             raise LoweringError("atomics take no truths")
         value = writer.cast(number(operand), kind)
@@ -166,7 +170,7 @@ def compare_and_swap(order: str) -> Handler:
     """Whether the element was the expected one, and is the new one now."""
 
     def handle(writer: Writer, array: Value, index: Value, expected: Value, wanted: Value) -> Value:
-        kind, address = _place(writer, array, index)
+        kind, address = _place(writer, array, index, is_written=True)
         if kind == "b":
             raise LoweringError("atomics take no truths")
         old, new = (_to_bits(writer, kind, number(value)) for value in (expected, wanted))

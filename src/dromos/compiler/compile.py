@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dromos.compiler.array_layout import (
+    ALIGNED,
     ARRAY_DIMENSIONS,
     ARRAY_FLAGS,
     ARRAY_TYPE,
-    CONTIGUOUS_ALIGNED,
+    CONTIGUOUS,
     TYPE_KIND,
     TYPE_SIZE,
     TYPE_SIZE_BITS,
+    WRITEABLE,
 )
 from dromos.compiler.scalars import is_float, kind_of_number, kind_of_type, memory_bytes, memory_type
 from dromos.compiler.statements import Kernel
@@ -98,7 +100,13 @@ def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_
     if for_team:
         lines.append(f"%place = getelementptr i64, ptr %block, i64 {BLOCK_THREADS}")
         lines.append("%threads = load i64, ptr %place")
-    lines += [*kernel.entry, *kernel.lines, "ret i32 0" if kernel.reachable else "", "}", *_fits(first, arrays)]
+    lines += [
+        *kernel.entry,
+        *kernel.lines,
+        "ret i32 0" if kernel.reachable else "",
+        "}",
+        *_fits(first, arrays, kernel.written),
+    ]
     lines += [line for name, line in kernel.declared.items() if not name.startswith("@")]
     return KernelText("\n".join([*lines, *kernel.loop_descriptions(), ""]), result)
 
@@ -137,8 +145,8 @@ def _leave(kernel: Kernel, value: Value, at: int) -> int:
     return at + 1
 
 
-def _fits(first: int, arrays: list[tuple[int, ArrayKind]]) -> list[str]:
-    """The function that looks at the arrays of a block."""
+def _fits(first: int, arrays: list[tuple[int, ArrayKind]], written: set[int]) -> list[str]:
+    """The function that looks at the arrays of a block; none that is written to may be read-only."""
     # it is run once per call and is straight code: LLVM need not spend time on it
     lines = [f"define i32 @{FITS}(ptr %block) nounwind noinline optnone {{", "entry:"]
     tests: list[str] = []
@@ -152,13 +160,13 @@ def _fits(first: int, arrays: list[tuple[int, ArrayKind]]) -> list[str]:
         lines.append(f"%{name}_is = icmp {how} {kind} {value}, {expected}")
         tests.append(f"%{name}_is")
 
-    contiguous, aligned = CONTIGUOUS_ALIGNED
     for at, kind in arrays:
         owner = field(f"array{at}", "%block", 8 * (first + at), "ptr")
         test(f"axes{at}", "i32", field(f"axes{at}", owner, ARRAY_DIMENSIONS, "i32"), kind.dimensions)
         flags = field(f"flags{at}", owner, ARRAY_FLAGS, "i32")
-        lines.append(f"%layout{at} = and i32 {flags}, {contiguous | aligned}")
-        test(f"layout{at}", "i32", f"%layout{at}", aligned | (contiguous if kind.contiguous else 0))
+        needed = ALIGNED | (WRITEABLE if at in written else 0)
+        lines.append(f"%layout{at} = and i32 {flags}, {CONTIGUOUS | needed}")
+        test(f"layout{at}", "i32", f"%layout{at}", needed | (CONTIGUOUS if kind.contiguous else 0))
         element = field(f"type{at}", owner, ARRAY_TYPE, "ptr")
         letter = field(f"letter{at}", element, TYPE_KIND, "i8")
         test(f"letter{at}", "i8", letter, ord(kind.element[0]))

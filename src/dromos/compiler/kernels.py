@@ -78,5 +78,5 @@ class Kernel(Part):
                 return result
         fits, result = form.compile(args, known).try_from_python(leaves)
         if not fits:
-            raise LoweringError(f"the kernel {self.__name__!r} does not fit the arguments that it was compiled for")
+            raise LoweringError(f"the kernel {self.__name__!r} writes to an array that is read-only")
         return result

@@ -123,6 +123,7 @@ class Kernel(Variables):
             array = self.value(target.value)
             if not isinstance(array, ArrayValue) or not isinstance(value, Scalar):
                 raise self.wrong(target, "not a number as an element of an array")
+            self.writes_to(array)
             self.store(array.kind.element, self.element(target, array), value)
         else:
             raise self.wrong(target, "neither a variable nor an element of an array")
@@ -136,6 +137,7 @@ class Kernel(Variables):
             array = self.value(target.value)
             if not isinstance(array, ArrayValue):
                 raise self.wrong(target, "not an element of an array")
+            self.writes_to(array)
             address = self.element(target, array)
             element = array.kind.element
             self.store(element, address, binary(self, op, self.load(element, address), self.number(node.value)))

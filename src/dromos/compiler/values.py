@@ -80,13 +80,15 @@ class ArrayKind:
 class ArrayValue:
     """An array: registers of its address, size, lengths and strides.
 
-    One that is the argument ``at`` is read from NumPy's object, as far as it is used.
+    One that is the argument ``at`` is read from NumPy's object, as far as it is used. ``owner`` is the argument that a
+    part of one belongs to; None where that is not known.
     """
 
-    __slots__ = ("at", "kind", "registers")
+    __slots__ = ("at", "kind", "owner", "registers")
 
-    def __init__(self, kind: ArrayKind, at: int | None, registers: dict[int, str]) -> None:
+    def __init__(self, kind: ArrayKind, at: int | None, registers: dict[int, str], owner: int | None = None) -> None:
         self.kind, self.at, self.registers = kind, at, registers
+        self.owner = at if owner is None else owner
 
 
 Value: TypeAlias = "Scalar | ArrayValue | tuple[Value, ...] | None"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from dromos.compiler.array_layout import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
 from dromos.compiler.scalars import (
@@ -33,6 +33,9 @@ SIZE, DATA, LENGTH = range(3)
 """What is known of an array: its number of elements, its address, then the length of each axis, then the strides."""
 
 
+_OF_THE_MODULE: Final = -1
+
+
 class Writer:
     """The text of one kernel so far.
 
@@ -50,6 +53,7 @@ class Writer:
         self.block = "entry"
         self.reachable = True
         self.left: set[str] = set()  # labels that a break leads to
+        self.written: set[int] = set()  # arguments whose elements are written to
         self.loops = 0
 
     # ---- instructions and blocks ---------------------------------------------------------------------------------
@@ -160,7 +164,7 @@ class Writer:
             if value.kind == shape:
                 return value
             words = {word: self.word(value, word) for word in _words(shape)}
-            return ArrayValue(shape, None, words)
+            return ArrayValue(shape, None, words, value.owner)
         if isinstance(value, tuple) and isinstance(shape, tuple):
             parts = tuple(self.converted(part, kind) for part, kind in zip(value, shape, strict=True))
             return shape.of(parts) if isinstance(shape, Named) else parts
@@ -311,6 +315,13 @@ class Writer:
             at = self.register(f"add i64 {at}, {place}")
         return self.register(f"getelementptr {memory_type(kind.element)}, ptr {data}, i64 {at}")
 
+    def writes_to(self, array: Value) -> None:
+        """Note that elements of an array are written to: it must not be read-only."""
+        if isinstance(array, ArrayValue) and array.owner is not None:
+            if array.owner == _OF_THE_MODULE:
+                raise LoweringError("an array of the module is written to")
+            self.written.add(array.owner)
+
     def view(self, array: ArrayValue, indices: list[Scalar]) -> ArrayValue:
         """The part of an array that its first indices name."""
         kind, count = array.kind, len(indices)
@@ -325,7 +336,7 @@ class Writer:
         if not kind.contiguous:
             for axis in range(rest):
                 registers[LENGTH + rest + axis] = self.word(array, LENGTH + kind.dimensions + count + axis)
-        return ArrayValue(ArrayKind(kind.element, rest, kind.contiguous), None, registers)
+        return ArrayValue(ArrayKind(kind.element, rest, kind.contiguous), None, registers, array.owner)
 
     def cut(self, array: ArrayValue, first: Scalar | None, last: Scalar | None) -> ArrayValue:
         """``array[first:last]`` of an array with one axis; bounds outside mean the ends, as Python has it."""
@@ -340,7 +351,7 @@ class Writer:
         registers = {DATA: self.address(array, [Scalar("i64", begin)]), SIZE: count, LENGTH: count}
         if not array.kind.contiguous:
             registers[LENGTH + 1] = self.word(array, LENGTH + 1)
-        return ArrayValue(array.kind, None, registers)
+        return ArrayValue(array.kind, None, registers, array.owner)
 
     def _bound(self, length: str, given: Scalar) -> str:
         if given.kind[0] == "u":
@@ -370,7 +381,7 @@ class Writer:
             known = self.constants[id(values)] = (values, name)
         registers = {DATA: known[1], SIZE: str(values.size)}
         registers |= {LENGTH + axis: str(length) for axis, length in enumerate(values.shape)}
-        return ArrayValue(ArrayKind(kind, values.ndim, True), None, registers)
+        return ArrayValue(ArrayKind(kind, values.ndim, True), None, registers, _OF_THE_MODULE)
 
     def wrapped(self, array: ArrayValue, axis: int, index: Scalar) -> Scalar:
         """An index as Python means it: a negative one counts from the end."""

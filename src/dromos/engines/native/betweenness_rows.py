@@ -161,6 +161,7 @@ def add_rows(
     If ``fresh``, the sums are zero before. ``powers`` has the bit of each lane: constants would be made anew for every
     row, what was loaded stays in registers.
     """
+    writer.writes_to(sums)
     lanes, rows, vertices, of_vertex = _width(marks), _floats(table), column(ids), column(marks)
     if vertices.kind.element[0] not in "iu":
         raise LoweringError("the ids of rows are whole numbers")
@@ -196,6 +197,7 @@ def add_rows(
 @intrinsic
 def put_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Value, sums: Value, at: Value) -> Value:
     """Write the lanes ``bits`` of ``sums[at:]`` to a vertex's row; the largest of them."""
+    writer.writes_to(table)
     lanes = _width(marks)
     place = _row_of(writer, _floats(table), number_as(writer, vertex, "i64"), lanes)
     new = _load(writer, element_address(writer, _floats(sums), at), lanes)
@@ -214,6 +216,7 @@ def turn_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Va
 
     Returns the sum of the dependencies.
     """
+    writer.writes_to(table)
     lanes = _width(marks)
     floats = f"<{lanes} x double>"
     place = _row_of(writer, _floats(table), number_as(writer, vertex, "i64"), lanes)

@@ -88,6 +88,7 @@ def _part_bytes(writer: Writer, words: Value, at: Value, lanes: Value, place: Va
     """Store the first bytes of ``words[at:at + 16]`` side by side in ``lanes[place:]``, the second ones ``_BLOCK``
     further on, and so on: by taking every other byte of two vectors, three times over.
     """
+    writer.writes_to(lanes)
     vector = f"<{_PARTED} x i8>"
     masks = [
         f"<{_PARTED} x i32> <{', '.join(f'i32 {byte}' for byte in range(first, 2 * _PARTED, 2))}>" for first in (0, 1)

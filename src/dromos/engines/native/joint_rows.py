@@ -39,6 +39,7 @@ def load_row(writer: Writer, table: Value, begin: Value, like: Value) -> Value:
 @intrinsic
 def store_row(writer: Writer, table: Value, begin: Value, row: Value) -> None:
     """Write a row to ``table[begin:]``."""
+    writer.writes_to(table)
     words = _row(row)
     for place, word in zip(_places(writer, table, begin, len(words)), words, strict=True):
         writer.store("u64", place, Scalar("u64", word))
@@ -47,6 +48,7 @@ def store_row(writer: Writer, table: Value, begin: Value, row: Value) -> None:
 @intrinsic
 def merge_row(writer: Writer, table: Value, begin: Value, row: Value) -> None:
     """Set the row's bits in ``table[begin:]``, one atomic per word; zero words are skipped."""
+    writer.writes_to(table)
     words = _row(row)
     for place, word in zip(_places(writer, table, begin, len(words)), words, strict=True):
         some, end = writer.label("some"), writer.label("merged")
