@@ -31,6 +31,12 @@ def _conversion(kind: Kind) -> Handler:
     return handle
 
 
+def _whole(writer: Writer, given: Value) -> Value:
+    """``int(x)``: a fraction is cut off towards zero; a whole number stays of its type."""
+    value = number(given)
+    return value if value.kind[0] in "iu" else writer.cast(value, "i64")
+
+
 def _extreme(name: str) -> Handler:
     def handle(writer: Writer, *args: Value) -> Value:
         numbers = [number(value) for value in args]
@@ -121,7 +127,7 @@ def handlers() -> dict[int, tuple[Any, Handler]]:
     """What writes a call, by the identity of the function that is called."""
     found: list[tuple[Any, Handler]] = [
         (builtins.min, _extreme("lt")),
-        (builtins.max, _extreme("gt")), (builtins.abs, _absolute), (np.abs, _absolute),
+        (builtins.max, _extreme("gt")), (builtins.abs, _absolute), (builtins.int, _whole), (np.abs, _absolute),
         (np.isnan, _is_nan), (np.isfinite, _is_finite), (np.signbit, _sign_bit), (np.remainder, _remainder),
         *((kind, _conversion(name)) for kind, name in _TYPES.items()),
         *((getattr(np, name), _real_function(intrinsic, "")) for name, intrinsic in _REAL.items()),
