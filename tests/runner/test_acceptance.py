@@ -270,13 +270,13 @@ class Endless(dr.Program):
 # The command line, with a line printed whenever a team of threads sets out with a kernel that can be stopped.
 TELLING = """
 from dromos import teams
-team = teams.NativeTeam if teams.is_supported() else teams.PythonTeam
-run = team.run
+team, name = (teams.NativeTeam, "try_run") if teams.is_supported() else (teams.PythonTeam, "run")
+run = getattr(team, name)
 def telling(self, kernel, args, stop, *more):
     if stop is not None:
         print("running", flush=True)
     return run(self, kernel, args, stop, *more)
-team.run = telling
+setattr(team, name, telling)
 from dromos.cli import main
 main()
 """
