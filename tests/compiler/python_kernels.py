@@ -175,6 +175,11 @@ def types_of(values, number):
 
 
 @kernel
+def cut_off(value):
+    return int(value)
+
+
+@kernel
 def rounded(value):
     return np.rint(value), np.signbit(value), np.floor(value), np.isnan(value)
 

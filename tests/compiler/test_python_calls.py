@@ -264,3 +264,8 @@ def test_memory_maps_and_arrays_that_are_read_only(tmp_path: Path) -> None:
     kernels.fill(mapped, 2)
     mapped.flush()
     assert kernels.sum_of(read_only) == 200
+
+
+@pytest.mark.parametrize("value", [2.9, -2.9, True, -7, np.uint64(2**64 - 1), np.float32(1.5), np.int8(-3)], ids=repr)
+def test_int_cuts_off_towards_zero(value: Any) -> None:
+    assert kernels.cut_off(value) == int(value)
