@@ -18,10 +18,9 @@ from dromos.graph.records import Edges
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["is_cold", "is_preferred", "kept_arcs", "mirrored", "row_flags", "rows", "transposed"]
+__all__ = ["is_preferred", "kept_arcs", "mirrored", "row_flags", "rows", "transposed"]
 
 _SMALL: Final = 1 << 19  # edges: sorted in a tenth of a second
-_TRANSPOSED: Final = 1 << 26  # arcs: in less time than compiling takes
 
 
 def is_preferred(edges: int) -> bool:
@@ -29,41 +28,18 @@ def is_preferred(edges: int) -> bool:
     return edges <= _SMALL and not kernels_are_loaded()
 
 
-def is_cold(arcs: int) -> bool:
-    """Whether so many arcs are transposed sooner without the compiler."""
-    return arcs <= _TRANSPOSED and not kernels_are_loaded()
-
-
 def transposed(offsets: Array, targets: Array, weights: Array | None) -> tuple[Array, Array, Array | None]:
-    """The rows of all arcs reversed, each in the order of the old rows; many arcs by small kernels.
+    """The rows of all arcs reversed, each in the order of the old rows.
 
     >>> back = transposed(np.array([0, 2, 3]), np.array([1, 0, 1], np.int32), np.array([5, 6, 7]))
     >>> [part.tolist() for part in back]
     [[0, 1, 3], [0, 0, 1], [6, 5, 7]]
     """
     n = len(offsets) - 1
-    if len(targets) <= _SMALL:
-        order = order_of(targets)
-        sources = np.repeat(np.arange(n, dtype=targets.dtype), np.diff(offsets))[order]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=n))]).astype(OFFSET, copy=False)
-        return starts, sources, None if weights is None else weights[order]
-    from dromos.graph.transpose_kernels import count_targets, deal_arcs
-
-    offsets, targets = np.ascontiguousarray(offsets), np.ascontiguousarray(targets)
-    weights = None if weights is None else np.ascontiguousarray(weights)
-    starts = np.zeros(n + 1, OFFSET)
-    count_targets(targets, starts)
-    np.cumsum(starts, out=starts)
-    sources, moved = np.empty_like(targets), None if weights is None else np.empty_like(weights)
-    nothing = np.empty(0, np.int8)
-    pair = (nothing, nothing) if weights is None or moved is None else (_as_bits(weights), _as_bits(moved))
-    deal_arcs(offsets, targets, pair[0], starts[:-1].copy(), sources, pair[1])
-    return starts, sources, moved
-
-
-def _as_bits(values: Array) -> Array:
-    """The same memory as whole numbers of the same width: kernels that only move values need not know them."""
-    return values.view(f"i{values.dtype.itemsize}")
+    order = order_of(targets)
+    sources = np.repeat(np.arange(n, dtype=targets.dtype), np.diff(offsets))[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=n))]).astype(OFFSET, copy=False)
+    return starts, sources, None if weights is None else weights[order]
 
 
 def rows(

@@ -39,7 +39,7 @@ class Relabelled(NamedTuple):
 
 def transposed(graph: Graph) -> Graph:
     """Every arc reversed, rows sorted."""
-    if build_small.is_cold(graph.num_arcs):
+    if build_small.is_preferred(graph.num_arcs):
         offsets, targets, weights = build_small.transposed(graph.offsets, graph.targets, graph.weights)
     else:
         src = build.expand_sources(graph.offsets, graph.targets.dtype)
