@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
@@ -34,14 +35,14 @@ __all__ = ["Expressions"]
 _MISSING: Final = object()
 
 
-class Expressions(Writer):
+class Expressions(Writer, ABC):
     """Writes what expressions are computed by."""
 
     frame: Frame
 
+    @abstractmethod
     def call(self, function: Callable[..., Any], args: list[Value]) -> Value:
         """Write a function's body in place of its call."""
-        raise NotImplementedError
 
     def number(self, node: ast.expr) -> Scalar:
         """An expression that is a number."""
