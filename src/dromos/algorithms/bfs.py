@@ -26,7 +26,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
 COST: Final = Cost(
     passes=0.5,
-    split=SplitCost(arcs=0, vertices=1.0, steps=3.2, search=True, growth=0.62, on_device=0.32, shared=3.0),
+    split=SplitCost(arcs=0, vertices=1.0, steps=5.7, search=True, growth=0.63, on_device=0.2, shared=3.7),
 )
 
 

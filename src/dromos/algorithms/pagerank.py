@@ -42,7 +42,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
-ITERATION: Final = SplitCost(arcs=0.56, vertices=1.7, steps=0.83, crossing=31)
+ITERATION: Final = SplitCost(arcs=0.67, vertices=1.7, steps=2.1, crossing=18)
 """Of one iteration on a split graph."""
 COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20))
 

@@ -33,7 +33,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
-COST: Final = Cost(passes=3, split=SplitCost(arcs=10, vertices=54, steps=7.2, inner=True, growth=0.81, on_device=0.44))
+COST: Final = Cost(passes=3, split=SplitCost(arcs=13, vertices=58, steps=16, inner=True, growth=0.77, on_device=0.33))
 
 
 @cache

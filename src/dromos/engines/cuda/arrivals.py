@@ -20,6 +20,7 @@ import numpy as np
 from dromos.compiling import kernels_are_loaded
 from dromos.dtypes import Array
 from dromos.engines.cuda.driver import address_of
+from dromos.engines.cuda.idle import IdlePool
 from dromos.errors import DeviceError
 from dromos.parallel import NO_MORE_WORK, num_threads, run_team
 
@@ -125,7 +126,7 @@ class Arrival:
         import cupy
 
         address, data = int(self._copied.data.ptr), self._given.reshape(-1).view(np.uint8)
-        with cupy.cuda.Device(self._device), _lane(self._device) as lane:
+        with cupy.cuda.Device(self._device), _lanes.borrowed(self._device) as lane:
             while (number := next(numbers)) < len(self._arrived):
                 begin = number * self._chunk
                 lane.send(address + begin, data[begin : begin + self._chunk])
@@ -173,7 +174,7 @@ class _Lane:
 
 
 _stages: dict[int, list[_Stage]] = {}  # by device; kept, since they take longer to make than to use
-_lanes: dict[int, list[_Lane]] = {}
+_lanes = IdlePool(_Lane)
 _failed: list[tuple[_Stage, Arrival]] = []  # kept from being freed
 
 
@@ -188,14 +189,3 @@ def _stage(device: int, threads: int) -> Iterator[_Stage]:
         stage = _Stage(threads)
     yield stage
     idle.append(stage)
-
-
-@contextmanager
-def _lane(device: int) -> Iterator[_Lane]:
-    idle = _lanes.setdefault(device, [])
-    try:
-        lane = idle.pop()
-    except IndexError:
-        lane = _Lane()
-    yield lane
-    idle.append(lane)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cuda.arrivals import Arrival
+from dromos.engines.cuda.idle import IdlePool
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import num_threads, run_team
 
@@ -130,7 +129,7 @@ def _in_lanes(address: int, data: Array, most: int) -> None:
     device, size, half = cupy.cuda.Device().id, data.nbytes, _CHUNK // 2
 
     def copy(thread: int, threads: int) -> None:
-        with cupy.cuda.Device(device), _lane(device) as lane:
+        with cupy.cuda.Device(device), _lanes.borrowed(device) as lane:
             begins = range(thread * half, size, threads * half)
             lane.fetch([(address + begin, data[begin : min(begin + half, size)]) for begin in begins])
 
@@ -197,15 +196,4 @@ class _Lane:
                 out[:] = self.staged[at * half : at * half + out.nbytes]
 
 
-_idle: dict[int, list[_Lane]] = {}  # by device; kept, since a lane takes longer to make than to use
-
-
-@contextmanager
-def _lane(device: int) -> Iterator[_Lane]:
-    idle = _idle.setdefault(device, [])
-    try:
-        lane = idle.pop()
-    except IndexError:
-        lane = _Lane()
-    yield lane
-    idle.append(lane)
+_lanes = IdlePool(_Lane)

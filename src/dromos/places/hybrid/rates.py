@@ -27,6 +27,7 @@ __all__ = ["Rates", "SumsOfNeighbours", "measured", "rates_from"]
 _SCALE: Final = 16
 _PART_SCALE: Final = 19  # large enough that gathers leave a core's own cache, and long rows are cut into tiles
 _REPEATS: Final = 3
+_SECONDS: Final = 0.1  # a superstep is repeated for so long: on many cores the least of three varies by half
 _measured: dict[str, Rates] = {}
 
 
@@ -119,12 +120,14 @@ def _parts(leaf: Leaf, graph: Graph, share: float, split: Split) -> list[tuple[f
     ranges = list(zip(made.bounds, made.bounds[1:], strict=False))
     parts = [leaf.part(program, made.graph, types, first, last) for first, last in ranges]
     run = HybridExecution(program, made, types, parts, ["first", "second"])
-    best = [float("inf")] * 3
-    for number in range(_REPEATS + 2):  # the first one compiles, and copies the graph
+    for _ in range(2):  # the first one compiles, and copies the graph
+        run.step(path)
+    best, end, rounds = [float("inf")] * 3, time.perf_counter() + _SECONDS, 0
+    while rounds < _REPEATS or time.perf_counter() < end:
         begin = time.perf_counter()
         busy = [seconds for name, seconds in run.step(path).parts if name != EXCHANGE]
-        if number > 1:
-            best = list(map(min, best, [*busy, time.perf_counter() - begin]))
+        best = list(map(min, best, [*busy, time.perf_counter() - begin]))
+        rounds += 1
     offsets = made.graph.offsets
     sizes = [(float(offsets[last] - offsets[first]), float(last - first)) for first, last in ranges]
     whole = (float(graph.num_arcs), float(graph.num_vertices))
