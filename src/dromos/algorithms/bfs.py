@@ -26,7 +26,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
 COST: Final = Cost(
     passes=0.5,
-    split=SplitCost(arcs=0, vertices=1.0, steps=5.7, search=True, growth=0.63, on_device=0.2, shared=3.7),
+    split=SplitCost(arcs=0, vertices=1.3, steps=9.5, search=True, growth=0.72, on_device=0.8, shared=5.5),
 )
 
 

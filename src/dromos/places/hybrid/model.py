@@ -98,7 +98,9 @@ def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Ra
         for r, load, count, part, is_host in zip(rates, loads, looked_at, parts, on_host, strict=True)
     ]
     idle = work.steps + (0.0 if ends_alone else work.shared)
-    return (sum(seconds) if work.in_turn else max(seconds)) + idle * max(r.step for r in rates)
+    # the host's time in both: of a GPU's the measurement varies more
+    step = min((r.step for r in rates if r.step), default=0.0)
+    return (sum(seconds) if work.in_turn else max(seconds)) + idle * step
 
 
 def _looked_at(work: SplitCost, part: PartSize, total: float) -> float:
