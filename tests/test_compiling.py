@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 import threading
 
 import pytest
@@ -44,8 +45,8 @@ def test_no_garbage_is_collected_meanwhile() -> None:
 
 def test_who_waits_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(compiling, "_told", False)
-    monkeypatch.setattr(compiling.sys, "stderr", None)  # no terminal: a record of the log
-    monkeypatch.delitem(compiling.sys.modules, "ipykernel", raising=False)
+    monkeypatch.setattr(sys, "stderr", None)  # no terminal: a record of the log
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     with caplog.at_level(logging.INFO, logger="dromos"):
         compiling._tell("the kernel 'push'")
         compiling._tell("the kernel 'pull'")

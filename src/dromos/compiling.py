@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import logging
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from dromos.notices import tell
 
 __all__ = ["Stopwatch", "Timer", "compile_seconds", "compiling", "kernels_are_loaded", "note_kernels_are_loaded"]
 
@@ -93,14 +94,7 @@ class Timer:
 
 
 def _tell(what: str) -> None:
-    """On a terminal and in a notebook a line, elsewhere a record of the log."""
     global _told
-    if _told:
-        return
-    _told = True
-    text = f"compiling {what} for this machine, once: compiled code is kept for the next time"
-    seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
-    if seen:
-        print(f"dromos: {text}", file=sys.stderr, flush=True)
-    else:
-        _log.info(text)
+    if not _told:
+        _told = True
+        tell(f"compiling {what} for this machine, once: compiled code is kept for the next time", _log)

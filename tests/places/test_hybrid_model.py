@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.places.hybrid import split_graph
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.places.hybrid import rates, split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.part_sizes import PartSize, part_sizes
 from dromos.places.hybrid.rates import Rates
@@ -84,3 +87,20 @@ def test_a_part_of_hubs_has_no_short_row() -> None:
 def test_empty_parts_and_graphs_have_sizes() -> None:
     assert part_sizes(np.zeros(0, np.int64), (0, 0, 0)) == [PartSize(0, 0, 0, 0, 0, hubs=False)] * 2
     assert part_sizes(np.array([1, 1]), (0, 0, 2))[1].across == 0
+
+
+def test_who_waits_for_rates_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(rates, "_measured", {})
+    monkeypatch.setattr(rates, "_TURNS", 1)
+    monkeypatch.setattr(rates, "_SECONDS", 0.001)
+    with caplog.at_level(logging.INFO, logger="dromos"):
+        found = rates.measured(CpuLeaf(1))
+        monkeypatch.setattr(rates, "_measured", {})
+        assert rates.measured(CpuLeaf(1)) == found  # from the disk
+    assert [record.getMessage() for record in caplog.records if record.name == "dromos.rates"] == [
+        "measuring how fast 'cpu' is, for some seconds, once: it is kept for the next time"
+    ]
+    assert min(found.arcs, found.vertices, found.long_arcs, found.step) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import time
@@ -16,6 +17,7 @@ from dromos import disk_cache
 from dromos.engines import graph_types
 from dromos.engines.parts import Leaf
 from dromos.graph import Graph, generators
+from dromos.notices import tell
 from dromos.places.driver import EXCHANGE
 from dromos.places.hybrid.execution import HybridExecution
 from dromos.places.hybrid.split import Split, split_graph
@@ -33,6 +35,7 @@ _TURNS: Final = 15
 """Each superstep is repeated for so long, so many times in turn. For tenths of a second at a time all take up to twice
 as long, by where the system has put the threads: the least of three in a row varies, that of many turns hardly."""
 _PATH: Final = Path.parse("sync-pull-td")
+_log = logging.getLogger("dromos.rates")
 _measured: dict[str, Rates] = {}
 
 
@@ -97,10 +100,11 @@ def _solved(sizes: list[tuple[float, float]], times: list[float]) -> tuple[float
 def measured(leaf: Leaf) -> Rates:
     """The rates of a leaf on this machine: from this process, from the disk, or measured, which takes some seconds."""
     where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
-    name = f"rates/part-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
+    name = f"rates/least-of-many-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
     if name not in _measured:
         kept = disk_cache.read(name)
         if kept is None:
+            tell(f"measuring how fast {leaf.name!r} is, for some seconds, once: it is kept for the next time", _log)
             _measured[name] = _measure(leaf)
             disk_cache.save(name, json.dumps(asdict(_measured[name])).encode())
         else:
