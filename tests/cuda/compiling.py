@@ -1,9 +1,15 @@
 """What the checks of compilation share; each architecture has a file of its own, so that they run side by side.
 
-The optimiser takes two thirds of the compiler's time. It works on every kernel for one architecture; for the others all
-is compiled and assembled with few optimisations, unless ``make test-deep`` asks for more. So are the programs that are
-like another one but for a type or a function, and native kernels for wide ids or offsets. What compiled once, from the
-same text by the same compiler, is noted in the cache folder and not compiled again.
+The optimiser takes two thirds of the compiler's time, and the assembler most of the rest. So a source goes no further
+than there is something new to find:
+
+- For 8.0 every source becomes machine code, with few optimisations: the assembler finds too much shared memory, for
+  example, and instructions that a kernel spells out and that do not exist.
+- For 9.0, which has all that 8.0 has, the first source of a kind becomes machine code with all optimisations. Later
+  ones differ from it by a program or by types; they become PTX, which takes a third of the time.
+
+A kind is a skeleton with the choices made in it, or a native source. ``make test-deep`` compiles everything as for a
+run. What compiled once, from the same text by the same compiler, is noted in the cache folder, not compiled again.
 """
 
 from __future__ import annotations
@@ -11,6 +17,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from enum import Enum
+from functools import cache
 from importlib import import_module
 from unittest.mock import patch
 
@@ -22,47 +30,75 @@ from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
 from dromos.engines.cuda.rows import RELABELLING
 from dromos.engines.cuda.sorted_rows import SORTING
 from dromos.program import TypedProgram, analyse
+from tests.cuda.every_program import typed_programs
 
 __all__ = [
-    "compile_in_ranges", "compile_native", "compile_program", "compile_relabelling", "compile_wide", "compiles",
+    "Depth", "compile_in_ranges", "compile_native", "compile_program", "compile_relabelling", "compile_wide",
+    "compiles",
 ]  # fmt: skip
 
 _TYPES = ("VID=int", "EID=unsigned")
 _WIDE = ("VID=long long", "EID=long long", "RENAMED=0", "BLOCK=1024", "STORED_WEIGHT=unsigned char")
-_OPTIMISED = "sm_90"
 _QUICK = "--Ofast-compile=max"
 _QUICK_SINCE = (13, 0)  # the version of NVRTC
 
 
-def compiles(text: str, name: str, *, arch: str, defines: Sequence[str], optimised: bool = True) -> bool:
-    """Whether the source gives machine code; an error of the compiler is raised."""
+class Depth(Enum):
+    """How far a source is compiled: the options for that, and for what kind of architecture."""
+
+    PARSED = (("--fdevice-syntax-only",), "compute")
+    TRANSLATED = ((_QUICK,), "compute")
+    ASSEMBLED = ((_QUICK,), "sm")
+    OPTIMISED = ((), "sm")
+
+
+_FIRST = {"sm_80": Depth.ASSEMBLED, "sm_90": Depth.OPTIMISED}
+_LATER = {"sm_80": Depth.ASSEMBLED, "sm_90": Depth.TRANSLATED}
+
+
+def compiles(text: str, name: str, *, arch: str, defines: Sequence[str], depth: Depth) -> bool:
+    """Whether the source compiles for an architecture such as ``"sm_90"``; an error of the compiler is raised."""
     from cupy_backends.cuda.libs import nvrtc
 
     version = nvrtc.getVersion()
-    wanted = (optimised and arch == _OPTIMISED) or os.environ.get("DROMOS_TEST_EXAMPLES")
-    quick = version >= _QUICK_SINCE and not wanted
-    options = (*compiler._OPTIONS, _QUICK) if quick else compiler._OPTIONS
-    parts = (text, *compiler.headers().values(), arch, *defines, *options, str(version))
+    if version < _QUICK_SINCE or os.environ.get("DROMOS_TEST_EXAMPLES"):
+        depth = Depth.OPTIMISED
+    more, kind = depth.value
+    options, target = (*compiler._OPTIONS, *more), arch.replace("sm", kind)
+    parts = (text, *compiler.headers().values(), target, *defines, *options, str(version))
     note = f"cuda/compiles-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}"
     if disk_cache.read(note) is None:
-        with patch.object(compiler, "_OPTIONS", options):
-            if not compiler.compile_cubin(text, name, arch=arch, defines=defines):
-                return False
+        result = nvrtc.getCUBIN if kind == "sm" else nvrtc.getPTX
+        with patch.object(compiler, "_OPTIONS", options), patch.object(nvrtc, "getCUBIN", result):
+            code = compiler.compile_cubin(text, name, arch=target, defines=defines)
+        if not code and depth is not Depth.PARSED:
+            return False
         disk_cache.save(note, b"it does")
     return True
 
 
-def compile_program(typed: TypedProgram, arch: str, *, slices: bool, optimised: bool = True) -> int:
-    """Compile every kernel of a program, with or without those of ``slices``; how many there were."""
+@cache
+def _first_programs() -> dict[Kernel, TypedProgram]:
+    """The first program with each kernel."""
+    found: dict[Kernel, TypedProgram] = {}
+    for typed in typed_programs():
+        for kernel in kernels_of(typed, analyse(typed)):
+            found.setdefault(kernel, typed)
+    return found
+
+
+def compile_program(typed: TypedProgram, arch: str) -> int:
+    """Compile every kernel of a program; how many there were."""
     analysis = analyse(typed)
-    kernels = [kernel for kernel in kernels_of(typed, analysis) if slices or kernel.skeleton != "slices"]
+    kernels = kernels_of(typed, analysis)
     for kernel in kernels:
         text = source_text(typed, analysis, kernel)
         defines = (*kernel.defines, *_TYPES, "RENAMED=1")
-        assert compiles(text, typed.ir.name, arch=arch, defines=defines, optimised=optimised)
+        depth = (_FIRST if _first_programs().get(kernel) is typed else _LATER)[arch]
+        assert compiles(text, typed.ir.name, arch=arch, defines=defines, depth=depth)
         if kernel.by_source and kernel.skeleton == "supersteps" and is_always_active(typed.ir, analysis):
             packed = ("OVER_LINK=1", *defines, f"PACK_ARCS={PACK_ARCS}")
-            assert compiles(text, typed.ir.name, arch=arch, defines=packed, optimised=optimised)
+            assert compiles(text, typed.ir.name, arch=arch, defines=packed, depth=depth)
     return len(kernels)
 
 
@@ -71,9 +107,8 @@ def compile_wide(typed: TypedProgram, arch: str) -> int:
     analysis = analyse(typed)
     kernels = [kernel for kernel in kernels_of(typed, analysis) if not kernel.pull and not kernel.topology]
     for kernel in kernels:
-        assert compiles(
-            source_text(typed, analysis, kernel), typed.ir.name, arch=arch, defines=(*kernel.defines, *_WIDE)
-        )
+        text, defines = source_text(typed, analysis, kernel), (*kernel.defines, *_WIDE)
+        assert compiles(text, typed.ir.name, arch=arch, defines=defines, depth=Depth.ASSEMBLED)
     return len(kernels)
 
 
@@ -82,23 +117,30 @@ def compile_in_ranges(typed: TypedProgram, arch: str) -> int:
     kernels = [Kernel("supersteps"), Kernel("supersteps", topology=True), Kernel("supersteps", pull=True)]
     for kernel in (kernel.in_ranges() for kernel in kernels):
         text = source_text(typed, analyse(typed), kernel)
-        assert compiles(text, typed.ir.name, arch=arch, defines=(*kernel.defines, *_TYPES, "RENAMED=1"))
+        defines = (*kernel.defines, *_TYPES, "RENAMED=1")
+        assert compiles(text, typed.ir.name, arch=arch, defines=defines, depth=_FIRST[arch])
     return len(kernels)
 
 
 def compile_native(name: str, arch: str) -> int:
     """Compile every variant of a native kernel for this architecture; how many there were."""
     variants = import_module(f"dromos.engines.cuda.native.{name}").sources()
-    for variant, text, defines in variants:
-        assert compiles(text, variant, arch=arch, defines=defines, optimised=set(_TYPES) <= set(defines))
+    _compile_variants(variants, arch)
     return len(variants)
 
 
 def compile_relabelling(arch: str) -> int:
     """Compile the kernels that bring rows to the device, for each type of ids and offsets; how many there were."""
-    assert compiles(PACKING, "packing", arch=arch, defines=_TYPES)
-    assert compiles(SORTING, "sorting", arch=arch, defines=_TYPES)
-    for ids in ("int", "long long"):
-        for offsets in ("unsigned", "long long"):
-            assert compiles(RELABELLING, "relabel", arch=arch, defines=(f"VID={ids}", f"EID={offsets}"))
-    return 4
+    types = [(f"VID={ids}", f"EID={offsets}") for ids in ("int", "long long") for offsets in ("unsigned", "long long")]
+    variants = [("packing", PACKING, _TYPES), ("sorting", SORTING, _TYPES)]
+    variants += [("relabel", RELABELLING, ids_and_offsets) for ids_and_offsets in types]
+    _compile_variants(variants, arch)
+    return len(variants)
+
+
+def _compile_variants(variants: Sequence[tuple[str, str, Sequence[str]]], arch: str) -> None:
+    """Compile sources, each with a name and its choices; the first with a name is the first of its kind."""
+    seen: set[str] = set()
+    for name, text, defines in variants:
+        assert compiles(text, name, arch=arch, defines=defines, depth=(_LATER if name in seen else _FIRST)[arch])
+        seen.add(name)

@@ -14,15 +14,15 @@ from dromos.engines.cuda.modules import Kernel, slices_kernel, source_text
 from dromos.engines.cuda.native import betweenness, brandes, joint
 from dromos.engines.cuda.native.launching import text_of
 from dromos.program import TypedProgram, analyse
-from tests.cuda.compiling import compiles
+from tests.cuda.compiling import Depth, compiles
 from tests.cuda.every_program import typed_programs
 
 pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
 
 
 def agrees(text: str, name: str, *defines: str) -> bool:
-    """Whether the static assertions of a source hold, for which no optimiser is needed; an error is raised."""
-    return compiles(text, name, arch="sm_90", defines=defines, optimised=False)
+    """Whether the static assertions of a source hold, for which it need only be parsed; an error is raised."""
+    return compiles(text, name, arch="sm_90", defines=defines, depth=Depth.PARSED)
 
 
 def claims(structure: str, record: np.dtype[Any], within: str = "", base: int = 0) -> Iterator[str]:

@@ -126,4 +126,4 @@ def test_every_kernel_compiles_for_a_gpu():
     pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
     from tests.cuda.compiling import compile_program
 
-    assert compile_program(Arrivals.typed(GraphTypes()), "sm_90", slices=True, optimised=False) >= 3
+    assert compile_program(Arrivals.typed(GraphTypes()), "sm_80") >= 3

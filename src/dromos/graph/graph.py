@@ -377,7 +377,7 @@ class Graph:
     if not TYPE_CHECKING:  # a type checker knows what there is
 
         def __getattr__(self, name: str) -> Any:
-            raise missing_attribute(name, dir(type(self)))
+            raise missing_attribute(name, type(self))
 
     def __repr__(self) -> str:
         return summary.short(self)

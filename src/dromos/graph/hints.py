@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Collection
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Final, ParamSpec, TypeVar
 
 from dromos.errors import UnknownArgumentError
@@ -56,14 +56,21 @@ _ELSEWHERE: Final = {
 }
 
 
-def missing_attribute(name: str, known: Collection[str]) -> AttributeError:
-    """The error for an attribute that a graph does not have, with the one that was probably meant.
+def missing_attribute(name: str, kind: type) -> AttributeError:
+    """The error for an attribute that graphs of class ``kind`` do not have, with the one that was probably meant.
 
-    >>> missing_attribute("num_nodes", ["num_vertices"])
+    >>> from dromos.graph import Graph
+    >>> missing_attribute("num_nodes", Graph)
     AttributeError("a graph has no 'num_nodes'; use num_vertices")
     """
-    meant = _ELSEWHERE.get(name) or _alike(name, [word for word in known if not word.startswith("_")])
-    return AttributeError(f"a graph has no {name!r}{f'; use {meant}' if meant else ''}")
+    return AttributeError(_missing(name, kind))
+
+
+@lru_cache(maxsize=1024)
+def _missing(name: str, kind: type) -> str:
+    """The text of that error; kept, since code that asks whether a graph has an attribute asks in every run."""
+    meant = _ELSEWHERE.get(name) or _alike(name, [word for word in dir(kind) if not word.startswith("_")])
+    return f"a graph has no {name!r}{f'; use {meant}' if meant else ''}"
 
 
 def unknown_keyword(function: str, keyword: str, known: Collection[str]) -> UnknownArgumentError:

@@ -1,0 +1,49 @@
+"""What the checks of compilation find at each depth: none of them passes whatever it is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from dromos.errors import DeviceError
+from tests.cuda.compiling import Depth, compiles
+
+pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
+
+KERNEL = 'extern "C" __device__ int elsewhere(int); extern "C" __global__ void kernel(int* a) {{ {} }}'
+UNKNOWN_NAME, FALSE_ASSERTION = "a[0] = b;", 'static_assert(sizeof(int) == 8, "eight bytes");'
+NEWER_FUNCTION = "a[0] = __clusterRelativeBlockRank();"
+NEWER_INSTRUCTION, NO_INSTRUCTION = 'asm volatile("barrier.cluster.arrive;");', 'asm volatile("frobnicate.u32;");'
+TOO_MUCH_SHARED = "__shared__ int x[20000]; x[threadIdx.x] = *a; __syncthreads(); *a = x[*a];"
+NOT_DEFINED = "a[0] = elsewhere(1);"
+PARSER = [UNKNOWN_NAME, FALSE_ASSERTION]
+ASSEMBLER = [NO_INSTRUCTION, TOO_MUCH_SHARED, NOT_DEFINED]
+
+
+def compiled(body: str, arch: str, depth: Depth) -> bool:
+    return compiles(KERNEL.format(body), "mine", arch=arch, defines=(), depth=depth)
+
+
+@pytest.mark.parametrize("depth", Depth)
+def test_a_source_without_faults_compiles(depth: Depth) -> None:
+    assert compiled("a[0] = 1;", "sm_80", depth)
+
+
+@pytest.mark.parametrize("body", PARSER)
+@pytest.mark.parametrize("depth", Depth)
+def test_every_depth_finds_what_the_parser_does(body: str, depth: Depth) -> None:
+    with pytest.raises(DeviceError, match="mine does not compile"):
+        compiled(body, "sm_90", depth)
+
+
+@pytest.mark.parametrize("body", ASSEMBLER)
+@pytest.mark.parametrize("depth", [Depth.ASSEMBLED, Depth.OPTIMISED])
+def test_machine_code_needs_more(body: str, depth: Depth) -> None:
+    with pytest.raises(DeviceError, match="ptxas"):
+        compiled(body, "sm_90", depth)
+
+
+@pytest.mark.parametrize(("body", "depth"), [(NEWER_FUNCTION, Depth.TRANSLATED), (NEWER_INSTRUCTION, Depth.ASSEMBLED)])
+def test_what_one_architecture_does_not_have(body: str, depth: Depth) -> None:
+    assert compiled(body, "sm_90", depth)
+    with pytest.raises(DeviceError, match="mine does not compile"):
+        compiled(body, "sm_80", depth)
