@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 
+import dromos as dr
 from dromos.codegen.hooks import HOOKS
 from dromos.codegen.python import hooks_text
 from dromos.dtypes import Array
@@ -204,3 +205,26 @@ def test_the_engine_and_its_skeletons_agree_on_the_layout_of_what_they_share() -
     for skeleton in (supersteps, asynchronous, offering):
         assert words == (skeleton.MESSAGES, skeleton.OUT_DEGREES, skeleton.IN_DEGREES, skeleton.OVERFLOWS)
     assert claiming_rows.SLACK >= claiming_rows.BATCH
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "numpy"])
+def test_a_graph_is_asked_for_nothing_that_it_lacks(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks with a default gets it, after the search for names that are alike: longer than a small run takes."""
+    asked: list[str] = []
+    monkeypatch.setattr(
+        dr.Graph, "__getattr__", lambda graph, name: asked.append(name) or object.__getattribute__(graph, name)
+    )
+    for graph in (dr.generators.rmat(6, 8), dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 0])):
+        dr.bfs(graph, 0, device=device)
+        dr.sssp(graph, 0, device=device)
+        dr.pagerank(graph, device=device)
+        dr.connected_components(graph.symmetrized(), device=device)
+    assert asked == []
+
+
+def test_a_graph_knows_whether_its_transpose_is_there() -> None:
+    one_way = dr.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    assert not one_way.has_transpose
+    assert one_way.transpose.has_transpose
+    assert one_way.has_transpose
+    assert dr.generators.cycle(4).has_transpose

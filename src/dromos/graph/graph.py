@@ -252,6 +252,11 @@ class Graph:
         return self._transpose
 
     @property
+    def has_transpose(self) -> bool:
+        """Whether :attr:`transpose` is there at once: it was built before, or the graph is known to be its own."""
+        return bool(self._flags.symmetric) or self._transpose is not None
+
+    @property
     def known_transpose(self) -> Graph | None:
         """The transpose where it has been built, and is not the graph itself."""
         return self._transpose
