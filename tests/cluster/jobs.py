@@ -34,6 +34,7 @@ def run_job(*command: str, ranks: int, timeout: float = 600, **environment: str)
         "DROMOS_NUM_THREADS": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_btl": "^ofi",  # a rank would look for fabrics to other machines, for a second
         **environment,
     }
     job = subprocess.Popen(

@@ -178,6 +178,7 @@ def _environment(threads: int | None) -> dict[str, str]:
     source = str(Path(errors.__file__).parents[1])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [source, kept.get("PYTHONPATH", "")]))
     kept |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_mpi_yield_when_idle": "1"}
+    kept.setdefault("OMPI_MCA_btl", "^ofi")  # a rank would look for fabrics to other machines, for a second
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container; Open MPI asks for consent
         kept |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if threads is not None:
