@@ -42,6 +42,8 @@ _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     **{name: getattr(np, name) for name in ("arctan", "floor", "ceil", "isnan", "isfinite")},
 }
 
+_Step = Callable[[list[Any], Callable[[Expr], Any]], Any]
+
 _ON_ARRAYS: Final[Mapping[str, Callable[..., Any]]] = {
     **_MEANING,
     "min": lambda a, b: np.where(b < a, b, a),
@@ -72,26 +74,55 @@ def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
     >>> evaluate(build("add", Expr("weight"), const(1)), typing, lambda node: 2.5)
     np.float32(3.5)
     """
+    plan = typing.plans.get(expr)
+    if plan is None:
+        plan = typing.plans[expr] = _planned(expr, typing)
     if expr.op == "const":  # what most programs say of who sends and who wants a message
-        return convert(expr.value, typing.of(expr).dtype)
-    values: dict[Expr, Any] = {}
+        return plan[0]([], leaf)
+    values: list[Any] = []
     with np.errstate(all="ignore"):
-        for node, (operands, (result, _)) in typing.steps(expr):
-            if node.op == "const":
-                values[node] = convert(node.value, result)
-            elif node.op == "table":
-                values[node] = leaf(node)
-            elif node.op == "at":
-                table, place, count = (values[arg] for arg in node.args)
-                values[node] = convert(_row(table, int(place), int(count), *node.attr), result)
-            elif not node.args:
-                values[node] = convert(leaf(node), result)
-            elif node.op == "cast":
-                values[node] = convert(values[node.args[0]], result)
-            else:
-                args = (convert(values[arg], dtype) for arg, dtype in zip(node.args, operands, strict=True))
-                values[node] = convert(_MEANING[node.op](*args), result)
-    return values[expr]
+        for step in plan:
+            values.append(step(values, leaf))
+    return values[-1]
+
+
+def _planned(root: Expr, typing: Typing) -> list[_Step]:
+    """A step for each node under ``root``, arguments first: it is given the values of those before it."""
+    nodes = list(walk([root]))
+    places = {node: place for place, node in enumerate(nodes)}
+    with np.errstate(all="ignore"):
+        return [_step(node, typing, [places[arg] for arg in node.args]) for node in nodes]
+
+
+def _step(node: Expr, typing: Typing, places: list[int]) -> _Step:
+    """What computes ``node``; its arguments stand at ``places``. Whatever is known of the types is decided here."""
+    operands, (result, _) = typing.signature(node)
+    scalar = result.type
+
+    def typed(value: Any) -> Any:
+        return value if type(value) is scalar else convert(value, result)
+
+    if node.op == "const":
+        constant = convert(node.value, result)
+        return lambda values, leaf: constant
+    if node.op == "table":
+        return lambda values, leaf: leaf(node)
+    if not node.args:
+        return lambda values, leaf: typed(leaf(node))
+    if node.op == "at":
+        table, place, count = places
+        return lambda values, leaf: typed(_row(values[table], int(values[place]), int(values[count]), *node.attr))
+    if node.op == "cast":
+        (given,) = places
+        return lambda values, leaf: typed(values[given])
+    meaning = _MEANING[node.op]
+    if all(typing.of(arg).dtype == dtype for arg, dtype in zip(node.args, operands, strict=True)):
+        if len(places) == 2:
+            first, second = places
+            return lambda values, leaf: typed(meaning(values[first], values[second]))
+        return lambda values, leaf: typed(meaning(*(values[at] for at in places)))
+    pairs = list(zip(places, operands, strict=True))
+    return lambda values, leaf: typed(meaning(*(convert(values[at], dtype) for at, dtype in pairs)))
 
 
 def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr], Any]) -> list[Array]:

@@ -179,7 +179,8 @@ class Typing:
     graph: GraphTypes
     leaves: Callable[[Expr, Typing], Type]
     _known: dict[Expr, Signature] = field(default_factory=dict, repr=False)
-    _steps: dict[Expr, tuple[tuple[Expr, Signature], ...]] = field(default_factory=dict, repr=False)
+    plans: dict[Expr, Any] = field(default_factory=dict, repr=False)
+    """What an interpreter keeps about expressions."""
 
     def of(self, node: Expr) -> Type:
         """The type of ``node``."""
@@ -192,12 +193,6 @@ class Typing:
                 if part not in self._known:
                     self._known[part] = self._infer(part)
         return self._known[node]
-
-    def steps(self, root: Expr) -> tuple[tuple[Expr, Signature], ...]:
-        """Every node under ``root`` with its types, arguments first; kept, since an interpreter asks often."""
-        if root not in self._steps:
-            self._steps[root] = tuple((node, self.signature(node)) for node in walk([root]))
-        return self._steps[root]
 
     def _infer(self, node: Expr) -> Signature:
         if node.op == "cast":
