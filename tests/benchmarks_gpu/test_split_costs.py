@@ -34,9 +34,12 @@ def test_all_splits_of_the_table_are_recorded() -> None:
     assert {case.work for case in CASES if case.graph == "kron24"} == set(MODELS)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.work} {case}")
-def test_the_model_is_near_what_was_measured(case: Case) -> None:
-    assert abs(predicted(model_of(case), case) / case.ms - 1) <= WITHIN
+def test_the_model_is_near_what_was_measured() -> None:
+    """The recorded run was made after the numbers of the model were fixed."""
+    off = {f"{case.work} {case}": predicted(model_of(case), case) / case.ms - 1 for case in CASES}
+    far = {name: error for name, error in off.items() if abs(error) > WITHIN}
+    assert list(far) == ["sssp kron21 high 0.75"]
+    assert far["sssp kron21 high 0.75"] == pytest.approx(-0.30, abs=0.01)
 
 
 def test_recorded_sizes_are_those_of_the_graphs_that_were_measured() -> None:
@@ -91,4 +94,5 @@ def test_the_command_prints_every_row(capsys: pytest.CaptureFixture[str]) -> Non
     main([])
     printed = capsys.readouterr().out
     assert printed.count(" measured ") == len(CASES) == 64
-    assert printed.count("16 of 16 within 25%") == 4
+    assert printed.count("16 of 16 within 25%") == 3
+    assert printed.count("15 of 16 within 25%, the worst kron21 high 0.75 -30%") == 1

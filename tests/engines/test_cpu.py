@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pathlib
 from functools import cache
 from typing import Any
 
@@ -222,7 +223,12 @@ def test_a_graph_is_asked_for_nothing_that_it_lacks(device: str, monkeypatch: py
     assert asked == []
 
 
-def test_a_graph_knows_whether_its_transpose_is_there() -> None:
+def test_a_graph_knows_whether_its_transpose_is_there(tmp_path: pathlib.Path) -> None:
+    one_way = dr.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    dr.write(one_way, tmp_path / "one.drm")
+    dr.write(one_way, tmp_path / "both.drm", transpose=True)
+    assert not dr.open(tmp_path / "one.drm").has_transpose
+    assert dr.open(tmp_path / "both.drm").has_transpose
     one_way = dr.Graph.from_edges([0, 1, 2], [1, 2, 0])
     assert not one_way.has_transpose
     assert one_way.transpose.has_transpose

@@ -87,6 +87,7 @@ def _program(n: int) -> dr.Program:
 @pytest.mark.usefixtures("unseen")
 def test_numpy_and_the_kernel_give_the_same_bytes() -> None:
     graph = dr.generators.rmat(9, 4, seed=2, symmetrize=False)
+    assert graph.transpose.num_arcs == graph.num_arcs  # it is there for both, and so are the in-degrees of frontiers
     engine = CpuEngine(threads=2)
     by_arrays = engine.prepare(_program(512), graph)
     assert [spent > 0 for spent in initial._spent.values()] == [True]

@@ -85,8 +85,8 @@ def _keep(origins: dict[int, tuple[weakref.ref[Any], Origin]], thing: Any, origi
 
 def origin_of(graph: Graph) -> Origin | None:
     """The store that a graph was opened from; ``None`` where it came from elsewhere."""
-    if (stored := getattr(graph, "origin", None)) is not None:  # a graph that stays on disk knows it itself
-        return stored  # type: ignore[no-any-return]
+    if graph.on_disk:  # it knows it itself
+        return graph.origin  # type: ignore[attr-defined, no-any-return]
     reference, origin = _origins.get(id(graph), (None, None))
     return origin if reference is not None and reference() is graph else None
 
@@ -124,8 +124,8 @@ def changed_file(graph: Graph) -> str | None:
     >>> changed_file(dr.Graph.from_edges([0], [1])) is None
     True
     """
-    stored: Origin | None = getattr(graph, "origin", None)
-    if stored is not None:
+    if graph.on_disk:
+        stored: Origin = graph.origin  # type: ignore[attr-defined]
         return None if stored.is_current else stored.path
     for array in (graph._offsets, graph._targets, graph._weights):
         mapped = None if array is None else map_of(array)

@@ -232,6 +232,11 @@ class StoredGraph(Graph):
             raise InvalidArgumentError(f"this needs the in-edges, and {self.why_no_transpose}")
         return self._view(prefix=self.in_prefix)
 
+    @property
+    def has_transpose(self) -> bool:
+        """Whether the store holds the in-rows too, or the graph is its own transpose."""
+        return self.in_prefix is not None
+
     def with_weights(self, weights: Array | None) -> Graph:
         """The same graph without its weights; other ones cannot be given to a graph on disk."""
         if weights is not None:
