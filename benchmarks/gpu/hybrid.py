@@ -30,11 +30,12 @@ from dromos.algorithms.pagerank import ITERATION
 from dromos.engines.cuda.device_graph import forget
 from dromos.engines.cuda.engine import CudaEngine
 from dromos.engines.cuda.options import CudaOptions
+from dromos.graph.parting import Split
 from dromos.places.hybrid import split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rates import Rates, measured
-from dromos.places.hybrid.split import Split, SplitGraph
+from dromos.places.hybrid.split import SplitGraph
 from dromos.plan.cost import SplitCost
 
 __all__ = ["KEY", "run"]

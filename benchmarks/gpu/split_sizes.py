@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.gpu.graphs import EDGE_FACTOR, SEED
 from dromos.dtypes import Array
+from dromos.graph.parting import SPLITS, Split, order_of
 from dromos.places.hybrid.part_sizes import PartSize, part_sizes
-from dromos.places.hybrid.split import SPLITS, Split, order_of
 
 __all__ = ["flat_sizes", "rmat_edges", "sizes_of_splits"]
 

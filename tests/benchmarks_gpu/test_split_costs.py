@@ -14,8 +14,8 @@ import dromos as dr
 from benchmarks.gpu.hybrid import MODELS
 from benchmarks.gpu.split_costs import FREE, MEASURED, SIZES, WITHIN, Case, cases_of, fitted, main, predicted
 from benchmarks.gpu.split_sizes import rmat_edges, sizes_of_splits
+from dromos.graph.parting import SPLITS
 from dromos.places.hybrid import split_graph
-from dromos.places.hybrid.split import SPLITS
 from dromos.plan.cost import SplitCost
 
 CASES = cases_of()
