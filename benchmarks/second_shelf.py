@@ -26,8 +26,9 @@ _DATA = Path(__file__).parent.parent / "tests" / "data"
 _ENOUGH = 4.0  # seconds of a peer's calls, after which there are no more rounds
 _ROUNDS = 3
 _SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
+_LARGE_ARCS = 1 << 22  # above so many a walk of igraph's takes milliseconds
 _SEEDS = 16
-_WALKS = 1 << 16
+_WALKS, _WALKS_ON_LARGE = 1 << 16, 1 << 12
 _SMALL_SCALE = 16  # of the R-MAT graph that all rows are run on
 _ON_LARGE = (
     "coloring", "bridges", "topological_levels", "eigenvector", "hits", "biconnected_components",
@@ -79,7 +80,8 @@ def _walk(other: Any, case: Case) -> None:
 
 def _starts(case: Case) -> range:
     """One walk from each of these vertices."""
-    return range(min(case.graph.num_vertices, _WALKS))
+    walks = _WALKS if case.graph.num_arcs <= _LARGE_ARCS else _WALKS_ON_LARGE
+    return range(min(case.graph.num_vertices, walks))
 
 
 def _forest_weight(other: Any, case: Case) -> float:
