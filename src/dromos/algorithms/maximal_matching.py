@@ -56,7 +56,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     else:
         degree = on.out_degree + (on.in_degree if on.directed else 0)
         order = degree_order(np.minimum(degree[edges.src], degree[edges.dst]), descending=False)
-    mate = session.host_native("matching", on, order=order)["mate"]
+    mate = session.host_native("matching", on, edges=edges, order=order)["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
     total = float(count) if edges.weight is None else _weight(on, mate)
     return session.result(

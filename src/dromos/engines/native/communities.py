@@ -70,7 +70,7 @@ class _CompiledSteps:
         targets, weights = np.empty(len(level.targets), level.targets.dtype), np.empty(len(level.targets))
         self._run(
             kernels.aggregate, level.offsets, level.targets, level.weights, group, starts, order, offsets, targets,
-            weights, np.zeros(level.size), np.empty(level.size, group.dtype),
+            weights, np.zeros(level.size), np.empty(level.size + 1, group.dtype),
         )  # fmt: skip
         used = int(offsets[-1])
         return offsets, targets[:used].copy(), weights[:used].copy()

@@ -110,11 +110,12 @@ def refine(
         refined[v] = v
         part[v] = strength[v]
         size[v] = 1
-        inside = 0.0
+        inside, final = 0.0, np.int64(offsets[v + 1]) - 1
         for arc in range(offsets[v], offsets[v + 1]):
+            prefetch(community, np.int64(load(targets, min(arc + _AHEAD, final))))
             u = load(targets, arc)
-            if u != v and load(community, u) == load(community, v):
-                inside += load(weights, arc) if weights.size else 1.0
+            weight = load(weights, arc) if weights.size else 1.0
+            inside += weight if u != v and load(community, u) == load(community, v) else 0.0
         outside[v] = inside
     for i in range(n):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
@@ -154,19 +155,21 @@ def aggregate(
         found = np.int64(0)
         for i in range(starts[c], starts[c + 1]):
             v = np.int64(order[i])
+            final = np.int64(offsets[v + 1]) - 1
             for arc in range(offsets[v], offsets[v + 1]):
+                prefetch(group, np.int64(load(targets, min(arc + _AHEAD, final))))
                 d = load(group, load(targets, arc))
                 weight = load(weights, arc) if weights.size else 1.0
-                if d != c and weight > 0:
+                if weight > 0:
                     so_far = load(sums, d)
-                    if so_far == 0:
-                        store(seen, found, d)
-                        found += 1
+                    store(seen, found, d)
+                    found += np.int64(so_far == 0)
                     store(sums, d, so_far + weight)
         for i in range(found):
             d = load(seen, i)
-            store(new_targets, at, d)
-            store(new_weights, at, load(sums, d))
+            if d != c:
+                store(new_targets, at, d)
+                store(new_weights, at, load(sums, d))
+                at += 1
             store(sums, d, 0.0)
-            at += 1
         new_offsets[c + 1] = at
