@@ -130,7 +130,7 @@ def edge_values(dtype):
         return st.booleans()
     if dtype.kind == "f":
         special = st.sampled_from(
-            [0.0, -0.0, 1.0, 2.0**31, -(2.0**63), 1e30, float("inf"), -float("inf"), float("nan")]
+            [0.0, -0.0, 0.5, 1.0, 2.0**31, -(2.0**63), 1e30, float("inf"), -float("inf"), float("nan")]
         )
         return st.floats(-1e4, 1e4, width=dtype.itemsize * 8) | special
     limits = np.iinfo(dtype)
@@ -250,7 +250,7 @@ SECOND_PROCESS = textwrap.dedent(
 
     texts = []
     compile_text = kept.object_code
-    kept.object_code = lambda text: texts.append(text) or compile_text(text)
+    kept.object_code = lambda text, **how: texts.append(text) or compile_text(text, **how)
     types = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
     relax = load(render(SSSP.typed(types)) + KERNEL, "SSSP").relax
     S = (np.array([0, np.inf], dtype=np.float32),)

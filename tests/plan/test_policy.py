@@ -96,6 +96,15 @@ def test_a_single_path_is_taken_whatever_the_statistics():
         choose(stats(), History(), Caps(10, 10, "traversal", ()))
 
 
+def test_a_traversal_that_starts_from_many_vertices_pulls():
+    caps = Caps(1_000, 15_000, "traversal", SYNC_ONLY)  # alpha is 15
+    few, many = Stats(0, 90, 1_000, 20), Stats(0, 100, 1_001, 20)
+    assert choose(few, History(), caps).path.direction == "push"
+    decision = choose(many, History(), caps)
+    assert decision.path.direction == "pull"
+    assert decision.reason == "a traversal starts with many out-edges 1,001 against 15,000 / alpha = 15"
+
+
 # ---- Algorithm 1 and SEP-Graph's Figure 7 --------------------------------------------------------------------------
 
 KRON = Caps(2_100_000, 182_100_000, "iterative", PATHS)

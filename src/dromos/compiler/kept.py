@@ -24,7 +24,11 @@ from dromos.compiler.values import LoweringError, Shape
 from dromos.errors import FileError
 from dromos.stamps import source_digest
 
-__all__ = ["is_kept", "load_or_compile"]
+__all__ = ["IN_VECTORS", "is_kept", "load_or_compile"]
+
+IN_VECTORS = "IN_VECTORS"
+"""The name of a constant of a module: whether its kernels do the same to several values, one written after the other,
+so that it pays to look for instructions that do several at once. Other kernels would only take longer to compile."""
 
 _lock = threading.Lock()
 
@@ -39,12 +43,14 @@ def load_or_compile(function: Callable[..., Any], shapes: tuple[Shape, ...], *, 
         if kept is not None:
             return Call(addresses_of(kept[1], KERNEL, FITS), shapes, kept[0])
         written = kernel_text(function, shapes, for_team=for_team)
+        in_vectors = bool(function.__globals__.get(IN_VECTORS))
         if name is None:
-            return Call(addresses_of(object_code(written.text), KERNEL, FITS), shapes, written.result)
+            code = object_code(written.text, in_vectors=in_vectors)
+            return Call(addresses_of(code, KERNEL, FITS), shapes, written.result)
         with compile_turn(name, lambda: _is_on_disk(name)):
             kept = _read(name)
             if kept is None:
-                kept = written.result, object_code(written.text)
+                kept = written.result, object_code(written.text, in_vectors=in_vectors)
                 disk_cache.save(name, repr(written.result).encode() + b"\n" + kept[1])
         return Call(addresses_of(kept[1], KERNEL, FITS), shapes, written.result)
 

@@ -79,12 +79,15 @@ def parsed(text: str) -> Any:
     return _llvm().parse_assembly(layout + text, context=_context())
 
 
-def object_code(text: str) -> bytes:
-    """Compile a module in LLVM's language to an object file."""
+def object_code(text: str, *, in_vectors: bool = False) -> bytes:
+    """Compile a module in LLVM's language to an object file.
+
+    ``in_vectors``: values that are treated alike one after the other are put into one register where they can be.
+    """
     llvm = _llvm()
     machine = _machine()[1]
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization, options.slp_vectorization = True, False
+    options.loop_vectorization, options.slp_vectorization = True, in_vectors
     builder = llvm.create_pass_builder(machine, options)
     # given back here, not by Python's garbage collection, which swallows the Ctrl-C that comes meanwhile
     with parsed(text) as module:

@@ -149,7 +149,11 @@ def _by_edges(stats: Stats, history: History, caps: Caps, push: Path, pull: Path
         reason = f"average degree {caps.average_degree:.3g} is below delta = {c.delta:g}: high diameter, always push"
         return Decision(push, reason, horizon=None)
     if not history:
-        return Decision(push, "a traversal starts with push", untouched=caps.num_arcs * c.gamma)
+        untouched = caps.num_arcs * c.gamma
+        if stats.out_degree > untouched / c.alpha:
+            edges = f"out-edges {stats.out_degree:,} against {untouched:,.0f} / alpha = {c.alpha:g}"
+            return Decision(pull, f"a traversal starts with many {edges}", untouched=untouched)
+        return Decision(push, "a traversal starts with push", untouched=untouched)
     last = history[-1].decision
     untouched = caps.num_arcs * c.gamma if last.untouched is None else last.untouched
     if last.path.direction == "push":

@@ -13,6 +13,16 @@ from dromos.program.types import Typing
 
 __all__ = ["convert", "evaluate", "evaluate_arrays"]
 
+
+def _power(base: Any, exponent: Any) -> Any:
+    """As C's ``pow``: NumPy takes an exponent of 0.5 for a square root, which has another value at -inf and -0."""
+    found = np.power(base, exponent)
+    is_root = exponent == 0.5
+    if not np.any(is_root):
+        return found
+    return np.where(is_root & (np.isneginf(base) | (base == 0)), np.absolute(base), found)[()]
+
+
 _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -20,7 +30,7 @@ _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     "truediv": np.divide,
     "floordiv": lambda a, b: np.floor_divide(a, b) if a.dtype.kind in "iu" else np.floor(a / b),
     "mod": np.remainder,
-    "pow": np.power,
+    "pow": _power,
     "neg": np.negative,
     "abs": np.absolute,
     "min": lambda a, b: b if b < a else a,

@@ -13,6 +13,7 @@ from dromos.codegen.facts import program_facts
 from dromos.codegen.hooks import ADDRESSES, CHANGE, EDGE, VERTEX
 from dromos.codegen.python.printer import CONTEXT, PythonPrinter
 from dromos.codegen.python.render import render
+from dromos.compiler.kept import IN_VECTORS
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import TRUE, Expr
 from dromos.program.forms import is_claimed, is_offered, offers_early
@@ -47,6 +48,7 @@ def skeleton_flags(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
         "OFFERS_EARLY": offers_early(typed.ir),
         "OFFERED": is_offered(typed.ir, analysis),
         "WANTS_DECLARED": typed.ir.wants is not TRUE,
+        IN_VECTORS: any((field.size or 1) > 1 for field in typed.ir.fields),
     }
 
 
