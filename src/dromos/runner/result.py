@@ -11,7 +11,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError, MissingDependencyError, UnknownFieldError
 from dromos.graph import Graph
-from dromos.runner import exports
+from dromos.runner import copies, exports
 from dromos.runner.explanation import Explanation, PathCost
 from dromos.runner.host import on_host
 from dromos.runner.own_rows import OwnRows
@@ -301,6 +301,9 @@ class Result(Mapping[str, Array]):
     report = exports.report
     plot = exports.plot
     __array__ = exports.rows
+    __getstate__ = copies.state_for_pickle
+    __copy__ = copies.shallow
+    __deepcopy__ = copies.deep
 
     def _repr_html_(self) -> str:
         from dromos.runner.report.notebook import result_html
