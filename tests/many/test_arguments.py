@@ -35,6 +35,8 @@ PLAIN = dr.generators.path(5)
         (lambda: dr.distances(PLAIN, [0], depth_limit=-1), InvalidArgumentError, "depth_limit=-1"),
         (lambda: dr.closeness(PLAIN, k=0), InvalidArgumentError, "k=0"),
         (lambda: dr.closeness(PLAIN, k=6), InvalidArgumentError, "from 5 vertices"),
+        (lambda: dr.closeness(PLAIN, k=2, seed="a"), InvalidArgumentError, "seed='a' is not a whole number"),
+        (lambda: dr.multi_source_bfs(PLAIN, [0], grouping="random", seed=-1), InvalidArgumentError, "seed=-1"),
         (lambda: dr.harmonic(PLAIN, k=2, sources=[0]), InvalidArgumentError, "not both"),
         (lambda: dr.closeness(PLAIN, grouping="by-luck"), InvalidArgumentError, "'by-luck'"),
         (lambda: dr.multi_source_bfs(PLAIN, [0], q=0), InvalidArgumentError, "q=0"),

@@ -294,6 +294,8 @@ def test_top_leaves_out_what_is_infinite_and_orders_equals_by_id(result):
     assert result.top(0) == []
     ring = dr.core_numbers(dr.generators.cycle(5), device="reference")
     assert ring.top(2) == [(0, 2), (1, 2)]
+    assert ring.top(np.int64(2)) == [(0, 2), (1, 2)]
+    assert ring.head(np.uint8(2))["vertex"] == [0, 1]
     with pytest.raises(InvalidArgumentError, match="k=-1"):
         result.top(-1)
 
@@ -470,3 +472,33 @@ def test_numbers_about_the_graph_are_found_when_somebody_looks():
     assert (result.count, result.k, dict(result.values_of_graph)) == (7, 2, {"count": 7, "k": 2})
     assert "count=7, k=2" in repr(result)
     assert counted == [1]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_the_greatest_of_large_whole_numbers_come_first(dtype):
+    """Beyond 2^53 neighbours are one float."""
+
+    class Given(dr.Program):
+        value = dr.vertex_param(dtype)
+        x = dr.field(dtype)
+        combine = dr.MAX
+
+        def init(self, v):
+            return v.value
+
+        def compute(self, u, edge, v):
+            return u.x
+
+        def update(self, v, message):
+            return v.x
+
+    values = np.array([2**62 + 1, 2**62 + 3, 2**62, 2**62 + 2], dtype)
+    result = dr.run(Given(value=values), dr.generators.path(4), device="numpy")
+    assert [vertex for vertex, _ in result.top(4)] == [1, 3, 0, 2]
+
+
+def test_a_limit_may_be_a_number_of_numpy():
+    from dromos.algorithms.bfs import BFS
+
+    path = dr.generators.path(9)
+    assert dr.run(BFS(source=0), path, max_iter=np.int64(3), device="numpy").iterations == 3

@@ -15,7 +15,6 @@ that they say so; the unweighted kernel counts on. Brandes, "A faster algorithm 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
@@ -24,7 +23,7 @@ import numpy as np
 import dromos.program as dr
 from dromos.algorithms.arguments import count_of, lightest, simple, weight_range
 from dromos.algorithms.arguments import weighted as with_weight
-from dromos.algorithms.many.sources import vertex_ids
+from dromos.algorithms.many.sources import drawn, vertex_ids
 from dromos.algorithms.sssp import as_float, distance_type, sssp_program
 from dromos.algorithms.verifying import matrix, mean_steps, require
 from dromos.dtypes import Array
@@ -246,9 +245,7 @@ def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: i
         return ids
     if k is None or (count := count_of(k, "k")) == n:
         return None
-    if count > n:
-        raise InvalidArgumentError(f"k={k} sources cannot be drawn from {n} vertices")
-    return random.Random(seed).sample(range(n), count)
+    return drawn(count, n, seed)
 
 
 def _shares(graph: Graph, chosen: list[int] | None, normalized: bool, endpoints: bool) -> tuple[float, float]:

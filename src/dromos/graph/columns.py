@@ -12,8 +12,11 @@ from dromos.errors import GraphDataError, InvalidArgumentError
 from dromos.graph import build
 from dromos.graph.label_arrays import as_label_array, is_arrow, objects
 from dromos.graph.labels import Labels
+from dromos.whole_numbers import whole_number
 
 __all__ = ["as_numpy", "choose_columns", "id_column", "vertex_count", "weight_column"]
+
+_MOST_VERTICES = 1 << 48
 
 
 def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
@@ -76,11 +79,20 @@ def weight_column(values: Array | Sequence[float] | None, count: int) -> Array |
     return column
 
 
+def _number_of_vertices(given: Any) -> int:
+    count = whole_number(given)
+    if count is None or count < 0:
+        raise InvalidArgumentError(f"num_vertices={given!r} is not a whole number of vertices")
+    if count > _MOST_VERTICES:
+        raise InvalidArgumentError(f"num_vertices={count:,} is more than any memory holds")
+    return count
+
+
 def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | None) -> int:
     """How many vertices there are: as given, as labelled, or by the largest id; ids outside are refused."""
     count = given if given is not None else (len(labels) if labels is not None else None)
-    if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 0):
-        raise InvalidArgumentError(f"num_vertices={count!r} is not a whole number of vertices")
+    if count is not None:
+        count = _number_of_vertices(count)
     if count is not None and labels is not None and len(labels) != count:
         raise GraphDataError(f"there are {len(labels):,} labels for {count:,} vertices; give one a vertex")
     if len(src) == 0:

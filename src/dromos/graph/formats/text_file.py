@@ -21,7 +21,7 @@ BLOCK_BYTES = 4 << 20  # several of them stay in the last cache together
 _LONGEST_LINE = 1 << 26
 _PADDING = 16  # bytes behind the text, which a parser may read ahead
 _ROOM = 1 << 12  # behind a block: mostly enough for the rest of its last line, and the padding
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # which spreadsheets and editors on Windows put before UTF-8; no part of the first line
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # before UTF-8 text of programs on Windows; no part of the first line
 
 
 class TextBlock(NamedTuple):
