@@ -17,6 +17,7 @@ from dromos.engines.reference import ReferenceEngine
 from dromos.errors import (
     FieldOverflowError,
     FileError,
+    GraphDataError,
     IllegalPathError,
     InvalidArgumentError,
     MissingDependencyError,
@@ -286,6 +287,14 @@ def test_tables_have_labels_put_back(result, tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "r.parquet").to_pydict() == expected
     with pytest.raises(FileError, match=r"'\.txt' is none of \.parquet"):
         result.write(tmp_path / "r.txt")
+
+
+def test_labels_that_no_table_holds_are_told(tmp_path):
+    found = dr.bfs(dr.Graph.from_edges(["\ud800"], ["a"]), "a", device="reference")
+    with pytest.raises(GraphDataError, match="a lone surrogate"):
+        found.to_arrow()
+    with pytest.raises(GraphDataError, match="a lone surrogate"):
+        found.write(tmp_path / "levels.csv")
 
 
 def test_top_leaves_out_what_is_infinite_and_orders_equals_by_id(result):

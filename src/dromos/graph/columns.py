@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, KeysView, Sequence, Set, ValuesView
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,10 @@ def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
             return np.from_dlpack(values)
         except (BufferError, TypeError, RuntimeError, ValueError) as error:
             raise GraphDataError(f"cannot take the array by DLPack: {error}; move it to the CPU first") from None
+    if isinstance(values, Set) and not isinstance(values, KeysView):
+        raise GraphDataError("a set has no order, so that ends of edges would be mixed up; give a list or an array")
+    if isinstance(values, Iterator | ValuesView | KeysView):
+        return as_numpy(list(values))
     try:
         return _native(np.asarray(values))
     except (ValueError, OverflowError, TypeError) as error:
@@ -62,6 +66,8 @@ def id_column(values: Array | Sequence[Any], name: str) -> Array:
     if column.size == 0:
         return column.astype(np.int64)
     if column.dtype.kind == "f":
+        if missing := np.count_nonzero(np.isnan(column)):
+            raise GraphDataError(f"{name} has {missing:,} missing values (NaN); leave these edges out")
         raise GraphDataError(f"{name} holds {column.dtype} numbers; ids must be integers (or strings, as labels)")
     return as_label_array(column)
 
