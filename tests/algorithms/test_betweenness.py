@@ -150,6 +150,11 @@ def test_an_edge_of_infinite_weight_is_no_way(device):
         result.verify()
 
 
+def test_the_weight_of_a_loop_is_not_looked_at():
+    graph = dr.Graph.from_edges([0, 1, 1], [1, 2, 1], [1.0, 2.0, 0.0], directed=False)
+    assert dr.betweenness(graph, weight="weight", device="numpy").centrality.tolist() == [0, 1, 0]
+
+
 @on_every_device
 def test_a_path_longer_than_all_floats_is_none(device):
     graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1e308, 1e308, 1e308], directed=False)

@@ -32,6 +32,8 @@ ALGORITHMS: dict[str, tuple[Callable[..., dr.Result], str]] = {
     "sssp": (lambda g, **how: dr.sssp(g, 5, **how), "distance"),
     "pagerank": (lambda g, **how: dr.pagerank(g, **how), "rank"),
     "unweighted pagerank": (lambda g, **how: dr.pagerank(g, weight=None, **how), "rank"),
+    "unweighted sssp": (lambda g, **how: dr.sssp(g, 5, weight=None, **how), "distance"),
+    "unweighted spmv": (lambda g, **how: dr.spmv(g, np.ones(g.num_vertices), weight=None, **how), "y"),
     "spmv": (lambda g, **how: dr.spmv(g, np.arange(310) / 8, **how), "y"),
     "spmv of the transpose": (lambda g, **how: dr.spmv(g, np.arange(310) / 8, transpose=True, **how), "y"),
     "degree_distribution": (lambda g, **how: dr.degree_distribution(g, **how), "count"),

@@ -181,11 +181,11 @@ def betweenness(
     session = Session("betweenness", graph, **how)
     chosen = _sources(graph, k, sources, seed)
     by_weight = with_weight(graph, weight).weights is not None
-    if by_weight and weight_range(graph, negative=False)[0] == 0:
+    on = lightest(graph) if by_weight else simple(graph)
+    if by_weight and weight_range(on, negative=False)[0] == 0:
         raise InvalidArgumentError(
             "a weight is 0, where paths could go in circles for nothing; give it a value above 0"
         )
-    on = lightest(graph) if by_weight else simple(graph)
     start_from = range(graph.num_vertices) if chosen is None else chosen
     kernel = "weighted_betweenness" if by_weight else "betweenness"
     fields = session.native(
