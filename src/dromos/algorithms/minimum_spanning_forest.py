@@ -53,7 +53,7 @@ def minimum_spanning_forest(
     session = Session("minimum_spanning_forest", graph, **how)
     require_undirected(graph, "minimum_spanning_forest")
     on = weighted(graph, weight)
-    ordered = on.with_weights(-on.weights) if maximum and on.weights is not None else on
+    ordered = on.with_weights(_negated(on)) if maximum else on
     taken = session.host_native("forest", ordered)["taken"]
     edges = on.edges()
     weights = np.ones(len(edges.src)) if edges.weight is None else edges.weight
@@ -66,6 +66,14 @@ def minimum_spanning_forest(
         index="source",
         verifier=lambda result: verify(ordered, result["source"], result["target"], result["weight"], maximum),
     )
+
+
+def _negated(graph: Graph) -> Array | None:
+    """The weights with the other sign; integers as floats, since the least one has no negative of its type."""
+    graph.require_in_memory()
+    if graph.weights is None:
+        return None
+    return -(graph.weights if graph.weights.dtype.kind == "f" else graph.weights.astype(np.float64))
 
 
 def verify(graph: Graph, source: Array, target: Array, weight: Array, maximum: bool = False) -> None:
