@@ -297,6 +297,33 @@ def test_labels_that_no_table_holds_are_told(tmp_path):
         found.write(tmp_path / "levels.csv")
 
 
+@pytest.mark.parametrize("labels", [["ada", "None", ""], [7, 0, -1]])
+def test_a_file_of_numpy_tells_missing_labels_from_others(labels, tmp_path):
+    graph = dr.Graph.from_edges([0], [1], num_vertices=3, labels=labels)
+    dr.bfs(graph, labels[0], device="reference").write(tmp_path / "r.npz")
+    with np.load(tmp_path / "r.npz", allow_pickle=False) as found:
+        assert found["vertex"].tolist() == labels
+        assert found["parent"][found["parent_present"]].tolist() == [labels[0], labels[0]]
+        assert found["parent_present"].tolist() == [True, True, False]
+    dr.bfs(graph.subgraph(labels[:2]), labels[0], device="reference").write(tmp_path / "r.npz")
+    with np.load(tmp_path / "r.npz", allow_pickle=False) as found:
+        assert sorted(found) == ["level", "parent", "vertex"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        dr.edge_betweenness,
+        dr.degree_distribution,
+        lambda graph: dr.distances(graph, [2]),
+        lambda graph: dr.personalized_pagerank(graph, [2]),
+    ],
+)
+def test_a_table_whose_rows_are_no_vertices_has_no_row_of_one(call):
+    with pytest.raises(InvalidArgumentError, match=r"the rows of .* are not vertices"):
+        call(dr.generators.cycle(4)).at(2)
+
+
 def test_top_leaves_out_what_is_infinite_and_orders_equals_by_id(result):
     assert result.top(2) == [("ian", 5.0), ("eve", 1.0)]
     assert result.top(9) == [("ian", 5.0), ("eve", 1.0), ("bob", 0.0)]

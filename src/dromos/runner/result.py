@@ -183,6 +183,11 @@ class Result(Mapping[str, Array]):
 
     def at(self, vertex: Any) -> dict[str, Any]:
         """The fields of one vertex, given by label (or by id where the graph has no labels)."""
+        if self._index is not None:
+            raise InvalidArgumentError(
+                f"the rows of {self._name} are not vertices, so that there is none of {vertex!r}; look at "
+                "result.to_pandas(), or at the fields"
+            )
         row = self._graph.vertex_id(vertex)
         if self._own_rows is not None:
             row = self._own_rows.place_of(row, vertex)
