@@ -79,6 +79,20 @@ def test_node2vec_prefers_what_p_and_q_say():
     np.testing.assert_allclose(shares, weights / weights.sum(), atol=0.012)
 
 
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+@pytest.mark.parametrize(("large", "small"), [(1e10, 1e-10), (1e16, 1.0), (1e308, 1.0), (1.0, 1e-300)])
+def test_small_weights_are_not_lost_behind_large_ones(device, large, small):
+    graph = dr.Graph.from_edges(
+        [0, 0, 1, 1, 1, 2, 3], [1, 2, 2, 3, 0, 1, 1], [large, large, small, 3 * small, 0.0, small, large]
+    )
+    ends = dr.random_walks(graph, 1, 20_000, sources=[1], seed=1, device=device).walk[:, 1]
+    assert abs(np.count_nonzero(ends == 3) / len(ends) - 0.75) < 0.02
+    assert set(ends.tolist()) == {2, 3}
+    biased = dr.random_walks(graph, 20, 5, p=0.5, q=2.0, seed=1, device=device)
+    assert (biased.walk >= 0).all()
+    biased.verify()
+
+
 def test_walks_have_labels_and_refuse_nonsense():
     graph = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
     table = dr.random_walks(graph, 2, 1, sources=["ada"]).to_pandas()

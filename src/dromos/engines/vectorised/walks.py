@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Tell
+from dromos.engines.running_weights import running_weights
 from dromos.graph import Graph
 
 __all__ = ["walks"]
@@ -63,7 +64,7 @@ class _Drawing:
 
     def __init__(self, graph: Graph, p: float, q: float) -> None:
         self._offsets, self._targets, self._n = graph.offsets.astype(np.int64), graph.targets, graph.num_vertices
-        self._sums = None if graph.weights is None else np.cumsum(graph.weights, dtype=np.float64)
+        self._sums = running_weights(graph)
         self._back, self._away, self._top = 1.0 / p, 1.0 / q, max(1.0 / p, 1.0, 1.0 / q)
         self._plain = p == 1.0 and q == 1.0
         begin, end = self._offsets[:-1], self._offsets[1:]
