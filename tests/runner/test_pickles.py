@@ -92,6 +92,36 @@ def test_every_kind_of_error_comes_back(kind):
     assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
 
 
+class Widest(dr.Program):
+    source = dr.param(dr.ID)
+    limit = dr.vertex_param(np.float64)
+    width = dr.field(np.float64)
+    combine = dr.MAX
+
+    def init(self, v):
+        return dr.where(v.id == self.source, v.limit, 0.0)
+
+    def start(self, v):
+        return v.id == self.source
+
+    def compute(self, u, edge, v):
+        return dr.minimum(u.width, edge.weight)
+
+    def update(self, v, message):
+        return dr.maximum(v.width, dr.minimum(message, v.limit))
+
+
+def test_programs_and_runners_come_back():
+    program = Widest(source=0, limit=[9.0, 3.0, 9.0, 9.0])
+    expected = dr.run(program, NAMED, device="numpy").width.tolist()
+    for again in (pickle.loads(pickle.dumps(program)), copy.copy(program), copy.deepcopy(program)):
+        assert dr.run(again, NAMED, device="numpy").width.tolist() == expected
+        with pytest.raises(TypeError):
+            again.params["source"] = 1
+    runner = pickle.loads(pickle.dumps(dr.compile(program, NAMED, device="numpy")))
+    assert runner().width.tolist() == expected
+
+
 def ranks_of(graph):
     return dr.pagerank(graph, device="numpy")
 

@@ -178,6 +178,13 @@ class Program:
             known[types] = TypedProgram(cls.ir(), types)
         return known[types]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, which takes no read-only view of a dictionary: workers of a pool are sent programs by it."""
+        return {**self.__dict__, "params": dict(self.params)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({**state, "params": MappingProxyType(state["params"])})
+
     def __repr__(self) -> str:
         values = (f"{k}={'<array>' if isinstance(v, np.ndarray) else v}" for k, v in self.params.items())
         return f"{type(self).__name__}({', '.join(values)})"
