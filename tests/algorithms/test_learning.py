@@ -93,6 +93,21 @@ def test_small_weights_are_not_lost_behind_large_ones(device, large, small):
     biased.verify()
 
 
+ALIKE = dr.generators.complete(6)
+ONE_WAY = dr.Graph.from_edges([0, 0, 1, 1, 2, 2, 3], [1, 2, 2, 3, 3, 0, 0], [1.0, 3.0, 1.0, 2.0, 0.5, 0.0, 4.0])
+
+
+@pytest.mark.parametrize(("graph", "bias"), [(ALIKE, {"q": 1e-9}), (ONE_WAY, {"p": 1e-9})])
+def test_a_step_that_no_neighbour_is_likely_for_is_drawn_from_all(graph, bias):
+    found = [dr.random_walks(graph, 4, 60, seed=3, device=device, **bias) for device in ("cpu", "numpy")]
+    assert np.array_equal(found[0].walk, found[1].walk)
+    found[0].verify()
+    steps = found[0].walk[:, 2:].ravel()
+    assert (steps >= 0).all()
+    if graph is ALIKE:  # the neighbours of the third vertex on are all common ones, or the last: equally likely
+        assert np.abs(np.bincount(steps, minlength=6) / len(steps) - 1 / 6).max() < 0.05
+
+
 def test_walks_have_labels_and_refuse_nonsense():
     graph = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
     table = dr.random_walks(graph, 2, 1, sources=["ada"]).to_pandas()
