@@ -108,6 +108,11 @@ def test_a_step_that_no_neighbour_is_likely_for_is_drawn_from_all(graph, bias):
         assert np.abs(np.bincount(steps, minlength=6) / len(steps) - 1 / 6).max() < 0.05
 
 
+def test_a_sample_takes_any_seed():
+    found = [dr.sample_neighbors(ALIKE, [0], [2], seed=seed).vertices.tolist() for seed in (5, 5 + 2**64)]
+    assert found[0] == found[1]
+
+
 def test_walks_have_labels_and_refuse_nonsense():
     graph = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
     table = dr.random_walks(graph, 2, 1, sources=["ada"]).to_pandas()

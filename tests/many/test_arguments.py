@@ -56,6 +56,14 @@ def test_trouble_is_told(call, error, said, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+def test_a_depth_beyond_all_numbers_is_no_limit(device, tmp_path):
+    whole, limited = (dr.distances(PLAIN, [0], depth_limit=limit, device=device).distance for limit in (None, 2**70))
+    assert np.array_equal(whole, limited)
+    assert dr.multi_source_bfs(PLAIN, [0], depth_limit=2**70, device=device).depth.tolist() == [4]
+    assert dr.all_pairs(PLAIN, tmp_path / "pairs.parquet", depth_limit=2**70, device=device).rows == 5
+
+
 def test_labelled_sources_come_back_by_their_labels():
     result = dr.multi_source_bfs(NAMED, ["bob", "ada"])
     assert result.to_pandas().source.tolist() == ["bob", "ada"]

@@ -89,7 +89,7 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
     ([0, 1], 4, [3, 2])
     """
     limits = tuple(count_of(fanout, "fanouts", 1) for fanout in fanouts)
-    random = count_of(seed, "seed")
+    random = count_of(seed, "seed") % (1 << 64)
     if isinstance(sources, str | bytes):
         raise InvalidArgumentError(f"sources={sources!r} is not a list of vertices; write [{sources!r}] for one")
     seeds = np.array([graph.vertex_id(v) for v in sources], dtype=np.int64)
