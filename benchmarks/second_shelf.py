@@ -1,4 +1,4 @@
-"""The second shelf of algorithms against igraph, or NetworkX where igraph has no such function, in one run.
+"""The second shelf of algorithms against igraph, or NetworkX where igraph has no such function, and NetworKit.
 
 A row is a graph and an algorithm; ``ratio`` is our time over the peer's (below 1: we are faster), each the best of its
 rounds, called in turn. Ours is called as a user calls it, after a call that compiles. ``answer`` says what was
@@ -20,14 +20,16 @@ import dromos as dr
 from benchmarks.cases import GRAPHS, chosen
 from benchmarks.record import say
 from dromos.algorithms.arguments import simple
+from dromos.parallel import num_threads
 
 KEY = ("graph", "row", "peer")
 _DATA = Path(__file__).parent.parent / "tests" / "data"
 _ENOUGH = 4.0  # seconds of a peer's calls, after which there are no more rounds
 _ROUNDS = 3
 _SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
+_LARGE_ARCS = 1 << 22  # above so many a walk of igraph's takes milliseconds
 _SEEDS = 16
-_WALKS = 1 << 16
+_WALKS, _WALKS_ON_LARGE = 1 << 16, 1 << 12
 _SMALL_SCALE = 16  # of the R-MAT graph that all rows are run on
 _ON_LARGE = (
     "coloring", "bridges", "topological_levels", "eigenvector", "hits", "biconnected_components",
@@ -79,7 +81,8 @@ def _walk(other: Any, case: Case) -> None:
 
 def _starts(case: Case) -> range:
     """One walk from each of these vertices."""
-    return range(min(case.graph.num_vertices, _WALKS))
+    walks = _WALKS if case.graph.num_arcs <= _LARGE_ARCS else _WALKS_ON_LARGE
+    return range(min(case.graph.num_vertices, walks))
 
 
 def _forest_weight(other: Any, case: Case) -> float:
@@ -159,11 +162,62 @@ ROWS: dict[str, Row] = {
 }  # fmt: skip
 
 
+def _quality(found: Any, graph: Any) -> float:
+    """The modularity of communities of NetworKit's."""
+    return float(_networkit().community.Modularity().getQuality(found.getPartition(), graph))
+
+
+BY_NETWORKIT: dict[str, Row] = {
+    "louvain": Row(
+        ROWS["louvain"].ours, "NetworKit",
+        lambda g, c: (_networkit().community.PLM(g, refine=False).run(), g),
+        lambda a, b: f"{a.modularity:.5g} against {_quality(*b):.5g}",
+    ),
+    "leiden": Row(
+        ROWS["leiden"].ours, "NetworKit",
+        lambda g, c: (_networkit().community.ParallelLeiden(g, iterations=6).run(), g),
+        lambda a, b: f"{a.modularity:.5g} against {_quality(*b):.5g}",
+    ),
+    "minimum_spanning_forest": Row(
+        ROWS["minimum_spanning_forest"].ours, "NetworKit, weighted",
+        lambda g, c: _networkit().graph.KruskalMSF(g).run(),
+        lambda a, b: f"{a.total_weight:.5g} against {b.getTotalWeight():.5g}",
+    ),
+    "maximal_independent_set": Row(
+        ROWS["maximal_independent_set"].ours, "NetworKit",
+        lambda g, c: sum(_networkit().independentset.Luby().run(g)), _both("count"),
+    ),
+    "maximal_matching": Row(
+        ROWS["maximal_matching"].ours, "NetworKit",
+        lambda g, c: _networkit().matching.SuitorMatcher(g, False, False).run().getMatching().size(g), _both("count"),
+    ),
+    "biconnected_components": Row(
+        ROWS["biconnected_components"].ours, "NetworKit",
+        lambda g, c: _networkit().components.BiconnectedComponents(g).run().numberOfComponents(), _both("count"),
+    ),
+    "topological_levels": Row(
+        ROWS["topological_levels"].ours, "NetworKit, downward",
+        lambda g, c: _networkit().graphtools.topologicalSort(g), _nothing,
+    ),
+    "eigenvector": Row(
+        ROWS["eigenvector"].ours, "NetworKit",
+        lambda g, c: _networkit().centrality.EigenvectorCentrality(g, tol=1e-9).run(),
+        lambda a, b: _difference("centrality")(a, np.array(b.scores())),
+    ),
+    "katz": Row(
+        ROWS["katz"].ours, "NetworKit",
+        lambda g, c: _networkit().centrality.KatzCentrality(g, 0.5 / float(c.graph.out_degree.max()), 1.0, 1e-9).run(),
+        _nothing,  # it leaves out the walks of length zero, and scales what it has
+    ),
+}  # fmt: skip
+"""What NetworKit has too; it takes as many threads as ours. Its matchings are Suitor's, the fastest that it has."""
+
+
 def run(
     scale: int = 16, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = (),
-    done: Collection[tuple[Any, ...]] = (),
+    against: Collection[str] = (), done: Collection[tuple[Any, ...]] = (),
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """A row for each graph and algorithm, as soon as it is there; few of them on an R-MAT graph above scale 16."""
+    """A row for each graph, algorithm and peer, as soon as it is there; few on an R-MAT graph above scale 16."""
     small_scale = min(scale, 11 if quick else _SMALL_SCALE)
     large = "" if quick or scale == small_scale else f"kron{scale}"
     made: dict[str, Callable[[], dr.Graph]] = {
@@ -179,12 +233,13 @@ def run(
         small = _case(dr.generators.grid(5, 5))
         say(f"{name}: {case.graph.num_vertices:,} vertices, {case.graph.num_edges:,} edges")
         held: dict[str, Any] = {}
-        for row in (row for row in ROWS if chosen(row, rows) and (name != large or rows or row in _ON_LARGE)):
-            peer = ROWS[row].peer.partition(",")[0]
-            if (name, row, peer) in done:
+        for row, how in (*ROWS.items(), *BY_NETWORKIT.items()):
+            peer = how.peer.partition(",")[0]
+            is_wanted = chosen(row, rows) and (name != large or rows or row in _ON_LARGE)
+            if not is_wanted or (name, row, peer) in done or (against and peer not in against):
                 continue
-            found = _measure(ROWS[row], case, small, held)
-            say(f"  {row}: {found}")
+            found = _measure(how, case, small, held)
+            say(f"  {row}, {peer}: {found}")
             yield {"graph": name, "row": row, "peer": peer, **found}
 
 
@@ -213,10 +268,24 @@ def _case(graph: dr.Graph) -> Case:
         other.add_edges_from(zip(edges.src.tolist(), edges.dst.tolist(), strict=True))
         return other
 
+    def networkit(weighted_too: bool, directed: bool) -> Any:
+        ends = edges.src.astype(np.uint64), edges.dst.astype(np.uint64)
+        data = (weighted.edges().weight.astype(np.float64), ends) if weighted_too else ends
+        _networkit().setNumberOfThreads(num_threads())
+        return _networkit().GraphFromCoo(data, n=graph.num_vertices, weighted=weighted_too, directed=directed)
+
     return Case(graph, weighted, downward, {
+        "NetworKit": partial(networkit, False, False), "NetworKit, weighted": partial(networkit, True, False),
+        "NetworKit, downward": partial(networkit, False, True),
         "igraph": partial(igraph, False), "igraph, downward": partial(igraph, True),
         "NetworkX": partial(networkx, False), "NetworkX, downward": partial(networkx, True),
     })  # fmt: skip
+
+
+def _networkit() -> Any:
+    import networkit
+
+    return networkit
 
 
 def _networkx() -> Any:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -23,18 +23,18 @@ import numpy as np
 
 import dromos as dr
 from benchmarks.gpu.graphs import make
-from benchmarks.gpu.split_sizes import flat_sizes
 from benchmarks.record import say
 from dromos.algorithms.costs import cost_of
 from dromos.algorithms.pagerank import ITERATION
 from dromos.engines.cuda.device_graph import forget
 from dromos.engines.cuda.engine import CudaEngine
 from dromos.engines.cuda.options import CudaOptions
+from dromos.graph.parting import Split
 from dromos.places.hybrid import split_graph
 from dromos.places.hybrid.model import predicted_run
-from dromos.places.hybrid.part_sizes import part_sizes
+from dromos.places.hybrid.part_sizes import PartSize, part_sizes
 from dromos.places.hybrid.rates import Rates, measured
-from dromos.places.hybrid.split import Split, SplitGraph
+from dromos.places.hybrid.split import SplitGraph
 from dromos.plan.cost import SplitCost
 
 __all__ = ["KEY", "run"]
@@ -176,5 +176,15 @@ def _model(graph: dr.Graph, made: SplitGraph, row: str, rates: list[Rates], cpu_
     parts, work = part_sizes(np.diff(made.graph.offsets), made.bounds), MODELS[row]
     assert work is not None
     ms = predicted_run(work, parts, rates) * 1e3
-    sizes = {**flat_sizes(parts), "arcs": graph.num_arcs, "vertices": graph.num_vertices}
+    sizes = {**_flat(parts), "arcs": graph.num_arcs, "vertices": graph.num_vertices}
     return {"predicted_ms": ms, "predicted_over_cpu": cpu_alone / ms, **sizes}
+
+
+def _flat(parts: Sequence[PartSize]) -> dict[str, Any]:
+    """The sizes of two parts as columns of a row.
+
+    >>> _flat([PartSize(4, 1, 1, 1, 1, True), PartSize(2, 3, 2, 2, 1, False)])["second_joined"]
+    2
+    """
+    both = zip(("first", "second"), parts, strict=True)
+    return {f"{which}_{name}": value for which, part in both for name, value in asdict(part).items()}

@@ -1,8 +1,7 @@
 """The model of a hybrid beside measured runs: ``python -m benchmarks.gpu.split_costs``.
 
 Prints for each row of ``benchmarks/results/h200/hybrid.json`` the measured milliseconds and those that the model in use
-gives, from the rates that were measured in the same run and the sizes of the parts. No device is needed. Rows without
-sizes of their own take those of ``hybrid_splits.json`` beside it, which ``benchmarks/gpu/split_sizes.py`` makes.
+gives, from the rates that were measured in the same run and the sizes of the parts. No device is needed.
 
 ``--fit`` fits the numbers of :class:`dromos.plan.cost.SplitCost` to all rows, by least squares of the logarithms, and
 tests them twice: fitted to three of the five shares and compared with the other two, and fitted to all rows but one
@@ -29,11 +28,10 @@ from dromos.places.hybrid.part_sizes import PartSize
 from dromos.places.hybrid.rates import Rates
 from dromos.plan.cost import SplitCost
 
-__all__ = ["FREE", "MEASURED", "SIZES", "WITHIN", "Case", "cases_of", "fitted", "predicted"]
+__all__ = ["FREE", "MEASURED", "WITHIN", "Case", "cases_of", "fitted", "predicted"]
 
 Row = dict[str, Any]
 MEASURED = RESULTS / "h200" / "hybrid.json"
-SIZES = RESULTS / "h200" / "hybrid_splits.json"
 WITHIN = 0.25
 FITTED = (0.05, 0.25, 0.75)
 """The shares whose rows the first test fits to."""
@@ -73,25 +71,20 @@ class Case:
         return f"{self.graph} {self.split} {self.share:g}"
 
 
-def cases_of(measured: Path = MEASURED, sizes: Path = SIZES) -> list[Case]:
+def cases_of(measured: Path = MEASURED) -> list[Case]:
     """The runs of a file, in its order."""
     rows: list[Row] = json.loads(measured.read_text())["rows"]
-    known = {_split_of(row): row for row in json.loads(sizes.read_text())["rows"]}
     by_name = {row["row"]: row for row in rows}
     names = [one.name for one in fields(Rates)]
     rates = tuple(Rates(**{name: by_name[f"rates of {device}"][name] for name in names}) for device in ("cpu", "cuda"))
     return [
         Case(
             row["row"], row["graph"], row["split"], row["share"], row["ms"], row["predicted_ms"],
-            _parts_of(row if "first_joined" in row else known[_split_of(row)]), rates,
+            _parts_of(row), rates,
         )
         for row in rows
         if row["row"] in MODELS
     ]  # fmt: skip
-
-
-def _split_of(row: Row) -> tuple[Any, ...]:
-    return row["graph"], row["split"], row["share"]
 
 
 def _parts_of(row: Row) -> tuple[PartSize, ...]:
@@ -188,11 +181,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print predictions beside what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, nargs="?", default=MEASURED, help="what the benchmark hybrid wrote")
-    parser.add_argument("--sizes", type=Path, default=SIZES, help="what split_sizes wrote")
     parser.add_argument("--fit", action="store_true", help="fit the numbers anew, and test them")
     parser.add_argument("--ablate", action="store_true", help="fit them without one term or another")
     asked = parser.parse_args(arguments)
-    cases = cases_of(asked.file, asked.sizes)
+    cases = cases_of(asked.file)
     for work, known in MODELS.items():
         assert known is not None
         mine = [case for case in cases if case.work == work]

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-import dromos as dr
 from benchmarks.gpu.hybrid import MODELS
-from benchmarks.gpu.split_costs import FREE, MEASURED, SIZES, WITHIN, Case, cases_of, fitted, main, predicted
-from benchmarks.gpu.split_sizes import rmat_edges, sizes_of_splits
-from dromos.places.hybrid import split_graph
-from dromos.places.hybrid.split import SPLITS
+from benchmarks.gpu.split_costs import FREE, WITHIN, Case, cases_of, fitted, main, predicted
+from dromos.graph.parting import SPLITS
 from dromos.plan.cost import SplitCost
 
 CASES = cases_of()
@@ -42,31 +36,6 @@ def test_the_model_is_near_what_was_measured() -> None:
     assert far["sssp kron21 high 0.75"] == pytest.approx(-0.30, abs=0.01)
 
 
-def test_recorded_sizes_are_those_of_the_graphs_that_were_measured() -> None:
-    sizes = {(row["graph"], row["split"], row["share"]): row for row in json.loads(SIZES.read_text())["rows"]}
-    rows = [row for row in json.loads(MEASURED.read_text())["rows"] if row["row"] in MODELS]
-    for row in rows:
-        size = sizes[row["graph"], row["split"], row["share"]]
-        assert size["first_arcs"] == round(row["first_arcs"])  # it was a share of all arcs once
-        assert size["first_vertices"] == row["first_vertices"]
-        assert size["first_arcs"] + size["second_arcs"] == row["arcs"]
-        assert size["inner_arcs"] + size["cut_arcs"] == size["first_arcs"]
-
-
-@pytest.mark.parametrize("split", SPLITS)
-def test_sizes_are_those_of_the_split_that_a_run_makes(split: str) -> None:
-    low, high = rmat_edges(9)
-    graph = dr.Graph.from_edges(low, high, num_vertices=1 << 9, directed=False)
-    for row in sizes_of_splits(9, [(name, share) for name in SPLITS if name == split for share in SHARES]):
-        made = split_graph(graph, (row["share"], 1 - row["share"]), row["split"])
-        first = made.bounds[1]
-        assert row["first_vertices"] == first
-        rows = made.graph.offsets[: first + 1]
-        assert row["first_arcs"] == rows[-1]
-        assert row["first_joined"] == np.count_nonzero(np.diff(rows))
-        assert row["inner_arcs"] == np.count_nonzero(made.graph.targets[: rows[-1]] < first)
-
-
 @pytest.mark.parametrize("work", MODELS)
 def test_a_fit_finds_the_numbers_that_made_the_times(work: str) -> None:
     cases = [case for case in CASES if case.work == work]
@@ -75,19 +44,6 @@ def test_a_fit_finds_the_numbers_that_made_the_times(work: str) -> None:
     found = fitted(cases, known, FREE[work], starts=8)
     for case in cases:
         assert predicted(found, case) == pytest.approx(case.ms, rel=0.1)  # numbers are rounded to two digits
-
-
-def test_rows_that_have_sizes_of_their_own_need_no_other_file(tmp_path: Path) -> None:
-    recorded = json.loads(MEASURED.read_text())
-    (size,) = [
-        row for row in json.loads(SIZES.read_text())["rows"] if row["graph"] == "kron24"
-    ]  # the one split of that graph
-    rows = [row for row in recorded["rows"] if row["row"].startswith("rates of")]
-    rows += [{**size, **row} for row in recorded["rows"] if row["row"] in MODELS and row["graph"] == "kron24"]
-    measured, sizes = tmp_path / "hybrid.json", tmp_path / "none.json"
-    measured.write_text(json.dumps({"rows": rows}))
-    sizes.write_text('{"rows": []}')
-    assert cases_of(measured, sizes) == [case for case in CASES if case.graph == "kron24"]
 
 
 def test_the_command_prints_every_row(capsys: pytest.CaptureFixture[str]) -> None:

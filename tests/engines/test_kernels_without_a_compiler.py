@@ -53,7 +53,8 @@ def test_every_one_has_a_compiled_twin() -> None:
 def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
     order = np.random.default_rng(seed)
     _same("forest", graph)
-    _same("matching", graph, order=order.permutation(len(graph.edges().src)))
+    edges = graph.edges()
+    _same("matching", graph, edges=edges, order=order.permutation(len(edges.src)))
     _same("coloring", graph, order=order.permutation(graph.num_vertices))
 
 
@@ -164,7 +165,7 @@ def test_empty_graphs(name: str) -> None:
         "coloring": {"order": np.arange(0)},
         "communities": {"resolution": 1.0, "seed": 0, "refined": True, "rounds": 2},
         "edge_betweenness": {"sources": np.arange(0)},
-        "matching": {"order": np.arange(0)},
+        "matching": {"edges": graph.edges(), "order": np.arange(0)},
         "similarity": {"sources": np.arange(0), "metric": "jaccard", "k": 1},
         "walks": {"starts": np.arange(0), "length": 2, "p": 1.0, "q": 1.0, "seed": 0},
     }

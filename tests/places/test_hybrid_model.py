@@ -12,11 +12,11 @@ import pytest
 
 import dromos as dr
 from dromos.engines.cpu.part import CpuLeaf
+from dromos.graph.parting import SPLITS, Split
 from dromos.places.hybrid import rates, split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.part_sizes import PartSize, part_sizes
 from dromos.places.hybrid.rates import Rates
-from dromos.places.hybrid.split import SPLITS, Split
 from dromos.plan.cost import SplitCost
 
 HOST, DEVICE = Rates(1e9, 1e8, math.inf, step=1e-4), Rates(9e9, 9e8, 1e10, step=1e-3)

@@ -10,11 +10,11 @@ One depth-first search finds all three. Hopcroft and Tarjan, "Efficient algorith
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import sources_of_arcs
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -56,14 +56,10 @@ def biconnected_components(graph: Graph, **how: Unpack[Options]) -> BiconnectedC
     ([0, 0, 1, 2], [1, 2, 2, 3], [1, 1, 1, 0])
     """
     session, found = _search("biconnected_components", graph, how)
-    arcs = found["component"] >= 0
-    source, target = _ends(graph, arcs)
-    component = found["component"][arcs]
-    order = np.lexsort((target, source))
-    fields = {"source": source[order], "target": target[order], "component": component[order]}
+    source, target = _edges(graph)
     return session.result(
         BiconnectedComponentsResult,
-        fields,
+        {"source": source, "target": target, "component": _components(found, source, target)},
         values={"count": found["count"]},
         vertex_fields={"source", "target"},
         index="source",
@@ -92,11 +88,13 @@ def bridges(graph: Graph, **how: Unpack[Options]) -> BridgesResult:
     ([2], [3])
     """
     session, found = _search("bridges", graph, how)
-    source, target = _ends(graph, found["bridge"])
-    order = np.lexsort((target, source))
+    source, target = _edges(graph)
+    component = _components(found, source, target)
+    alone = (np.bincount(component, minlength=1) == 1)[component]
+    source, target = source[alone], target[alone]
     return session.result(
         BridgesResult,
-        {"source": source[order], "target": target[order]},
+        {"source": source, "target": target},
         values={"count": len(source)},
         vertex_fields={"source", "target"},
         index="source",
@@ -123,11 +121,11 @@ def articulation_points(graph: Graph, **how: Unpack[Options]) -> ArticulationPoi
     [False, True, True, False]
     """
     session, found = _search("articulation_points", graph, how)
-    cut, arcs = found["cut"], found["component"] >= 0
-    source, target = _ends(graph, arcs)
-    component = found["component"][arcs]
+    cut = found["cut"]
 
     def check(result: Result) -> None:
+        source, target = _edges(graph)
+        component = _components(found, source, target)
         verify(graph, source, target, component)
         pairs = np.unique(np.stack([np.concatenate([source, target]), np.tile(component, 2)]), axis=1)
         held = np.bincount(pairs[0], minlength=graph.num_vertices)
@@ -144,10 +142,24 @@ def _search(name: str, graph: Graph, how: Options) -> tuple[Session, Any]:
     return session, session.host_native("biconnected")
 
 
-def _ends(graph: Graph, arcs: Array) -> tuple[Array, Array]:
-    """The lesser and the greater end of some arcs."""
-    src, dst = sources_of_arcs(graph)[arcs], graph.targets[arcs]
-    return np.minimum(src, dst), np.maximum(src, dst)
+def _edges(graph: Graph) -> tuple[Array, Array]:
+    """The lesser and the greater end of each edge that is no loop, in the order of both."""
+    edges = graph.edges()
+    source, target = edges.src, edges.dst
+    if graph.has_self_loops:
+        real = source != target
+        source, target = source[real], target[real]
+    if not graph.sorted:
+        order = np.lexsort((target, source))
+        source, target = source[order], target[order]
+    return source, target
+
+
+def _components(found: Mapping[str, Array], source: Array, target: Array) -> Array:
+    """The component of each edge: that of its end which was visited later."""
+    number = found["number"]
+    later = np.where(number[source] > number[target], source, target)
+    return found["component"][later].astype(np.int64)
 
 
 def verify_bridges(graph: Graph, source: Array, target: Array) -> None:

@@ -19,6 +19,7 @@ from dromos.algorithms.arguments import weight_range, weighted
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
+from dromos.graph.permute import degree_order
 from dromos.runner import Options, Result, Session
 
 __all__ = ["MatchingResult", "maximal_matching", "verify"]
@@ -54,8 +55,8 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
         order = np.argsort(-edges.weight, kind="stable")
     else:
         degree = on.out_degree + (on.in_degree if on.directed else 0)
-        order = np.argsort(np.minimum(degree[edges.src], degree[edges.dst]), kind="stable")
-    mate = session.host_native("matching", on, order=order)["mate"]
+        order = degree_order(np.minimum(degree[edges.src], degree[edges.dst]), descending=False)
+    mate = session.host_native("matching", on, edges=edges, order=order)["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
     total = float(count) if edges.weight is None else _weight(on, mate)
     return session.result(

@@ -18,6 +18,7 @@ import numpy as np
 from dromos.algorithms.arguments import finite, sources_of_arcs, vertex_values, weight_range, weighted
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
+from dromos.engines.native.community_levels import weight_within
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import NumberResult, Options, Result, Session
@@ -87,7 +88,27 @@ def modularity_of(graph: Graph, number: Array, resolution: float = 1.0) -> float
     >>> modularity_of(dr.generators.path(2), np.array([0, 1]))
     -0.5
     """
-    return _sums(graph, number, int(number.max(initial=-1)) + 1, resolution)[0]
+    count = int(number.max(initial=-1)) + 1
+    if graph.directed:
+        return _sums(graph, number, count, resolution)[0]
+    sources, targets, weights = sources_of_arcs(graph), graph.targets, graph.weights
+    inside = weight_within(sources, targets, weights, number)
+    degree = np.bincount(number, weights=_degree(graph, sources), minlength=count)
+    loops = np.flatnonzero(sources == targets) if graph.has_self_loops else np.zeros(0, np.int64)
+    if len(loops):  # a loop is one arc, any other edge two
+        extra = np.ones(len(loops)) if weights is None else weights[loops].astype(np.float64)
+        inside += float(extra.sum())
+        degree += np.bincount(number[sources[loops]], weights=extra, minlength=count)
+    total = float(degree.sum())
+    return inside / total - resolution * float(degree @ degree) / total**2 if total else float("nan")
+
+
+def _degree(graph: Graph, sources: Array) -> Array:
+    """The sum of the weights of each row."""
+    if graph.weights is None:
+        return graph.out_degree
+    found: Array = np.bincount(sources, weights=graph.weights, minlength=graph.num_vertices)
+    return found
 
 
 def _sums(graph: Graph, number: Array, count: int, resolution: float) -> tuple[float, Array, Array]:

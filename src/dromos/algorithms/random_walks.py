@@ -17,6 +17,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
+from dromos.algorithms.many.sources import listed_ids
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
@@ -71,10 +72,7 @@ def random_walks(
     back, away = finite(p, "p", 1e-9, 1e9), finite(q, "q", 1e-9, 1e9)
     if count_of(seed, "seed") >= _MOST_SEEDS:
         raise InvalidArgumentError(f"seed={seed} is not below 2^63")
-    if sources is None:
-        ids = np.arange(graph.num_vertices)
-    else:
-        ids = np.array([graph.vertex_id(v) for v in sources], dtype=np.int64)
+    ids = np.arange(graph.num_vertices) if sources is None else listed_ids(graph, sources)
     if not on.sorted and (back, away) != (1.0, 1.0):
         edges = on.edges()
         on = Graph.from_edges(edges.src, edges.dst, edges.weight, num_vertices=on.num_vertices, directed=on.directed)

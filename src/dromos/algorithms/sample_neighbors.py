@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from dromos.algorithms.arguments import count_of
+from dromos.algorithms.many.sources import listed_ids
 from dromos.algorithms.verifying import expand, nowhere, require
 from dromos.dtypes import Array
+from dromos.engines.native.sampling import drawn_arcs
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 
@@ -92,7 +94,7 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
     random = count_of(seed, "seed") % (1 << 64)
     if isinstance(sources, str | bytes):
         raise InvalidArgumentError(f"sources={sources!r} is not a list of vertices; write [{sources!r}] for one")
-    seeds = np.array([graph.vertex_id(v) for v in sources], dtype=np.int64)
+    seeds = listed_ids(graph, sources)
     if len(np.unique(seeds)) < len(seeds):
         raise InvalidArgumentError("a vertex stands twice among the sources; give each once")
     into = graph.transpose
@@ -101,9 +103,8 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
     vertices, frontier, blocks = [seeds], seeds, []
     known = len(seeds)
     for layer, limit in enumerate(limits):
-        rows, arcs = expand(into, frontier)
-        kept = _drawn(rows, arcs, limit, random, layer)
-        rows, heads = rows[kept], into.targets[arcs[kept]].astype(np.int64)
+        rows, arcs = drawn_arcs(into.offsets, frontier, limit, random, layer)
+        heads = into.targets[arcs].astype(np.int64)
         new, first = np.unique(heads[place[heads] < 0], return_index=True)
         new = new[np.argsort(first, kind="stable")]
         place[new] = known + np.arange(len(new))
@@ -112,21 +113,3 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
         vertices.append(new)
         frontier = new
     return NeighborSample(graph, np.concatenate(vertices), len(seeds), tuple(blocks), limits)
-
-
-def _drawn(rows: Array, arcs: Array, limit: int, seed: int, layer: int) -> Array:
-    """Up to ``limit`` positions for each row, those with the least random numbers, in order."""
-    key = _mixed(arcs.astype(np.uint64) ^ _mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer)))
-    order = np.lexsort((key, rows))
-    counts = np.bincount(rows) if len(rows) else np.empty(0, np.int64)
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[np.arange(len(rows)) - starts < limit])
-
-
-def _mixed(x: Array) -> Array:
-    """SplitMix64's hash: a random number that depends on nothing but ``x``."""
-    x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Array = x ^ (x >> np.uint64(31))
-    return mixed

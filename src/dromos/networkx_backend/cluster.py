@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.graph import Graph
 from dromos.networkx_backend.graph import BackendGraph
 from dromos.networkx_backend.registry import Bound, Worth, implements
 
@@ -55,7 +56,7 @@ def _coefficients(graph: BackendGraph, weight: Any) -> list[Any]:
     """The clustering coefficient of every node; the whole number 0 where there is no triangle."""
     from scipy.sparse import csr_array
 
-    from dromos.engines.native.closed_walks import walks_of
+    from dromos.engines.native.closed_walks import closed_walks
 
     if not graph.directed and weight is None:
         rows = graph.symmetric_rows
@@ -72,7 +73,8 @@ def _coefficients(graph: BackendGraph, weight: Any) -> list[Any]:
     out = csr_array((values[keep], (graph.sources[keep], graph.targets[keep])), shape=shape)
     ones = csr_array((np.ones(keep.sum()), (graph.sources[keep], graph.targets[keep])), shape=shape)
     both = (out + out.T).tocsr() if graph.directed else out
-    closed = walks_of(both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data)
+    walked = Graph.from_csr(both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data)
+    closed = closed_walks(walked)["walks"]
     degree = np.asarray(ones.sum(axis=1)).ravel()
     if not graph.directed:
         return _ratios(closed, degree * (degree - 1))

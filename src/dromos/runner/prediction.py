@@ -24,6 +24,7 @@ from dromos.engines import Engine
 from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError
 from dromos.graph import Graph
+from dromos.graph.parting import order_of
 from dromos.graph.store.origin import origin_of
 from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.pool import ReadPool
@@ -32,7 +33,6 @@ from dromos.graph.summary import human_bytes
 from dromos.places.hybrid.model import best_choice, predicted_run
 from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
-from dromos.places.hybrid.split import order_of
 from dromos.places.stream.sorted_rows import LEAST_SHARE, SORTING_PULL
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost

@@ -14,7 +14,7 @@ from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.whole_numbers import whole_number
 
-__all__ = ["chosen_sources", "drawn", "drawn_sources", "vertex_ids"]
+__all__ = ["chosen_sources", "drawn", "drawn_sources", "listed_ids", "vertex_ids"]
 
 
 def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
@@ -30,21 +30,31 @@ def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
         raise InvalidArgumentError(f"{name} has {np.ndim(listed)} dimensions; give a list of vertices, in one")
     if len(listed) == 0:
         raise InvalidArgumentError(f"{name} is empty; give at least one vertex")
-    if graph.labels is not None:
-        ids = np.asarray(graph.labels.ids_of(listed), dtype=np.int64)
-    elif _are_numbers(listed, graph.num_vertices):
-        ids = np.asarray(listed).astype(np.int64)
-        wrong = (ids < 0) | (ids >= graph.num_vertices)
-        if wrong.any():
-            graph.vertex_id(int(ids[wrong][0]))  # raises what every unknown vertex raises
-    else:
-        ids = np.array([graph.vertex_id(vertex) for vertex in listed], dtype=np.int64)
+    ids = listed_ids(graph, listed)
     ordered = np.sort(ids)
     twice = np.flatnonzero(ordered[1:] == ordered[:-1])
     if len(twice):
         vertex = int(ordered[twice[0]])
         shown = vertex if graph.labels is None else graph.labels.values_of(np.array([vertex]))[0]
         raise InvalidArgumentError(f"the vertex {shown!r} stands twice in {name}; give each once")
+    return ids
+
+
+def listed_ids(graph: Graph, given: Iterable[Any]) -> Array:
+    """The ids of vertices given by label, or by id where the graph has no labels.
+
+    >>> listed_ids(Graph.from_edges([0], [1]), range(2)).tolist()
+    [0, 1]
+    """
+    listed = given if isinstance(given, np.ndarray) else list(given)
+    if graph.labels is not None:
+        return np.asarray(graph.labels.ids_of(listed), dtype=np.int64)
+    if not _are_numbers(listed, graph.num_vertices):
+        return np.array([graph.vertex_id(vertex) for vertex in listed], dtype=np.int64)
+    ids = np.asarray(listed).astype(np.int64)
+    wrong = (ids < 0) | (ids >= graph.num_vertices)
+    if wrong.any():
+        graph.vertex_id(int(ids[wrong][0]))  # raises what every unknown vertex raises
     return ids
 
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dromos.dtypes import OFFSET, Array
 from dromos.engines.cpu.memory import huge_zeros, sparse_zeros
+from dromos.engines.cuda.parting import order_by_part
 from dromos.engines.cuda.residency import free_bytes
-from dromos.engines.cuda.rows import Rows, order_by_degree, place_rows, rows_on_their_way
-from dromos.engines.cuda.transfers import to_device, to_host
+from dromos.engines.cuda.rows import Rows, place_rows, rows_on_their_way
+from dromos.engines.cuda.transfers import to_host
 from dromos.graph import Graph
 from dromos.graph.build import CsrArrays
+from dromos.graph.parting import Split
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["Divided", "can_divide", "divided"]
@@ -58,28 +60,19 @@ def can_divide(graph: Graph, memory: int | None = None) -> bool:
     )
 
 
-def divided(
-    graph: Graph, shares: Sequence[float], stay: Collection[int], order: tuple[Array, tuple[int, ...]] | None
-) -> Divided:
-    """The rows of ``graph`` by falling out-degree, vertices of one degree in ascending order; each row is sorted.
+def divided(graph: Graph, shares: Sequence[float], split: Split, stay: Collection[int]) -> Divided:
+    """The rows of a symmetric graph by part, and by falling degree in each; each row is sorted.
 
-    Parallel arcs stay in their order. ``shares``: the part of the arcs that each part gets. ``stay``: the parts whose
-    rows are to stay on the current device. ``order``: the old id of each vertex where that is another one, and the
-    bounds of the parts.
+    Vertices of one degree and parallel arcs stay in their order. ``shares``: the part of the arcs that each part gets.
+    ``split``: which vertices the first part gets. ``stay``: the parts whose rows are to stay on the current device.
     """
     import cupy
 
     ids = graph.targets.dtype
     (given,) = rows_on_their_way((graph,), free_bytes() // 2, early=True)
-    if order is None:
-        old_ids, rank = order_by_degree(given.offsets, ids)
-    else:
-        old_ids = to_device(order[0].astype(ids))
-        rank = cupy.empty_like(old_ids)
-        rank[old_ids] = cupy.arange(len(old_ids), dtype=ids)
+    old_ids, rank, bounds = order_by_part(given.offsets, ids, shares, split)
     offsets = cupy.zeros(graph.num_vertices + 1, OFFSET)
     cupy.cumsum(cupy.diff(given.offsets).take(old_ids), out=offsets[1:], dtype=OFFSET)
-    bounds = _bounds(offsets, shares) if order is None else order[1]
     spans = list(pairwise(offsets[cupy.asarray(bounds)].tolist()))
     leaving = [span for number, span in enumerate(spans) if number not in stay]
     device, names = cupy.cuda.Device(), (old_ids, rank, offsets)
@@ -128,13 +121,3 @@ def _room_for(array: Array, filled: Sequence[tuple[int, int]]) -> Array:
 
 def _touch(thread: int, threads: int, pages: Array) -> None:
     pages[len(pages) * thread // threads : len(pages) * (thread + 1) // threads] = 0
-
-
-def _bounds(arcs_before: Any, shares: Sequence[float]) -> tuple[int, ...]:
-    """Where parts begin and end that have these shares of the arcs."""
-    import cupy
-
-    n, arcs = len(arcs_before) - 1, int(arcs_before[-1])
-    wanted = np.cumsum(shares)[:-1] / sum(shares) * arcs
-    inner = cupy.searchsorted(arcs_before, cupy.asarray(np.round(wanted).astype(np.int64))).get()
-    return (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)

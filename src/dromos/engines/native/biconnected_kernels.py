@@ -5,25 +5,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import load_relaxed
+from dromos.intrinsics import load, load_relaxed, prefetch, store
 from dromos.jit import kernel
 
 _PATIENCE = 4095  # steps between two looks at the stop flag
+_AHEAD = 16  # arcs between the request for a neighbour's number and its use
 
 
 @kernel
-def search(
-    thread, threads, offsets, targets, number, low, parent, skipped, cursor, path, arcs, entry, component, cut, bridge,
-    counts, stop,
-):  # fmt: skip
-    """Give one arc of each edge the number of its component, from 0 on; ``component`` is -1 for the other one.
+def search(thread, threads, offsets, targets, number, component, low, parent, skipped, cursor, path, waiting, cut,
+           counts, stop):  # fmt: skip
+    """Give each vertex the component of the tree edge that leads to it, from 0 on; -1 stays where a tree begins.
 
-    ``number`` (order of visits, from 1 on), ``skipped``, ``cut`` and ``bridge`` are zeros; ``arcs`` is a stack with
-    room for all arcs, ``entry[v]`` where on it the tree edge to v lies. ``counts[0]`` becomes how many components.
+    ``number`` (order of visits, from 1 on), ``skipped`` and ``cut`` are zeros, ``component`` is -1. ``waiting`` is a
+    stack for vertices whose component is not complete. ``counts[0]`` becomes how many components.
     """
     visited, found, steps = np.int64(0), np.int64(0), np.int64(0)
     for start in range(offsets.size - 1):
-        if number[start]:
+        if load(number, start):
             continue
         top, height, at_start = np.int64(0), np.int64(0), np.int64(0)
         visited += 1
@@ -33,39 +32,47 @@ def search(
             steps += 1
             if steps & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
                 return
-            v = np.int64(path[top])
-            arc = cursor[v]
-            if arc < offsets[v + 1]:
-                cursor[v] = arc + 1
-                u = np.int64(targets[arc])
-                if u == v:
-                    continue
-                if u == parent[v] and skipped[v] == 0:  # the tree edge itself; a parallel one leads back up
-                    skipped[v] = 1
-                elif number[u] == 0:
-                    visited += 1
-                    number[u] = low[u] = visited
-                    parent[u], cursor[u], entry[u] = v, offsets[u], height
-                    arcs[height] = arc
-                    height += 1
-                    top += 1
-                    path[top] = u
-                elif number[u] < number[v]:
-                    low[v] = min(low[v], number[u])
-                    arcs[height] = arc
-                    height += 1
+            v = np.int64(load(path, top))
+            arc, end = np.int64(load(cursor, v)), np.int64(load(offsets, v + 1))
+            above = np.int64(load(parent, v))
+            mine, least = np.int64(load(number, v)), np.int64(load(low, v))
+            child = np.int64(-1)
+            while arc < end:
+                prefetch(number, np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+                u = np.int64(load(targets, arc))
+                arc += 1
+                other = np.int64(load(number, u))
+                if other == 0:
+                    child = u
+                    break
+                if other < mine:
+                    if u == above and load(skipped, v) == 0:  # the tree edge itself; a parallel one leads back up
+                        store(skipped, v, 1)
+                    else:
+                        least = min(least, other)
+            store(cursor, v, arc)
+            store(low, v, least)
+            if child >= 0:
+                visited += 1
+                store(number, child, visited)
+                store(low, child, visited)
+                store(parent, child, v)
+                store(cursor, child, load(offsets, child))
+                store(waiting, height, child)
+                height += 1
+                top += 1
+                store(path, top, child)
                 continue
             top -= 1
-            above = np.int64(parent[v])
             if above < 0:
                 break
-            low[above] = min(low[above], low[v])
-            if low[v] >= number[above]:
-                if height - entry[v] == 1:
-                    bridge[arcs[entry[v]]] = 1
-                while height > entry[v]:
+            store(low, above, min(np.int64(load(low, above)), least))
+            if least >= load(number, above):
+                member = np.int64(-1)
+                while member != v:
                     height -= 1
-                    component[arcs[height]] = found
+                    member = np.int64(load(waiting, height))
+                    store(component, member, found)
                 found += 1
                 if above == start:
                     at_start += 1

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, order_of
-from dromos.engines.native.community_levels import Level, Steps
+from dromos.engines.native.community_levels import Level, Steps, weight_within
 from dromos.graph import Graph
+from dromos.graph.build import expand_sources
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["communities"]
@@ -45,7 +46,7 @@ class _CompiledSteps:
         free[: len(empty)], free[n] = empty, len(empty)
         self._run(
             kernels.move, *level, scale, community, total, size, order, np.ones(n, np.uint8), free, np.zeros(n),
-            np.empty(n, ids), np.empty(0, ids),
+            np.empty(n + 1, ids), np.empty(0, ids),
         )  # fmt: skip
         return community
 
@@ -57,7 +58,7 @@ class _CompiledSteps:
         part = np.empty(n, ids)
         self._run(
             kernels.refine, *level, scale, community, total, order, part, np.empty(n), np.empty(n, np.int64),
-            np.empty(n), np.zeros(n), np.empty(n, ids),
+            np.empty(n), np.zeros(n), np.empty(n + 1, ids),
         )  # fmt: skip
         return part
 
@@ -69,7 +70,7 @@ class _CompiledSteps:
         targets, weights = np.empty(len(level.targets), level.targets.dtype), np.empty(len(level.targets))
         self._run(
             kernels.aggregate, level.offsets, level.targets, level.weights, group, starts, order, offsets, targets,
-            weights, np.zeros(level.size), np.empty(level.size, group.dtype),
+            weights, np.zeros(level.size), np.empty(level.size + 1, group.dtype),
         )  # fmt: skip
         used = int(offsets[-1])
         return offsets, targets[:used].copy(), weights[:used].copy()
@@ -102,7 +103,8 @@ def communities(
     if steps is None:
         stop, team = np.zeros(1, np.int64), num_threads(threads)
         steps = _CompiledSteps(stop)
-    bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph))
+    sources = expand_sources(graph.offsets, graph.targets.dtype)
+    bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph, sources))
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
     if everything <= 0:
@@ -125,20 +127,21 @@ def communities(
                 break
         return levels
 
-    begun = _by_gain(bottom, scale, first, tries, team, stop)
+    def by_gain(find: Callable[[int], list[Array]], count: int) -> list[list[Array]]:
+        return _by_gain(lambda community: _gain(bottom, sources, community, scale), find, count, team, stop)
+
+    begun = by_gain(first, tries)
     if np.array_equal(begun[0][-1], singles):
         return {"community": begun[0][-1], "levels": begun[0]}
     finalists = min(tries, _FINALISTS if refined else 1)
     together = min(rounds, _ROUNDS_TOGETHER) if finalists > 1 else 1
-    going = _by_gain(
-        bottom, scale, lambda number: continued(begun[number], 1, together, number), finalists, team, stop
-    )  # fmt: skip
-    levels = _by_gain(bottom, scale, lambda _: continued(going[0], together, rounds), 1, team, stop)[0]
+    going = by_gain(lambda number: continued(begun[number], 1, together, number), finalists)
+    levels = by_gain(lambda _: continued(going[0], together, rounds), 1)[0]
     return {"community": levels[-1], "levels": levels}
 
 
 def _by_gain(
-    bottom: Level, scale: float, find: Callable[[int], list[Array]], count: int, team: int, stop: Array | None
+    gain: Callable[[Array], float], find: Callable[[int], list[Array]], count: int, team: int, stop: Array | None
 ) -> list[list[Array]]:
     """The levels that ``find`` gives for ``0..count - 1``, on threads side by side; those that gain most come first."""
     found: list[list[Array]] = [[] for _ in range(count)]
@@ -148,18 +151,17 @@ def _by_gain(
         for number in range(thread, count, threads):
             found[number] = find(number)
             if count > 1:
-                gains[number] = _gain(bottom, found[number][-1], scale)
+                gains[number] = gain(found[number][-1])
 
     run_team(work, threads=min(team, count), stop=stop)
     return [found[number] for number in np.argsort(-gains, kind="stable")]
 
 
-def _gain(level: Level, community: Array, scale: float) -> float:
+def _gain(level: Level, sources: Array, community: Array, scale: float) -> float:
     """The weight inside communities less what chance would give: the higher, the higher the modularity."""
-    inner = np.repeat(community, np.diff(level.offsets)) == community[level.targets]
-    inside = level.weights[inner].sum() if len(level.weights) else np.count_nonzero(inner)
+    weights = level.weights if len(level.weights) else None
     total = np.bincount(community, weights=level.strength)
-    return float(inside - scale * (total @ total))
+    return weight_within(sources, level.targets, weights, community, team=False) - scale * float(total @ total)
 
 
 def _within(levels: list[Array], top: Array) -> list[Array]:
@@ -173,15 +175,18 @@ def _within(levels: list[Array], top: Array) -> list[Array]:
     return found[::-1]
 
 
-def _strength(graph: Graph) -> Array:
+def _strength(graph: Graph, sources: Array) -> Array:
     """The sum of the weights at each vertex; a self-loop counts twice."""
-    src = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
-    loops = src == graph.targets
-    weights = None if graph.weights is None else graph.weights
-    strength = np.bincount(src, weights=weights, minlength=graph.num_vertices).astype(np.float64)
-    twice = np.bincount(src[loops], weights=None if weights is None else weights[loops], minlength=graph.num_vertices)
-    total: Array = strength + twice
-    return total
+    n, weights = graph.num_vertices, graph.weights
+    loops = sources == graph.targets
+    if weights is None:
+        once: Array = graph.out_degree.astype(np.float64)
+    else:
+        once = np.bincount(sources, weights=weights, minlength=n).astype(np.float64)
+    if not loops.any():
+        return once
+    again: Array = np.bincount(sources[loops], weights=None if weights is None else weights[loops], minlength=n)
+    return once + again
 
 
 def _round(

@@ -16,9 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.engines.native.community_levels import LEAST_GAIN
-from dromos.intrinsics import load, load_relaxed, store
+from dromos.intrinsics import load, load_relaxed, prefetch, store
 from dromos.jit import inline, kernel
 
+_AHEAD = 16  # arcs between the request for a neighbour's group and its use
 _PATIENCE = 1023  # vertices between two looks at the stop flag
 
 
@@ -26,15 +27,16 @@ _PATIENCE = 1023  # vertices between two looks at the stop flag
 def _gather(v, offsets, targets, weights, group, within, sums, seen):
     """Add up the weights to each group around ``v``, of vertices with the same value in ``within`` (of size 0: all)."""
     found = np.int64(0)
+    last = np.int64(load(offsets, v + 1)) - 1
     for arc in range(load(offsets, v), load(offsets, v + 1)):
         u = load(targets, arc)
+        prefetch(group, np.int64(load(targets, min(arc + _AHEAD, last))))
         weight = load(weights, arc) if weights.size else 1.0
         if u != v and weight > 0 and (within.size == 0 or load(within, u) == load(within, v)):
             c = load(group, u)
             so_far = load(sums, c)
-            if so_far == 0:
-                store(seen, found, c)
-                found += 1
+            store(seen, found, c)  # written over by the next one if it was seen before: no branch to guess
+            found += np.int64(so_far == 0)
             store(sums, c, so_far + weight)
     return found
 
@@ -108,11 +110,12 @@ def refine(
         refined[v] = v
         part[v] = strength[v]
         size[v] = 1
-        inside = 0.0
+        inside, final = 0.0, np.int64(offsets[v + 1]) - 1
         for arc in range(offsets[v], offsets[v + 1]):
+            prefetch(community, np.int64(load(targets, min(arc + _AHEAD, final))))
             u = load(targets, arc)
-            if u != v and load(community, u) == load(community, v):
-                inside += load(weights, arc) if weights.size else 1.0
+            weight = load(weights, arc) if weights.size else 1.0
+            inside += weight if u != v and load(community, u) == load(community, v) else 0.0
         outside[v] = inside
     for i in range(n):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
@@ -152,19 +155,21 @@ def aggregate(
         found = np.int64(0)
         for i in range(starts[c], starts[c + 1]):
             v = np.int64(order[i])
+            final = np.int64(offsets[v + 1]) - 1
             for arc in range(offsets[v], offsets[v + 1]):
+                prefetch(group, np.int64(load(targets, min(arc + _AHEAD, final))))
                 d = load(group, load(targets, arc))
                 weight = load(weights, arc) if weights.size else 1.0
-                if d != c and weight > 0:
+                if weight > 0:
                     so_far = load(sums, d)
-                    if so_far == 0:
-                        store(seen, found, d)
-                        found += 1
+                    store(seen, found, d)
+                    found += np.int64(so_far == 0)
                     store(sums, d, so_far + weight)
         for i in range(found):
             d = load(seen, i)
-            store(new_targets, at, d)
-            store(new_weights, at, load(sums, d))
+            if d != c:
+                store(new_targets, at, d)
+                store(new_weights, at, load(sums, d))
+                at += 1
             store(sums, d, 0.0)
-            at += 1
         new_offsets[c + 1] = at

@@ -59,16 +59,17 @@ def _lightest(edges: Edges, left: Array, count: int) -> tuple[Array, Array]:
     return left[np.argsort(weights, kind="stable")], rest
 
 
-def matching(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:
-    """The mate of each vertex, -1 without one, by taking the edges of ``graph.edges()`` in ``order``.
+def matching(graph: Graph, *, edges: Edges, order: Array, threads: int | None = None) -> Mapping[str, Array]:
+    """The mate of each vertex, -1 without one, by taking the ``edges`` of a graph in ``order``.
 
     >>> import dromos as dr
-    >>> matching(dr.generators.path(4), order=np.array([1, 0, 2]))["mate"].tolist()
+    >>> path = dr.generators.path(4)
+    >>> matching(path, edges=path.edges(), order=np.array([1, 0, 2]))["mate"].tolist()
     [-1, 2, 1, -1]
     """
     from dromos.engines.native import greedy_kernels as kernels
 
-    edges, stop = graph.edges(), np.zeros(1, np.int64)
+    stop = np.zeros(1, np.int64)
     mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
     run_team(kernels.match, edges.src, edges.dst, order, mate, stop, threads=1, stop=stop)
     return {"mate": mate}

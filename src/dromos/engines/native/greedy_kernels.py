@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import load_relaxed
+from dromos.intrinsics import load, load_relaxed, prefetch, store
 from dromos.jit import inline, kernel
 
 _PATIENCE = 4095  # choices between two looks at the stop flag
+_AHEAD = 16  # choices between the request for an edge and its use
 
 
 @inline
@@ -41,10 +42,14 @@ def match(thread, threads, src, dst, order, mate, stop):
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
-        u, v = src[order[i]], dst[order[i]]
-        if u != v and mate[u] < 0 and mate[v] < 0:
-            mate[u] = v
-            mate[v] = u
+        coming = load(order, min(i + _AHEAD, order.size - 1))
+        prefetch(src, coming)
+        prefetch(dst, coming)
+        edge = load(order, i)
+        u, v = load(src, edge), load(dst, edge)
+        if u != v and load(mate, u) < 0 and load(mate, v) < 0:
+            store(mate, u, v)
+            store(mate, v, u)
 
 
 @kernel

@@ -16,20 +16,19 @@ _PATIENCE = 1023  # vertices between two calls of ``tell``
 
 
 def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
-    """For one arc of each edge of an undirected graph its ``component`` (-1 for the other), and whether it is a
-    ``bridge``; for each vertex whether it is a ``cut``.
+    """The ``number``, ``component`` and ``cut`` of each vertex, as the compiled search gives them.
 
     >>> import dromos as dr
     >>> found = biconnected(dr.generators.path(3))
     >>> found["component"].tolist(), found["cut"].tolist()
-    ([1, -1, 0, -1], [False, True, False])
+    ([-1, 1, 0], [False, True, False])
     """
     n = graph.num_vertices
     offsets, targets = graph.offsets.tolist(), graph.targets.tolist()
-    number, low, parent, entry = [0] * n, [0] * n, [-1] * n, [0] * n
+    number, low, parent = [0] * n, [0] * n, [-1] * n
     cursor, skipped = offsets[:n], [False] * n
-    component, bridge, cut = [-1] * graph.num_arcs, np.zeros(graph.num_arcs, bool), np.zeros(n, bool)
-    stack: list[int] = []  # arcs of components that are not complete
+    component, cut = [-1] * n, np.zeros(n, bool)
+    waiting: list[int] = []  # vertices whose component is not complete
     visited = found = 0
     for start in range(n):
         if number[start]:
@@ -52,12 +51,11 @@ def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
                     if tell is not None and visited & _PATIENCE == 0:
                         tell(visited / n)
                     number[u] = low[u] = visited
-                    parent[u], entry[u] = v, len(stack)
-                    stack.append(arc)
+                    parent[u] = v
+                    waiting.append(u)
                     path.append(u)
                 elif number[u] < number[v]:
                     low[v] = min(low[v], number[u])
-                    stack.append(arc)
                 continue
             path.pop()
             above = parent[v]
@@ -65,15 +63,15 @@ def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
                 break
             low[above] = min(low[above], low[v])
             if low[v] >= number[above]:
-                if len(stack) - entry[v] == 1:
-                    bridge[stack[-1]] = True
-                for held in stack[entry[v] :]:
-                    component[held] = found
-                del stack[entry[v] :]
+                member = -1
+                while member != v:
+                    member = waiting.pop()
+                    component[member] = found
                 found += 1
                 if above == start:
                     at_start += 1
                 else:
                     cut[above] = True
         cut[start] = at_start > 1
-    return {"component": np.array(component, np.int64), "bridge": bridge, "cut": cut, "count": found}
+    ids = graph.targets.dtype
+    return {"number": np.array(number, ids), "component": np.array(component, ids), "cut": cut, "count": found}

@@ -14,6 +14,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import Tell
 from dromos.graph import Graph
+from dromos.graph.records import Edges
 
 __all__ = ["coloring", "forest", "matching"]
 
@@ -46,14 +47,14 @@ def forest(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
     return {"taken": taken}
 
 
-def matching(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The mate of each vertex, -1 without one, by taking the edges of ``graph.edges()`` in ``order``.
+def matching(graph: Graph, *, edges: Edges, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
+    """The mate of each vertex, -1 without one, by taking the ``edges`` of a graph in ``order``.
 
     >>> import dromos as dr
-    >>> matching(dr.generators.path(4), order=np.array([1, 0, 2]))["mate"].tolist()
+    >>> path = dr.generators.path(4)
+    >>> matching(path, edges=path.edges(), order=np.array([1, 0, 2]))["mate"].tolist()
     [-1, 2, 1, -1]
     """
-    edges = graph.edges()
     mate = [-1] * graph.num_vertices
     for place, (u, v) in enumerate(zip(edges.src[order].tolist(), edges.dst[order].tolist(), strict=True)):
         if tell is not None and place & _PATIENCE == _PATIENCE:

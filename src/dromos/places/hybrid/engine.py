@@ -10,11 +10,12 @@ from dromos.engines.direction import along
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.parting import SPLITS
 from dromos.places.hybrid.components import can_link, components
 from dromos.places.hybrid.dealing import dealt
 from dromos.places.hybrid.execution import HybridExecution
 from dromos.places.hybrid.model import choose
-from dromos.places.hybrid.split import SPLITS, SplitGraph, split_graph
+from dromos.places.hybrid.split import SplitGraph, split_graph
 from dromos.program import Program
 from dromos.program.renumber import renumbered
 

@@ -21,10 +21,10 @@ from dromos.engines.cpu.tiles import LEAST_SEGMENT, SPAN
 from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError
 from dromos.graph import Graph
+from dromos.graph.parting import SPLITS, Split, order_of
 from dromos.identity_cache import IdentityCache
 from dromos.places.hybrid.part_sizes import PartSize
 from dromos.places.hybrid.rates import Rates, measured
-from dromos.places.hybrid.split import SPLITS, Split, order_of
 from dromos.plan.cost import MESSAGE_BYTES, SplitCost
 
 __all__ = ["Choice", "best_choice", "choose", "predicted", "predicted_run", "sizes_of"]

@@ -17,10 +17,11 @@ from dromos import disk_cache
 from dromos.engines import graph_types
 from dromos.engines.parts import Leaf
 from dromos.graph import Graph, generators
+from dromos.graph.parting import Split
 from dromos.notices import tell
 from dromos.places.driver import EXCHANGE
 from dromos.places.hybrid.execution import HybridExecution
-from dromos.places.hybrid.split import Split, split_graph
+from dromos.places.hybrid.split import split_graph
 from dromos.plan import Path
 from dromos.program import SUM, Program, field
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dromos.engines.cpu.memory import huge_zeros, reused_empty
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.build import CsrArrays
+from dromos.graph.parting import Split, bounds_of, order_of
 from dromos.graph.partly_held import PartlyHeldGraph
 from dromos.graph.permute import degree_order, row_starts
 from dromos.graph.transform import reordered, reordered_with_arcs, with_rows
@@ -21,11 +22,8 @@ from dromos.identity_cache import IdentityCache
 from dromos.parallel import in_blocks
 from dromos.places.feed import MemoryFeed
 
-__all__ = ["SPLITS", "Split", "SplitGraph", "order_of", "split_graph"]
+__all__ = ["SplitGraph", "split_graph"]
 
-Split: TypeAlias = Literal["high", "low", "random"]
-SPLITS: Final[tuple[Split, ...]] = get_args(Split)
-_SEED: Final = 20130312
 _WORTH_A_DEVICE: Final = 1 << 22  # arcs
 _kept = IdentityCache()
 
@@ -62,17 +60,6 @@ class SplitGraph:
         found = np.empty_like(values)
         found[self.given_arcs] = values
         return found
-
-
-def order_of(degree: Array, split: Split) -> Array:
-    """All vertices, the first part's first: those of the highest degrees, of the lowest, or any.
-
-    >>> order_of(np.array([1, 9, 5]), "high").tolist(), order_of(np.array([1, 9, 5]), "low").tolist()
-    ([1, 2, 0], [0, 2, 1])
-    """
-    if split == "random":
-        return np.random.default_rng(_SEED).permutation(len(degree))
-    return degree_order(degree, descending=split == "high")
 
 
 def split_graph(
@@ -142,15 +129,14 @@ def _made_on(
         divides = graph.known_flags.symmetric and can_divide(graph, memory)  # which needs no degrees from the host
         if not divides and not can_permute(graph):
             return None
-        ordered = None if _is_by_degree(graph, split) else _ordered(graph, shares, split)
         try:
             if divides:
-                return _divided_on(graph, shares, split, stay, ordered)
-            order, bounds = (None, ()) if ordered is None else ordered
+                return _divided_on(graph, shares, split, stay)
+            order, bounds = (None, ()) if _is_by_degree(graph, split) else _ordered(graph, shares, split)
             old_ids, new_ids, rows = permuted(graph, order)
         except cupy.cuda.memory.OutOfMemoryError:  # others took it meanwhile
             return None
-    bounds = bounds or _bounds(rows.offsets, shares)
+    bounds = bounds or bounds_of(rows.offsets, shares)
     return SplitGraph(with_rows(graph, rows), bounds, old_ids, new_ids, None, split)
 
 
@@ -159,13 +145,12 @@ def _divided_on(
     shares: tuple[float, ...],
     split: Split,
     stay: Collection[int],
-    ordered: tuple[Array, tuple[int, ...]] | None,
 ) -> SplitGraph:
     """As :func:`_made`, by the current device; rows of the parts in ``stay`` remain there, and only there."""
     from dromos.engines.cuda.device_slices import keep_slice
     from dromos.engines.cuda.dividing import divided
 
-    old_ids, new_ids, rows, bounds, stayed = divided(graph, shares, stay, ordered)
+    old_ids, new_ids, rows, bounds, stayed = divided(graph, shares, split, stay)
     made = with_rows(graph, rows)
     if stayed:
         given = CsrArrays(graph.offsets, graph.targets, graph.weights)
@@ -186,18 +171,10 @@ def _is_by_degree(graph: Graph, split: Split) -> bool:
 def _ordered(graph: Graph, shares: tuple[float, ...], split: Split) -> tuple[Array, tuple[int, ...]]:
     """The given ids in the order of the new ones, and the bounds of the parts."""
     order = order_of(graph.out_degree, split)
-    bounds = _bounds(row_starts(graph.offsets, order), shares)
+    bounds = bounds_of(row_starts(graph.offsets, order), shares)
     if not _is_by_degree(graph, split):
         order = _by_in_degree(graph.in_degree, order, bounds)
     return order, bounds
-
-
-def _bounds(arcs_before: Array, shares: tuple[float, ...]) -> tuple[int, ...]:
-    """Where parts begin and end that have these shares of the arcs."""
-    n, arcs = len(arcs_before) - 1, int(arcs_before[-1])
-    wanted = np.cumsum(shares)[:-1] / sum(shares) * arcs
-    inner = np.searchsorted(arcs_before, np.round(wanted).astype(np.int64))
-    return (0, *np.maximum.accumulate(np.minimum(inner, n)).tolist(), n)
 
 
 def _by_in_degree(in_degree: Array, order: Array, bounds: tuple[int, ...]) -> Array:
