@@ -108,7 +108,10 @@ def test_a_step_that_no_neighbour_is_likely_for_is_drawn_from_all(graph, bias):
         assert np.abs(np.bincount(steps, minlength=6) / len(steps) - 1 / 6).max() < 0.05
 
 
-def test_a_sample_takes_any_seed():
+def test_a_sample_takes_any_seed_and_number_of_edges():
+    whole = dr.sample_neighbors(ALIKE, [0], [2**70], seed=1)
+    assert sorted(whole.vertices.tolist()) == list(range(6))
+    whole.verify()
     found = [dr.sample_neighbors(ALIKE, [0], [2], seed=seed).vertices.tolist() for seed in (5, 5 + 2**64)]
     assert found[0] == found[1]
 
