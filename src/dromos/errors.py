@@ -66,6 +66,19 @@ __all__ = [
 class DromosError(Exception):
     """The root of the tree: ``except dromos.DromosError`` catches all of it."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle, which would call the class with the message alone: some errors need more to be made.
+
+        A pool of processes waits for ever for an error that cannot be made again on its side.
+        """
+        return _made_again, (type(self), self.args), self.__dict__
+
+
+def _made_again(kind: type[DromosError], args: tuple[Any, ...]) -> DromosError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
+
 
 class DromosWarning(UserWarning):
     """Something was read in one of two possible ways; the message tells how to choose."""

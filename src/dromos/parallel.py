@@ -24,6 +24,7 @@ from dromos.compiler.calls import Call
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.teams import PythonTeam, give_back, is_supported, native_team, python_team, try_alone, try_by_python
+from dromos.whole_numbers import whole_number
 
 __all__ = ["MAX_THREADS", "NO_MORE_WORK", "THREADS_VARIABLE", "in_blocks", "is_compiled", "num_threads", "run_team"]
 
@@ -48,9 +49,9 @@ def num_threads(threads: int | None = None) -> int:
             threads = int(text)
         except ValueError:
             raise InvalidArgumentError(f"{THREADS_VARIABLE}={text!r} is not a whole number") from None
-    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+    count = whole_number(threads)
+    if count is None:
         raise InvalidArgumentError(f"{origin}={threads!r} is not a whole number")
-    count = threads.__index__()
     if not 1 <= count <= MAX_THREADS:
         raise InvalidArgumentError(f"{origin}={count} is outside 1..{MAX_THREADS}")
     return count

@@ -6,6 +6,7 @@ import os
 import re
 
 from dromos.errors import InvalidArgumentError
+from dromos.whole_numbers import whole_number
 
 __all__ = ["TypedSize", "as_bytes", "available_memory"]
 
@@ -32,7 +33,7 @@ def as_bytes(size: int | str, name: str = "memory") -> int:
         found = TypedSize(0 if match is None else int(float(match[1]) * _UNITS[match[2]]))
         found.text = size.strip()
     else:
-        found = 0 if isinstance(size, bool) or not hasattr(size, "__index__") else size.__index__()
+        found = whole_number(size) or 0
     if found <= 0:
         raise InvalidArgumentError(f"{name}={size!r} is not a size; write it like '512M' or '2G', or a number of bytes")
     return found

@@ -134,6 +134,40 @@ def test_ctrl_c_stops_a_sweep():
         dr.betweenness(graph)
 
 
+@on_every_device
+def test_an_edge_of_infinite_weight_is_no_way(device):
+    src, dst = np.array([0, 0, 1, 1, 2, 3, 4]), np.array([1, 2, 2, 3, 4, 4, 5])
+    weights = np.array([1.0, np.inf, 1.0, np.inf, 2.0, 1.0, np.inf])
+    usable = np.isfinite(weights)
+    for directed in (False, True):
+        with_all = dr.Graph.from_edges(src, dst, weights, directed=directed)
+        kept = src[usable], dst[usable], weights[usable]
+        expected = dr.betweenness(
+            dr.Graph.from_edges(*kept, num_vertices=6, directed=directed), weight="weight", device="reference"
+        )
+        result = dr.betweenness(with_all, weight="weight", device=device)
+        np.testing.assert_allclose(result.centrality, expected.centrality, rtol=1e-12)
+        result.verify()
+
+
+def test_the_weight_of_a_loop_is_not_looked_at():
+    graph = dr.Graph.from_edges([0, 1, 1], [1, 2, 1], [1.0, 2.0, 0.0], directed=False)
+    assert dr.betweenness(graph, weight="weight", device="numpy").centrality.tolist() == [0, 1, 0]
+
+
+@on_every_device
+def test_a_path_longer_than_all_floats_is_none(device):
+    graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1e308, 1e308, 1e308], directed=False)
+    found = dr.betweenness(graph, weight="weight", normalized=False, device=device).centrality
+    assert found.tolist() == [0, 0, 0, 0]
+
+
+def test_a_seed_may_be_a_number_of_numpy():
+    graph = dr.generators.cycle(9)
+    drawn = dr.betweenness(graph, k=3, seed=5, device="numpy").centrality
+    assert np.array_equal(dr.betweenness(graph, k=np.int64(3), seed=np.uint8(5), device="numpy").centrality, drawn)
+
+
 def test_given_sources_are_the_same_as_drawn_ones():
     graph = dr.Graph.from_edges(["a", "b", "c", "c"], ["b", "c", "d", "a"], directed=False)
     drawn = dr.betweenness(graph, k=4, device="reference")

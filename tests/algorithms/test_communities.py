@@ -92,6 +92,29 @@ def test_what_is_refused(find):
         dr.modularity(dr.generators.path(2), {0: 1})
 
 
+@pytest.mark.parametrize("call", [dr.louvain, dr.leiden, lambda graph: dr.modularity(graph, [0, 1])])
+def test_infinite_weights_are_refused(call):
+    with pytest.raises(InvalidArgumentError, match="a weight is infinite"):
+        call(dr.Graph.from_edges([0], [1], [np.inf], directed=False))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("directed", [False, True])
+def test_modularity_does_not_depend_on_the_unit_of_the_weights(scale, directed):
+    src, dst, weights = [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], np.array([1.0, 2, 3, 1, 2, 3, 0.5])
+    found = [
+        dr.modularity(dr.Graph.from_edges(src, dst, weights * unit, directed=directed), [0, 0, 0, 1, 1, 1])
+        for unit in (1, scale)
+    ]
+    assert found[0].modularity == pytest.approx(found[1].modularity, rel=1e-12)
+    found[1].verify()
+
+
+def test_the_verifier_takes_little_memory_for_many_communities():
+    graph = dr.generators.path(200_000)
+    dr.modularity(graph, np.arange(graph.num_vertices)).verify()
+
+
 def test_the_verifier_refuses_wrong_divisions():
     graph = dr.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], directed=False)
     good = np.array([0, 0, 0, 1, 1])

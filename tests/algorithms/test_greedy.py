@@ -31,6 +31,14 @@ def test_forests_weigh_what_networkx_finds(graph, maximum):
     assert result.count == graph.num_vertices - dr.connected_components(graph, device="reference").count
 
 
+def test_the_heaviest_forest_avoids_the_least_integer():
+    least = -(2**31)
+    graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([least, 5, 7], np.int32), directed=False)
+    result = dr.minimum_spanning_forest(graph, maximum=True)
+    assert sorted(result.weight.tolist()) == [5, 7]
+    result.verify()
+
+
 def test_a_forest_of_many_edges_is_sorted_in_parts():
     graph = dr.generators.with_random_weights(dr.generators.rmat(9, 24, seed=3), 1, 255, seed=3)
     result = dr.minimum_spanning_forest(graph)

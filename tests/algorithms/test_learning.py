@@ -79,6 +79,43 @@ def test_node2vec_prefers_what_p_and_q_say():
     np.testing.assert_allclose(shares, weights / weights.sum(), atol=0.012)
 
 
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+@pytest.mark.parametrize(("large", "small"), [(1e10, 1e-10), (1e16, 1.0), (1e308, 1.0), (1.0, 1e-300)])
+def test_small_weights_are_not_lost_behind_large_ones(device, large, small):
+    graph = dr.Graph.from_edges(
+        [0, 0, 1, 1, 1, 2, 3], [1, 2, 2, 3, 0, 1, 1], [large, large, small, 3 * small, 0.0, small, large]
+    )
+    ends = dr.random_walks(graph, 1, 20_000, sources=[1], seed=1, device=device).walk[:, 1]
+    assert abs(np.count_nonzero(ends == 3) / len(ends) - 0.75) < 0.02
+    assert set(ends.tolist()) == {2, 3}
+    biased = dr.random_walks(graph, 20, 5, p=0.5, q=2.0, seed=1, device=device)
+    assert (biased.walk >= 0).all()
+    biased.verify()
+
+
+ALIKE = dr.generators.complete(6)
+ONE_WAY = dr.Graph.from_edges([0, 0, 1, 1, 2, 2, 3], [1, 2, 2, 3, 3, 0, 0], [1.0, 3.0, 1.0, 2.0, 0.5, 0.0, 4.0])
+
+
+@pytest.mark.parametrize(("graph", "bias"), [(ALIKE, {"q": 1e-9}), (ONE_WAY, {"p": 1e-9})])
+def test_a_step_that_no_neighbour_is_likely_for_is_drawn_from_all(graph, bias):
+    found = [dr.random_walks(graph, 4, 60, seed=3, device=device, **bias) for device in ("cpu", "numpy")]
+    assert np.array_equal(found[0].walk, found[1].walk)
+    found[0].verify()
+    steps = found[0].walk[:, 2:].ravel()
+    assert (steps >= 0).all()
+    if graph is ALIKE:  # the neighbours of the third vertex on are all common ones, or the last: equally likely
+        assert np.abs(np.bincount(steps, minlength=6) / len(steps) - 1 / 6).max() < 0.05
+
+
+def test_a_sample_takes_any_seed_and_number_of_edges():
+    whole = dr.sample_neighbors(ALIKE, [0], [2**70], seed=1)
+    assert sorted(whole.vertices.tolist()) == list(range(6))
+    whole.verify()
+    found = [dr.sample_neighbors(ALIKE, [0], [2], seed=seed).vertices.tolist() for seed in (5, 5 + 2**64)]
+    assert found[0] == found[1]
+
+
 def test_walks_have_labels_and_refuse_nonsense():
     graph = dr.Graph.from_edges(["ada", "bob"], ["bob", "eve"])
     table = dr.random_walks(graph, 2, 1, sources=["ada"]).to_pandas()

@@ -93,6 +93,13 @@ def test_bad_arguments(arguments, error, message):
         dr.pagerank(dr.generators.path(3), device="reference", **arguments)
 
 
+@pytest.mark.parametrize("method", ["power", "delta"])
+def test_weights_that_sum_to_more_than_a_float_are_refused(method):
+    graph = dr.Graph.from_edges([0, 0, 1], [1, 2, 0], [1e308, 1e308, 1.0])
+    with pytest.raises(InvalidArgumentError, match="sum to more than a float holds"):
+        dr.pagerank(graph, method=method, device="numpy")
+
+
 def test_negative_and_infinite_weights_are_refused():
     for weight, message in ((-1.0, "below zero"), (np.inf, "a weight is infinite")):
         graph = dr.Graph.from_edges([0], [1], [weight], directed=False)

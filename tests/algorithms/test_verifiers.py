@@ -123,3 +123,23 @@ def test_bounds_that_leave_the_answer_open_are_refused(call, field, change):
     result[field][:] += change
     with pytest.raises(VerificationError):
         result.verify()
+
+
+INFINITE = [np.inf, 1.0, np.inf, 2.0, 3.0]
+CIRCLES = dr.Graph.from_edges([0, 1, 2, 0, 3], [1, 2, 0, 3, 4], INFINITE, directed=False)
+ONE_WAY = dr.Graph.from_edges([0, 1, 0, 2, 3], [1, 2, 2, 3, 4], INFINITE)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dr.minimum_spanning_forest(CIRCLES, device="numpy"),
+        lambda: dr.minimum_spanning_forest(CIRCLES, maximum=True, device="numpy"),
+        lambda: dr.maximal_matching(CIRCLES, device="numpy"),
+        lambda: dr.longest_paths(ONE_WAY, device="numpy"),
+        lambda: dr.spmv(ONE_WAY, np.ones(5), device="numpy"),
+        lambda: dr.sssp(ONE_WAY, 0, device="numpy"),
+    ],
+)
+def test_answers_by_infinite_weights_are_not_refused(call):
+    call().verify()

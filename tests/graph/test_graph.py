@@ -97,6 +97,8 @@ def test_both_directions_given():
         (([-1], [0]), {}, "the id -1 is negative"),
         (([0], [5]), {"num_vertices": 5}, r"the id 5 is outside 0\.\.4"),
         (([0.0], [1.0]), {}, "must be integers"),
+        (([0.0, float("nan")], [1, 2]), {}, r"src has 1 missing values \(NaN\)"),
+        (({0, 1}, {1, 2}), {}, "a set has no order"),
         (([[0]], [[1]]), {}, "one-dimensional"),
         (([0], [1], [float("nan")]), {}, "edge 0 is not a number"),
         (([0], [1], [1, 2]), {}, r"shape \(2,\)"),
@@ -114,7 +116,14 @@ def test_edges_that_make_no_graph(arguments, options, told):
         dr.Graph.from_edges(*arguments, **options)
 
 
-@pytest.mark.parametrize("count", [-1, 1.5, True, "3"])
+def test_columns_that_are_read_once():
+    ends = {0: 1, 1: 2}
+    expected = dr.Graph.from_edges([0, 1], [1, 2], [0.5, 1.5])
+    assert dr.Graph.from_edges(ends.keys(), ends.values(), (i + 0.5 for i in range(2))) == expected
+    assert dr.Graph.from_edges(iter(["a"]), iter(["b"])) == dr.Graph.from_edges(["a"], ["b"])
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True, "3", np.True_, 2**62])
 def test_vertex_counts_that_are_none(count):
     with pytest.raises(InvalidArgumentError, match="num_vertices="):
         dr.Graph.from_edges([0], [0], num_vertices=count)
@@ -135,6 +144,11 @@ def test_vertex_counts_that_are_none(count):
 def test_csr_that_is_none(offsets, targets, told):
     with pytest.raises(GraphDataError, match=told):
         dr.Graph.from_csr(np.array(offsets, dtype=None if offsets else np.int64), np.array(targets, dtype=np.int64))
+
+
+def test_csr_of_lists_without_arcs():
+    assert dr.Graph.from_csr([0, 0], []) == dr.Graph.from_edges([], [], num_vertices=1)
+    assert dr.Graph.from_csr([0], []) == dr.Graph.from_edges([], [])
 
 
 def test_csr_that_is_not_symmetric_makes_no_undirected_graph():

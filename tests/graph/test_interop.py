@@ -214,6 +214,10 @@ class TestNetworkX:
 
     def test_another_attribute(self) -> None:
         assert Graph.from_networkx(nx.Graph([(0, 1, {"km": 2.5})]), weight="km").weights.tolist() == [2.5, 2.5]
+        for data in ({"km": 2.5}, {}):
+            with pytest.raises(GraphDataError, match="no edge has the attribute 'miles'"):
+                Graph.from_networkx(nx.Graph([(0, 1, data)]), weight="miles")
+        assert Graph.from_networkx(nx.empty_graph(2), weight="km").weights is None
 
     @given(networkx_graphs(), st.data())
     def test_node_attributes_there_and_back(self, graph: nx.Graph, data: st.DataObject) -> None:

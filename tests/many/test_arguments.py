@@ -35,6 +35,8 @@ PLAIN = dr.generators.path(5)
         (lambda: dr.distances(PLAIN, [0], depth_limit=-1), InvalidArgumentError, "depth_limit=-1"),
         (lambda: dr.closeness(PLAIN, k=0), InvalidArgumentError, "k=0"),
         (lambda: dr.closeness(PLAIN, k=6), InvalidArgumentError, "from 5 vertices"),
+        (lambda: dr.closeness(PLAIN, k=2, seed="a"), InvalidArgumentError, "seed='a' is not a whole number"),
+        (lambda: dr.multi_source_bfs(PLAIN, [0], grouping="random", seed=-1), InvalidArgumentError, "seed=-1"),
         (lambda: dr.harmonic(PLAIN, k=2, sources=[0]), InvalidArgumentError, "not both"),
         (lambda: dr.closeness(PLAIN, grouping="by-luck"), InvalidArgumentError, "'by-luck'"),
         (lambda: dr.multi_source_bfs(PLAIN, [0], q=0), InvalidArgumentError, "q=0"),
@@ -52,6 +54,14 @@ def test_trouble_is_told(call, error, said, tmp_path, monkeypatch):
     with pytest.raises(error, match=said):
         call()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+def test_a_depth_beyond_all_numbers_is_no_limit(device, tmp_path):
+    whole, limited = (dr.distances(PLAIN, [0], depth_limit=limit, device=device).distance for limit in (None, 2**70))
+    assert np.array_equal(whole, limited)
+    assert dr.multi_source_bfs(PLAIN, [0], depth_limit=2**70, device=device).depth.tolist() == [4]
+    assert dr.all_pairs(PLAIN, tmp_path / "pairs.parquet", depth_limit=2**70, device=device).rows == 5
 
 
 def test_labelled_sources_come_back_by_their_labels():

@@ -59,7 +59,8 @@ def loads(nodes: list[Any], draw: random.Random) -> Any:
 
 def some_nodes(nodes: list[Any], draw: random.Random) -> Any:
     some = draw.sample(nodes, min(len(nodes), 3))
-    return [((), {}), ((some,), {}), ((_pick(nodes, draw),), {}) if nodes else ((), {})]
+    no_node_and_no_list = ((10**6,), {})
+    return [((), {}), ((some,), {}), no_node_and_no_list, ((_pick(nodes, draw),), {}) if nodes else ((), {})]
 
 
 def some_nodes_by_weight(nodes: list[Any], draw: random.Random) -> Any:
@@ -323,17 +324,17 @@ CASES: dict[str, tuple[tuple[str, ...], Arguments]] = {
     "modularity": (ALL, communities),
     "number_of_isolates": (ALL, none),
     "number_of_selfloops": (ALL, none),
-    "overall_reciprocity": ((DIRECTED,), none),
-    "reciprocity": ((DIRECTED,), some_nodes),
+    "overall_reciprocity": (ALL, none),
+    "reciprocity": (ALL, some_nodes),
     "s_metric": (ALL, none),
     # matrices, trees, matchings
     "adjacency_matrix": (ALL, nodelist),
     "laplacian_matrix": (ALL, nodelist),
     "maximal_matching": (NO_DIRECTION, none),
     "maximum_spanning_edges": (NO_DIRECTION, weight),
-    "maximum_spanning_tree": (NO_DIRECTION, weight),
+    "maximum_spanning_tree": (ALL, weight),
     "minimum_spanning_edges": (NO_DIRECTION, weight),
-    "minimum_spanning_tree": (NO_DIRECTION, weight),
+    "minimum_spanning_tree": (ALL, weight),
     "normalized_laplacian_matrix": (ALL, nodelist),
     "to_scipy_sparse_array": (ALL, nodelist),
 }

@@ -17,6 +17,7 @@ from dromos.engines.reference import ReferenceEngine
 from dromos.errors import (
     FieldOverflowError,
     FileError,
+    GraphDataError,
     IllegalPathError,
     InvalidArgumentError,
     MissingDependencyError,
@@ -288,12 +289,49 @@ def test_tables_have_labels_put_back(result, tmp_path):
         result.write(tmp_path / "r.txt")
 
 
+def test_labels_that_no_table_holds_are_told(tmp_path):
+    found = dr.bfs(dr.Graph.from_edges(["\ud800"], ["a"]), "a", device="reference")
+    with pytest.raises(GraphDataError, match="a lone surrogate"):
+        found.to_arrow()
+    with pytest.raises(GraphDataError, match="a lone surrogate"):
+        found.write(tmp_path / "levels.csv")
+
+
+@pytest.mark.parametrize("labels", [["ada", "None", ""], [7, 0, -1]])
+def test_a_file_of_numpy_tells_missing_labels_from_others(labels, tmp_path):
+    graph = dr.Graph.from_edges([0], [1], num_vertices=3, labels=labels)
+    dr.bfs(graph, labels[0], device="reference").write(tmp_path / "r.npz")
+    with np.load(tmp_path / "r.npz", allow_pickle=False) as found:
+        assert found["vertex"].tolist() == labels
+        assert found["parent"][found["parent_present"]].tolist() == [labels[0], labels[0]]
+        assert found["parent_present"].tolist() == [True, True, False]
+    dr.bfs(graph.subgraph(labels[:2]), labels[0], device="reference").write(tmp_path / "r.npz")
+    with np.load(tmp_path / "r.npz", allow_pickle=False) as found:
+        assert sorted(found) == ["level", "parent", "vertex"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        dr.edge_betweenness,
+        dr.degree_distribution,
+        lambda graph: dr.distances(graph, [2]),
+        lambda graph: dr.personalized_pagerank(graph, [2]),
+    ],
+)
+def test_a_table_whose_rows_are_no_vertices_has_no_row_of_one(call):
+    with pytest.raises(InvalidArgumentError, match=r"the rows of .* are not vertices"):
+        call(dr.generators.cycle(4)).at(2)
+
+
 def test_top_leaves_out_what_is_infinite_and_orders_equals_by_id(result):
     assert result.top(2) == [("ian", 5.0), ("eve", 1.0)]
     assert result.top(9) == [("ian", 5.0), ("eve", 1.0), ("bob", 0.0)]
     assert result.top(0) == []
     ring = dr.core_numbers(dr.generators.cycle(5), device="reference")
     assert ring.top(2) == [(0, 2), (1, 2)]
+    assert ring.top(np.int64(2)) == [(0, 2), (1, 2)]
+    assert ring.head(np.uint8(2))["vertex"] == [0, 1]
     with pytest.raises(InvalidArgumentError, match="k=-1"):
         result.top(-1)
 
@@ -470,3 +508,33 @@ def test_numbers_about_the_graph_are_found_when_somebody_looks():
     assert (result.count, result.k, dict(result.values_of_graph)) == (7, 2, {"count": 7, "k": 2})
     assert "count=7, k=2" in repr(result)
     assert counted == [1]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_the_greatest_of_large_whole_numbers_come_first(dtype):
+    """Beyond 2^53 neighbours are one float."""
+
+    class Given(dr.Program):
+        value = dr.vertex_param(dtype)
+        x = dr.field(dtype)
+        combine = dr.MAX
+
+        def init(self, v):
+            return v.value
+
+        def compute(self, u, edge, v):
+            return u.x
+
+        def update(self, v, message):
+            return v.x
+
+    values = np.array([2**62 + 1, 2**62 + 3, 2**62, 2**62 + 2], dtype)
+    result = dr.run(Given(value=values), dr.generators.path(4), device="numpy")
+    assert [vertex for vertex, _ in result.top(4)] == [1, 3, 0, 2]
+
+
+def test_a_limit_may_be_a_number_of_numpy():
+    from dromos.algorithms.bfs import BFS
+
+    path = dr.generators.path(9)
+    assert dr.run(BFS(source=0), path, max_iter=np.int64(3), device="numpy").iterations == 3

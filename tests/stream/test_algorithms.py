@@ -32,6 +32,8 @@ ALGORITHMS: dict[str, tuple[Callable[..., dr.Result], str]] = {
     "sssp": (lambda g, **how: dr.sssp(g, 5, **how), "distance"),
     "pagerank": (lambda g, **how: dr.pagerank(g, **how), "rank"),
     "unweighted pagerank": (lambda g, **how: dr.pagerank(g, weight=None, **how), "rank"),
+    "unweighted sssp": (lambda g, **how: dr.sssp(g, 5, weight=None, **how), "distance"),
+    "unweighted spmv": (lambda g, **how: dr.spmv(g, np.ones(g.num_vertices), weight=None, **how), "y"),
     "spmv": (lambda g, **how: dr.spmv(g, np.arange(310) / 8, **how), "y"),
     "spmv of the transpose": (lambda g, **how: dr.spmv(g, np.arange(310) / 8, transpose=True, **how), "y"),
     "degree_distribution": (lambda g, **how: dr.degree_distribution(g, **how), "count"),
@@ -117,9 +119,15 @@ def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
     assert dr.bfs(mapped, 5, memory="64M", **NUMPY).device == "numpy, streamed"
 
 
-@pytest.mark.parametrize("call", [dr.coloring, dr.louvain, dr.truss_numbers])
-def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], tmp_path: Path) -> None:
-    file = stored(weighted(directed=False).with_weights(None), tmp_path)
+def heaviest_forest(graph: dr.Graph, **how: Any) -> dr.Result:
+    return dr.minimum_spanning_forest(graph, maximum=True, **how)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("call", [dr.coloring, dr.louvain, dr.truss_numbers, heaviest_forest])
+def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], weights: bool, tmp_path: Path) -> None:
+    graph = weighted(directed=False)
+    file = stored(graph if weights else graph.with_weights(None), tmp_path)
     with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)"):
         call(file, memory="64M", **NUMPY)
 

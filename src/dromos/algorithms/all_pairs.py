@@ -96,7 +96,7 @@ def all_pairs(
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
     on = with_weight(graph, weight)
     kind = np.dtype(np.float64 if on.weights is not None else np.int32 if wide else np.int16)
-    limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
+    limit = None if depth_limit is None else min(count_of(depth_limit, "depth_limit"), graph.num_vertices)
     with atomic_output(file) as stream:
         rows = _Rows(stream, graph, ids, kind)
         try:

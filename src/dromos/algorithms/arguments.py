@@ -15,6 +15,7 @@ from dromos.graph.derived import derived
 from dromos.graph.slices import GraphSlice
 from dromos.graph.weight_range import range_of_weights
 from dromos.runner import Session, array_module
+from dromos.whole_numbers import whole_number
 
 __all__ = [
     "count_of",
@@ -201,6 +202,7 @@ def finite(value: float, name: str, low: float, high: float) -> float:
 
 def count_of(value: int, name: str, low: int = 0) -> int:
     """``value`` if it is a whole number from ``low`` on."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < low:
+    number = whole_number(value)
+    if number is None or number < low:
         raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {low} on")
-    return value.__index__()
+    return number

@@ -15,7 +15,6 @@ that they say so; the unweighted kernel counts on. Brandes, "A faster algorithm 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
@@ -24,7 +23,7 @@ import numpy as np
 import dromos.program as dr
 from dromos.algorithms.arguments import count_of, lightest, simple, weight_range
 from dromos.algorithms.arguments import weighted as with_weight
-from dromos.algorithms.many.sources import vertex_ids
+from dromos.algorithms.many.sources import drawn, vertex_ids
 from dromos.algorithms.sssp import as_float, distance_type, sssp_program
 from dromos.algorithms.verifying import matrix, mean_steps, require
 from dromos.dtypes import Array
@@ -182,11 +181,11 @@ def betweenness(
     session = Session("betweenness", graph, **how)
     chosen = _sources(graph, k, sources, seed)
     by_weight = with_weight(graph, weight).weights is not None
-    if by_weight and weight_range(graph, negative=False)[0] == 0:
+    on = lightest(graph) if by_weight else simple(graph)
+    if by_weight and weight_range(on, negative=False)[0] == 0:
         raise InvalidArgumentError(
             "a weight is 0, where paths could go in circles for nothing; give it a value above 0"
         )
-    on = lightest(graph) if by_weight else simple(graph)
     start_from = range(graph.num_vertices) if chosen is None else chosen
     kernel = "weighted_betweenness" if by_weight else "betweenness"
     fields = session.native(
@@ -246,9 +245,7 @@ def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: i
         return ids
     if k is None or (count := count_of(k, "k")) == n:
         return None
-    if count > n:
-        raise InvalidArgumentError(f"k={k} sources cannot be drawn from {n} vertices")
-    return random.Random(seed).sample(range(n), count)
+    return drawn(count, n, seed)
 
 
 def _shares(graph: Graph, chosen: list[int] | None, normalized: bool, endpoints: bool) -> tuple[float, float]:

@@ -80,7 +80,7 @@ def distances(
     session = Session("distances", graph, **how)
     ids = vertex_ids(graph, sources, "sources")
     ends = None if targets is None else vertex_ids(graph, targets, "targets")
-    limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
+    limit = None if depth_limit is None else min(count_of(depth_limit, "depth_limit"), graph.num_vertices)
     on = with_weight(graph, weight)
     kind = None if dtype is None else _edge_count_type(dtype)
     if on.weights is not None:

@@ -103,9 +103,9 @@ def verify(graph: Graph, distance: Array, parent: Array) -> None:
     src, dst = sources_of_arcs(graph), graph.targets
     weights = np.ones(len(dst)) if graph.weights is None else graph.weights.astype(np.float64)
     along = distance[src] + weights
-    slack = 1e-9 * np.abs(distance).max(initial=1.0)
+    slack = 1e-9 * np.abs(distance[np.isfinite(distance)]).max(initial=1.0)
     nowhere(along > distance[dst] + slack, "arc {} makes a longer path")
     own = parent == np.arange(n)
     nowhere(own & (distance != 0), "vertex {} is its own parent at a distance from itself")
-    tight = with_arc(src, dst, parent, np.abs(along - distance[dst]) <= slack)
+    tight = with_arc(src, dst, parent, np.isclose(along, distance[dst], rtol=0, atol=slack))
     nowhere(~own & ~tight, "no edge leads from vertex {}'s parent to it in its distance")

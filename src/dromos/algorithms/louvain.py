@@ -82,7 +82,7 @@ def find_communities(
     """What :func:`louvain` and :func:`dromos.leiden` share."""
     require_undirected(graph, session.name)
     on = weighted(graph, weight)
-    weight_range(on, negative=False)
+    weight_range(on, negative=False, infinite=False)
     gamma = finite(resolution, "resolution", 0, np.inf)
     fields = session.host_native(
         "communities", on,
@@ -131,7 +131,7 @@ def verify(
         require(count == n, "vertices without edges are in one community")
         return
     inside = (between.diagonal() + loops).sum() / total
-    expected = inside - resolution * (degree**2).sum() / total**2
+    expected = inside - resolution * ((degree / total) ** 2).sum()
     require(abs(value - expected) <= 1e-9, f"the modularity is {expected:g}, not {value:g}")
     pairs = between.tocoo()
     a, b = pairs.coords

@@ -98,4 +98,5 @@ def verify(graph: Graph, mate: Array, total: float) -> None:
     nowhere(matched & (of_pair < 0), "vertex {} is no neighbour of its mate")
     nowhere(~matched[src] & ~matched[dst], "edge {} is left over")
     nowhere(weights > np.maximum(of_pair[src], of_pair[dst]), "edge {} outweighs the pairs at both of its ends")
-    require(abs(of_pair[matched].sum() / 2 - total) <= 1e-6 * max(total, 1), f"the pairs do not weigh {total:g}")
+    weight = of_pair[matched].sum() / 2
+    require(weight == total or abs(weight - total) <= 1e-6 * max(total, 1), f"the pairs do not weigh {total:g}")

@@ -60,7 +60,7 @@ def modularity(
     """
     session = Session("modularity", graph, **how)
     on = weighted(graph, weight)
-    weight_range(on, negative=False)
+    weight_range(on, negative=False, infinite=False)
     gamma = finite(resolution, "resolution", 0, np.inf)
     if isinstance(community, Result):  # the answer of louvain and others as it is
         community = community["community"]
@@ -128,7 +128,7 @@ def _sums(graph: Graph, number: Array, count: int, resolution: float) -> tuple[f
     total = degree.sum() / (1 if graph.directed else 2)
     if total == 0:
         return float("nan"), inside, degree
-    chance = degree @ into / (total**2 if graph.directed else 4 * total**2)
+    chance = (degree / total) @ (into / total) / (1 if graph.directed else 4)  # a square of tiny weights would be 0
     return float(inside.sum() / total - resolution * chance), inside, degree
 
 
@@ -141,11 +141,11 @@ def verify(graph: Graph, number: Array, resolution: float, value: float) -> None
     whole = matrix(graph)
     if not graph.directed:
         whole = whole + sp.diags_array(whole.diagonal())  # a loop has two ends at its vertex
-    between = (own.T @ whole @ own).toarray() if n else np.zeros((0, 0))
+    between = own.T @ whole @ own
     total = between.sum()
     if total == 0:
         require(np.isnan(value), f"there is no edge, but the modularity is {value:g}")
         return
-    chance = between.sum(axis=1) @ between.sum(axis=0) / total**2
-    expected = np.trace(between) / total - resolution * chance
+    chance = (between.sum(axis=1) / total) @ (between.sum(axis=0) / total)
+    expected = between.trace() / total - resolution * chance
     require(abs(value - expected) <= 1e-9, f"the modularity is {expected:g}, not {value:g}")

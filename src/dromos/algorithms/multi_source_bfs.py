@@ -76,7 +76,7 @@ def multi_source_bfs(
     """
     session = Session("multi_source_bfs", graph, **how)
     ids = vertex_ids(graph, sources, "sources")
-    limit = None if depth_limit is None else count_of(depth_limit, "depth_limit")
+    limit = None if depth_limit is None else min(count_of(depth_limit, "depth_limit"), graph.num_vertices)
     found = search(
         session, graph, ids, consume,
         limit=limit, distance=None if consume is None else np.int32, grouping=grouping, q=q, seed=seed, memory=memory,

@@ -266,7 +266,14 @@ def _shares(graph: Graph, given: Any, name: str) -> Array:
 
 def out_strength(graph: Graph) -> Array:
     """The sum of the weights of each vertex's out-edges; found once for a graph, and not to be written to."""
-    return _kept.once(graph, "out strength", lambda: row_sums(graph, lambda piece: np.asarray(piece.weights)))
+    return _kept.once(graph, "out strength", lambda: _summed(graph))
+
+
+def _summed(graph: Graph) -> Array:
+    sums = row_sums(graph, lambda piece: np.asarray(piece.weights))
+    if not np.isfinite(sums).all():
+        raise InvalidArgumentError("the weights at a vertex sum to more than a float holds; scale all weights down")
+    return sums
 
 
 def verify(graph: Graph, rank: Array, alpha: float, jump: Array, sink: Array, *, tolerance: float) -> None:

@@ -24,6 +24,8 @@ from dromos.graph import Graph
 
 __all__ = ["Block", "NeighborSample", "sample_neighbors"]
 
+_NO_LIMIT = (1 << 63) - 1  # more edges than any graph has
+
 
 @dataclass(frozen=True)
 class Block:
@@ -90,8 +92,8 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
     >>> sample.vertices[:2].tolist(), len(sample.vertices), [len(block.source) for block in sample.blocks]
     ([0, 1], 4, [3, 2])
     """
-    limits = tuple(count_of(fanout, "fanouts", 1) for fanout in fanouts)
-    random = count_of(seed, "seed")
+    limits = tuple(min(count_of(fanout, "fanouts", 1), _NO_LIMIT) for fanout in fanouts)
+    random = count_of(seed, "seed") % (1 << 64)
     if isinstance(sources, str | bytes):
         raise InvalidArgumentError(f"sources={sources!r} is not a list of vertices; write [{sources!r}] for one")
     seeds = listed_ids(graph, sources)

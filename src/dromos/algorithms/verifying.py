@@ -99,7 +99,8 @@ def mean_steps(graph: Graph, source: int, distance: Array) -> Array:
     """
     assert graph.weights is not None
     src = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
-    used = np.flatnonzero(np.isfinite(distance[src]) & (distance[src] + graph.weights == distance[graph.targets]))
+    length = distance[src] + graph.weights
+    used = np.flatnonzero(np.isfinite(length) & (length == distance[graph.targets]))
     used = used[np.argsort(distance[graph.targets[used]], kind="stable")]
     paths, steps = np.zeros(graph.num_vertices), np.zeros(graph.num_vertices)
     paths[source] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, KeysView, Sequence, Set, ValuesView
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,11 @@ from dromos.errors import GraphDataError, InvalidArgumentError
 from dromos.graph import build
 from dromos.graph.label_arrays import as_label_array, is_arrow, objects
 from dromos.graph.labels import Labels
+from dromos.whole_numbers import whole_number
 
 __all__ = ["as_numpy", "choose_columns", "id_column", "vertex_count", "weight_column"]
+
+_MOST_VERTICES = 1 << 48
 
 
 def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
@@ -37,6 +40,10 @@ def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
             return np.from_dlpack(values)
         except (BufferError, TypeError, RuntimeError, ValueError) as error:
             raise GraphDataError(f"cannot take the array by DLPack: {error}; move it to the CPU first") from None
+    if isinstance(values, Set) and not isinstance(values, KeysView):
+        raise GraphDataError("a set has no order, so that ends of edges would be mixed up; give a list or an array")
+    if isinstance(values, Iterator | ValuesView | KeysView):
+        return as_numpy(list(values))
     try:
         return _native(np.asarray(values))
     except (ValueError, OverflowError, TypeError) as error:
@@ -59,6 +66,8 @@ def id_column(values: Array | Sequence[Any], name: str) -> Array:
     if column.size == 0:
         return column.astype(np.int64)
     if column.dtype.kind == "f":
+        if missing := np.count_nonzero(np.isnan(column)):
+            raise GraphDataError(f"{name} has {missing:,} missing values (NaN); leave these edges out")
         raise GraphDataError(f"{name} holds {column.dtype} numbers; ids must be integers (or strings, as labels)")
     return as_label_array(column)
 
@@ -76,11 +85,20 @@ def weight_column(values: Array | Sequence[float] | None, count: int) -> Array |
     return column
 
 
+def _number_of_vertices(given: Any) -> int:
+    count = whole_number(given)
+    if count is None or count < 0:
+        raise InvalidArgumentError(f"num_vertices={given!r} is not a whole number of vertices")
+    if count > _MOST_VERTICES:
+        raise InvalidArgumentError(f"num_vertices={count:,} is more than any memory holds")
+    return count
+
+
 def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | None) -> int:
     """How many vertices there are: as given, as labelled, or by the largest id; ids outside are refused."""
     count = given if given is not None else (len(labels) if labels is not None else None)
-    if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 0):
-        raise InvalidArgumentError(f"num_vertices={count!r} is not a whole number of vertices")
+    if count is not None:
+        count = _number_of_vertices(count)
     if count is not None and labels is not None and len(labels) != count:
         raise GraphDataError(f"there are {len(labels):,} labels for {count:,} vertices; give one a vertex")
     if len(src) == 0:

@@ -26,8 +26,8 @@ def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weig
 
     Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
     The edge attribute ``weight`` is taken where every edge has it; where some have it and some do not, that is an error
-    (``weight=None`` leaves weights out). Node attributes become :attr:`Graph.vertex_data`. Keys of a multigraph and
-    other edge attributes are not kept.
+    (``weight=None`` leaves weights out), and so is a name other than ``"weight"`` that no edge has. Node attributes
+    become :attr:`Graph.vertex_data`. Keys of a multigraph and other edge attributes are not kept.
 
     >>> import networkx as nx
     >>> from dromos import Graph
@@ -52,6 +52,8 @@ def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weig
         raise GraphDataError(
             f"only {edges - missing} of {edges} edges have the attribute {weight!r}; set it on all, or weight=None"
         )
+    if edges and weight not in (None, "weight") and (weights is None or missing):
+        raise GraphDataError(f"no edge has the attribute {weight!r}; weight=None leaves weights out")
     result = cls.from_edges(
         src, dst, None if missing else weights,
         num_vertices=len(nodes), directed=graph.is_directed(), labels=None if plain else nodes,

@@ -23,6 +23,7 @@ from dromos.graph.labels import Labels
 from dromos.graph.records import Edges, Flags
 from dromos.graph.slices import GraphSlice
 from dromos.graph.vertex_data import VertexData
+from dromos.whole_numbers import whole_number
 
 __all__ = ["Edges", "Flags", "Graph"]
 
@@ -399,13 +400,13 @@ class Graph:
     def _checked_id(self, vertex: Any) -> int:
         if isinstance(vertex, np.ndarray):
             raise UnknownVertexError(f"an array of {vertex.size} numbers is not one vertex; give a whole number")
-        if isinstance(vertex, bool) or not hasattr(vertex, "__index__"):
+        at = whole_number(vertex)
+        if at is None:
             raise UnknownVertexError(f"no vertex {vertex!r}: this graph has no labels, so vertices are whole numbers")
-        at = vertex.__index__()
         if not 0 <= at < self.num_vertices:
             held = f"0..{self.num_vertices - 1}" if self.num_vertices else "none: the graph is empty"
             raise UnknownVertexError(f"no vertex {at}: the ids of this graph are {held}")
-        return int(at)
+        return at
 
     def _run_check(self) -> None:
         """Have arrays checked that came from elsewhere; where they are wrong, every use raises."""

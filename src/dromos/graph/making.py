@@ -152,6 +152,8 @@ def from_csr(
     <Graph: 2 vertices, 1 edge, undirected>
     """
     offsets, targets = np.asarray(offsets), np.asarray(targets)
+    if targets.size == 0 and targets.ndim == 1:
+        targets = targets.astype(np.int64)  # an empty list says nothing of its type
     if offsets.ndim != 1 or targets.ndim != 1 or offsets.dtype.kind not in "iu" or targets.dtype.kind not in "iu":
         raise GraphDataError("offsets and targets must be one-dimensional arrays of integers")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(targets) or np.any(offsets[1:] < offsets[:-1]):

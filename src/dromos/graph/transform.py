@@ -15,6 +15,7 @@ from dromos.graph.build import CsrArrays, MergeRule
 from dromos.graph.labels import Labels
 from dromos.graph.records import Edges, Flags
 from dromos.parallel import run_team
+from dromos.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -271,13 +272,14 @@ def egonet(graph: Graph, vertex: Any, radius: int = 1) -> Graph:
     >>> Graph.from_edges([0, 1, 2], [1, 2, 3]).egonet(0, radius=2).num_vertices
     3
     """
-    if isinstance(radius, bool) or not hasattr(radius, "__index__") or radius < 0:
+    steps = whole_number(radius)
+    if steps is None or steps < 0:
         raise InvalidArgumentError(f"radius={radius!r} is not a whole number of steps")
     start = graph.vertex_id(vertex)
     seen = np.zeros(graph.num_vertices, dtype=bool)
     seen[start] = True
     frontier = np.array([start])  # a plain search by levels, since an egonet is small
-    for _ in range(radius):
+    for _ in range(steps):
         near = graph.with_rows_of(frontier)
         degrees = near.out_degree[frontier]
         shifts = near.offsets[frontier] - np.cumsum(degrees) + degrees

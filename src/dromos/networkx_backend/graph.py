@@ -79,6 +79,11 @@ class BackendGraph:
         kind = ("directed" if self.directed else "undirected") + (" multigraph" if self.is_multigraph() else " graph")
         return f"<Dromos's copy of a NetworkX {kind}: {len(self)} nodes>"
 
+    def __str__(self) -> str:
+        """As NetworkX's messages name the graph: by the one that was converted, while it lives."""
+        original = None if self.original is None else self.original()
+        return repr(self) if original is None else str(original)
+
     # ---- nodes -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -119,7 +124,10 @@ class BackendGraph:
                 if number is not None:
                     found.append(number)
         except TypeError as error:
-            raise nx.NetworkXError("nbunch is not a node or a sequence of nodes.") from error
+            message = "nbunch is not a node or a sequence of nodes."
+            if "object is not iterable" in str(error):
+                message = f"Node {nbunch} is not in the graph."
+            raise nx.NetworkXError(message) from error
         return found
 
     def numbers(self, nodes: Iterable[Any]) -> Array:

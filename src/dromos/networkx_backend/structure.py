@@ -90,7 +90,13 @@ def _mutual(graph: BackendGraph) -> Array:
     return np.isin(graph.targets.astype(np.int64) * len(graph) + graph.sources, key)
 
 
-@implements(worth=Worth.ITERATIVE)
+def _no_plain_digraph(bound: Bound) -> str | None:
+    """NetworkX counts parallel edges by their keys, and answers for undirected graphs by how it copies them."""
+    graph = bound["G"]
+    return None if graph.is_directed() and not graph.is_multigraph() else "undirected, or with parallel edges"
+
+
+@implements(worth=Worth.ITERATIVE, refuse=_no_plain_digraph)
 def overall_reciprocity(G: BackendGraph) -> float:
     if not G.num_edges:
         raise nx.NetworkXError("Not defined for empty graphs")
@@ -98,7 +104,7 @@ def overall_reciprocity(G: BackendGraph) -> float:
     return mutual / G.num_edges
 
 
-@implements(worth=Worth.ITERATIVE)
+@implements(worth=Worth.ITERATIVE, refuse=_no_plain_digraph)
 def reciprocity(G: BackendGraph, nodes: Any = None) -> Any:
     if nodes is None:
         return overall_reciprocity(G)

@@ -72,6 +72,8 @@ def maximum_spanning_edges(
 
 
 def _tree(graph: BackendGraph, weight: Any, sign: int) -> Any:
+    if graph.directed:
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
     if graph.node_data is None:
         raise NotImplementedError("the graph was converted without its attributes")
     tree = nx.Graph()

@@ -17,6 +17,7 @@ from dromos.places.feed import MemoryFeed
 from dromos.places.grid import Grid, GridCopyExchange, grid_feeds, require_grid
 from dromos.places.operators import OPERATORS, Blocks
 from dromos.program import Program
+from dromos.whole_numbers import whole_number
 
 __all__ = ["PlacedEngine"]
 
@@ -57,7 +58,8 @@ class PlacedEngine:
         if grid is not None:
             parts = grid.rows * grid.columns
         for option, count in (("slices", slices), ("parts", parts)):
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            number = whole_number(count)
+            if number is None or number < 1:
                 raise InvalidArgumentError(f"{option}={count!r} is not a whole number of 1 or more")
         self.leaf, self.slices, self.parts, self.grid, self._kernels = leaf, slices, parts, grid, kernels or {}
         self.name = name or f"{leaf.name} with slices={slices}, parts={parts}" + (f", grid={grid}" if grid else "")

@@ -52,6 +52,7 @@ _MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     **{name: getattr(np, name) for name in ("arctan", "floor", "ceil", "isnan", "isfinite")},
 }
 
+_INT64, _UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 _Step = Callable[[list[Any], Callable[[Expr], Any]], Any]
 
 _ON_ARRAYS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -71,6 +72,16 @@ def convert(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, np.generic) and value.dtype == dtype:
         return value
     return _as(np.asarray(value), dtype)[()]
+
+
+def _constant(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A constant in its own type.
+
+    A Python integer beyond ``int64`` keeps its value: it takes the type of what it meets, and was found to fit there.
+    """
+    if type(value) is int and not _INT64.min <= value <= _INT64.max:
+        return np.uint64(value) if 0 < value <= _UINT64.max else np.float64(value)
+    return convert(value, dtype)
 
 
 def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
@@ -113,7 +124,7 @@ def _step(node: Expr, typing: Typing, places: list[int]) -> _Step:
         return value if type(value) is scalar else convert(value, result)
 
     if node.op == "const":
-        constant = convert(node.value, result)
+        constant = _constant(node.value, result)
         return lambda values, leaf: constant
     if node.op == "table":
         return lambda values, leaf: leaf(node)
@@ -151,12 +162,13 @@ def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr]
         for node in walk(roots):
             operands, (result, _) = typing.signature(node)
             if node.op == "const":
-                value: Any = node.value
-            elif node.op == "table":
+                values[node] = np.asarray(_constant(node.value, result))
+                continue
+            if node.op == "table":
                 values[node] = leaf(node)
                 continue
-            elif not node.args:
-                value = leaf(node)
+            if not node.args:
+                value: Any = leaf(node)
             elif node.op == "at":
                 table, places, count = (values[arg] for arg in node.args)
                 value = _rows(table, places, count, *node.attr)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError, ProgramError
 from dromos.program.declare import REQUIRED, Global, Param, declared
 from dromos.program.direction import Along
@@ -129,10 +130,13 @@ class Program:
             raise InvalidArgumentError(
                 f"{cls.__name__}: {spec.name} has shape {given.shape}, expected ({', '.join(map(str, shape))})"
             )
-        converted = given.astype(dtype) if np.can_cast(given.dtype, dtype, "same_kind") else None
-        exact = given.dtype == dtype or dtype.kind not in "iu"
-        if converted is None or not (exact or np.array_equal(converted, given)):
-            raise InvalidArgumentError(f"{cls.__name__}: {spec.name}={value!r} is not a value of type {spec.dtype}")
+        whole = given.dtype.kind in "iu" and dtype.kind in "iu"
+        if not (_within(given, dtype) if whole else np.can_cast(given.dtype, dtype, "same_kind")):
+            hint = "; graph.vertex_id(label) finds the id of a label" if isinstance(spec.dtype, IdType) else ""
+            raise InvalidArgumentError(
+                f"{cls.__name__}: {spec.name}={value!r} is not a value of type {spec.dtype}{hint}"
+            )
+        converted = given.astype(dtype)
         return converted if rank else converted[()]
 
     @classmethod
@@ -174,6 +178,19 @@ class Program:
             known[types] = TypedProgram(cls.ir(), types)
         return known[types]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, which takes no read-only view of a dictionary: workers of a pool are sent programs by it."""
+        return {**self.__dict__, "params": dict(self.params)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({**state, "params": MappingProxyType(state["params"])})
+
     def __repr__(self) -> str:
         values = (f"{k}={'<array>' if isinstance(v, np.ndarray) else v}" for k, v in self.params.items())
         return f"{type(self).__name__}({', '.join(values)})"
+
+
+def _within(given: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether all of these whole numbers are numbers of ``dtype``."""
+    ends = np.iinfo(dtype)
+    return not given.size or bool(int(given.min()) >= ends.min and int(given.max()) <= ends.max)

@@ -13,7 +13,7 @@ from dromos.program.expr import Expr
 from dromos.program.ir import ProgramIR
 from dromos.program.monoid import AND, OR, SUM
 from dromos.program.place import Place
-from dromos.program.types import FLOAT64, GraphTypes, Type, Typing
+from dromos.program.types import FLOAT64, GraphTypes, Type, Typing, is_within
 
 __all__ = ["TypedProgram"]
 
@@ -113,6 +113,8 @@ class TypedProgram:
             found = self.typing.of(expr)
         except ProgramTypeError as error:
             raise ProgramTypeError(str(error), **place) from None
+        if function not in _STORES and not is_within(expr, found.dtype):
+            raise ProgramTypeError(f"{expr.value} does not fit {found}; dr.cast it to a type that holds it", **place)
         if function in _PREDICATES and found.dtype.kind != "b":
             inverted = "; ~ makes a number of Python's own True and False: write not" if found.dtype.kind == "i" else ""
             raise ProgramTypeError(f"must give a truth value, not {found}{inverted}", **place)
@@ -125,10 +127,8 @@ class TypedProgram:
 
     def _check_store(self, name: str, expr: Expr, found: Type, place: Place) -> None:
         target = self.dtype(name)
-        if expr.op == "const" and target.kind in "iu" and found.dtype.kind in "iu":
-            limits = np.iinfo(target)
-            if not limits.min <= int(expr.value) <= limits.max:
-                raise ProgramTypeError(f"{expr.value} does not fit field {name!r} of type {target}", **place)
+        if found.dtype.kind in "iu" and not is_within(expr, target):
+            raise ProgramTypeError(f"{expr.value} does not fit field {name!r} of type {target}", **place)
         fits = _WEAKER[found.dtype.kind] <= _WEAKER[target.kind] if found.weak else _stores(found.dtype, target)
         if not fits:
             raise ProgramTypeError(

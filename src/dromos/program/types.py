@@ -89,6 +89,7 @@ def promote(left: Type, right: Type) -> Type:
     return Type(common)
 
 
+_LARGEST_FLOAT: Final = int(np.finfo(np.float64).max)
 _RANK: Final[Mapping[str, int]] = {"b": 0, "i": 1, "u": 1, "f": 2}
 
 
@@ -160,16 +161,35 @@ _RULES: Final[Mapping[str, Callable[[str, Sequence[Type]], Signature]]] = {
 }
 
 
+def is_within(number: Expr, dtype: np.dtype[Any]) -> bool:
+    """Whether an expression is no constant, or one within the range of ``dtype``.
+
+    >>> from dromos.program.expr import const
+    >>> is_within(const(300), np.dtype(np.int8)), is_within(const(10**19), FLOAT64), is_within(const(10**400), FLOAT64)
+    (False, True, False)
+    """
+    if number.op != "const" or isinstance(number.value, (bool, np.bool_)):
+        return True
+    if dtype.kind in "iu":
+        return bool(np.iinfo(dtype).min <= number.value <= np.iinfo(dtype).max)
+    return dtype.kind != "f" or not isinstance(number.value, int) or abs(number.value) <= _LARGEST_FLOAT
+
+
 def require_fit(number: Expr, dtype: np.dtype[Any]) -> None:
-    """Refuse a constant that is outside the integer type that it is used in, where it would become another number."""
-    if number.op != "const" or dtype.kind not in "iu" or isinstance(number.value, (bool, np.bool_)):
-        return
-    ends = np.iinfo(dtype)
-    if not ends.min <= number.value <= ends.max:
+    """Refuse a constant that is outside the type that it is used in, where it would become another number."""
+    if not is_within(number, dtype):
         raise ProgramTypeError(
             f"{number.value} does not fit {dtype}, the type of what it is used with; declare that field with a wider "
             "type, or dr.cast the other operand"
         )
+
+
+def _require_64_bits(number: Expr, dtype: np.dtype[Any]) -> None:
+    """Refuse a constant to be cast that no number type holds; others wrap round, as all integers do that are cast."""
+    if number.op == "const" and number.attr[0] == "int" and not -(1 << 63) <= number.value < 1 << 64:
+        if dtype.kind != "f":
+            raise ProgramTypeError(f"{number.value} does not fit any integer type")
+        require_fit(number, dtype)
 
 
 @dataclass
@@ -198,6 +218,7 @@ class Typing:
         if node.op == "cast":
             target = node.attr[0]
             dtype = self.graph.id if target == "id" else np.dtype(target)
+            _require_64_bits(node.args[0], dtype)
             return Signature((self.of(node.args[0]).dtype,), Type(dtype))
         if node.op in OPERATORS:
             signature = _RULES[OPERATORS[node.op]](node.op, [self.of(arg) for arg in node.args])

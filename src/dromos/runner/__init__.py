@@ -16,6 +16,7 @@ from dromos.runner.result import Result
 from dromos.runner.result_kinds import NumberResult, ProgramResult
 from dromos.runner.session import Session
 from dromos.runner.trace import Trace, TraceRow
+from dromos.whole_numbers import whole_number
 
 __all__ = [
     "DEVICES",
@@ -67,8 +68,11 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
         )
     if not isinstance(program, Program):
         raise InvalidArgumentError(f"{program!r} is not a dromos.Program")
-    if max_iter is not None and (isinstance(max_iter, bool) or not isinstance(max_iter, int) or max_iter < 0):
-        raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
+    if max_iter is not None:
+        limit = whole_number(max_iter)
+        if limit is None or limit < 0:
+            raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
+        max_iter = limit
     ir = program.ir()
     session = Session(ir.name, graph, **how)
     outcome = session.run(program, max_iter=max_iter, keep_on_device=True, is_answer=True)

@@ -109,7 +109,8 @@ def write(self: Result, path: str | os.PathLike[str]) -> None:
     """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file, or to a folder of Parquet files.
 
     A path without an extension is a folder: a data set with one file per rank. In JSON a number that is not finite
-    is null; in CSV a vector field is one column per component. Where a result stayed with the ranks
+    is null; in CSV a vector field is one column per component; in NPZ a field of labels some of which are missing, such
+    as ``parent``, has an array of truth values beside it, ``parent_present``. Where a result stayed with the ranks
     (``gather=False``), all of them call this.
     """
     from dromos.runner.data_set import is_data_set, write_rows

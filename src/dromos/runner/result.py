@@ -11,12 +11,13 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError, MissingDependencyError, UnknownFieldError
 from dromos.graph import Graph
-from dromos.runner import exports
+from dromos.runner import copies, exports
 from dromos.runner.explanation import Explanation, PathCost
 from dromos.runner.host import on_host
 from dromos.runner.own_rows import OwnRows
 from dromos.runner.tables import named
 from dromos.runner.trace import Trace
+from dromos.whole_numbers import whole_number
 
 __all__ = ["Result"]
 
@@ -182,6 +183,11 @@ class Result(Mapping[str, Array]):
 
     def at(self, vertex: Any) -> dict[str, Any]:
         """The fields of one vertex, given by label (or by id where the graph has no labels)."""
+        if self._index is not None:
+            raise InvalidArgumentError(
+                f"the rows of {self._name} are not vertices, so that there is none of {vertex!r}; look at "
+                "result.to_pandas(), or at the fields"
+            )
         row = self._graph.vertex_id(vertex)
         if self._own_rows is not None:
             row = self._own_rows.place_of(row, vertex)
@@ -224,17 +230,20 @@ class Result(Mapping[str, Array]):
 
     def _greatest(self, k: int, by: str | None) -> tuple[str, Array]:
         """The field that is looked at, and the ``k`` rows in which it is greatest."""
-        if isinstance(k, bool) or not isinstance(k, int) or k < 0:
+        wanted = whole_number(k)
+        if wanted is None or wanted < 0:
             raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
         name = self._main_field() if by is None else by
         values = on_host(self[name])
         if values.ndim != 1 or name in self._edge_fields:
             raise InvalidArgumentError(f"by={name!r} is not one number per vertex")
         rows = np.flatnonzero(np.isfinite(values)) if values.dtype.kind == "f" else np.arange(len(values))
-        if len(rows) > k > 0:  # the k-th greatest first, so that only few are sorted
-            limit = np.partition(values[rows], len(rows) - k)[len(rows) - k]
+        if len(rows) > wanted > 0:  # the k-th greatest first, so that only few are sorted
+            limit = np.partition(values[rows], len(rows) - wanted)[len(rows) - wanted]
             rows = rows[values[rows] >= limit]
-        return name, rows[np.lexsort((rows, -values[rows].astype(np.float64)))][:k]
+        some = values[rows]
+        falling = -some if some.dtype.kind == "f" else ~some  # of whole numbers exact, where a float would round
+        return name, rows[np.lexsort((rows, falling))][:wanted]
 
     def _main_field(self) -> str:
         """The first field; where rows are not vertices, the first that is no vertex and no key of the row."""
@@ -246,10 +255,11 @@ class Result(Mapping[str, Array]):
 
     def head(self, rows: int = 5) -> dict[str, list[Any]]:
         """The first rows as columns: the vertices (labels or ids), then the fields."""
-        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
+        wanted = whole_number(rows)
+        if wanted is None or wanted < 0:
             raise InvalidArgumentError(f"rows={rows!r} is not a number of rows")
         whole = self._index is None and self._own_rows is None
-        count = min(rows, self._graph.num_vertices if whole else len(self[next(iter(self._columns))]))
+        count = min(wanted, self._graph.num_vertices if whole else len(self[next(iter(self._columns))]))
         return self._rows(slice(count))
 
     def _ids(self, rows: Array) -> Array:
@@ -301,6 +311,9 @@ class Result(Mapping[str, Array]):
     report = exports.report
     plot = exports.plot
     __array__ = exports.rows
+    __getstate__ = copies.state_for_pickle
+    __copy__ = copies.shallow
+    __deepcopy__ = copies.deep
 
     def _repr_html_(self) -> str:
         from dromos.runner.report.notebook import result_html

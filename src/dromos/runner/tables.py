@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import MissingDependencyError
+from dromos.errors import GraphDataError, MissingDependencyError
 from dromos.graph import Labels
 
 __all__ = ["arrow", "arrow_column", "named", "named_arrow", "pandas", "polars"]
@@ -47,7 +47,12 @@ def arrow_column(values: Array) -> Any:
     pa = arrow()
     if values.ndim == 2:
         return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), values.shape[1])
-    return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=False)
+    if isinstance(values, pa.Array):
+        return values
+    try:
+        return pa.array(values, from_pandas=False)
+    except UnicodeEncodeError as error:
+        raise GraphDataError(f"a label has no UTF-8 form (a lone surrogate), which Arrow needs: {error}") from None
 
 
 def named(ids: Array, labels: Labels | None) -> Array:

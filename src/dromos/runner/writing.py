@@ -56,7 +56,17 @@ def _plain(value: Any) -> Any:
 
 
 def _npz(stream: IO[bytes], columns: Columns) -> None:
-    plain = {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}
+    plain: dict[str, Array] = {}
+    for name, column in columns.items():
+        if column.dtype != object:
+            plain[name] = column
+            continue
+        # Labels, and None where there is no vertex, which no array of texts or integers has a value for.
+        present = np.array([label is not None for label in column.flat], dtype=bool).reshape(column.shape)
+        texts = any(isinstance(label, str) for label in column.flat)
+        plain[name] = np.where(present, column, "" if texts else 0).astype(str if texts else np.int64)
+        if not present.all():
+            plain[f"{name}_present"] = present
     np.savez_compressed(stream, **plain)  # type: ignore[arg-type]
 
 

@@ -40,6 +40,7 @@ def grouped(
     if grouping not in GROUPINGS:
         raise InvalidArgumentError(f"grouping={grouping!r} is none of {', '.join(map(repr, GROUPINGS))}")
     least = count_of(q, "q", low=1)
+    seed = None if seed is None else count_of(seed, "seed")
     order = np.arange(len(sources))
     if grouping == "random":
         order = np.random.default_rng(seed).permutation(order)

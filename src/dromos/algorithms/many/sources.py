@@ -12,8 +12,9 @@ from dromos.algorithms.arguments import count_of
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.whole_numbers import whole_number
 
-__all__ = ["chosen_sources", "drawn_sources", "listed_ids", "vertex_ids"]
+__all__ = ["chosen_sources", "drawn", "drawn_sources", "listed_ids", "vertex_ids"]
 
 
 def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
@@ -66,10 +67,21 @@ def _are_numbers(listed: Any, most: int) -> bool:
 
 def drawn_sources(graph: Graph, k: int, seed: int | None) -> Array:
     """``k`` vertices, the same ones for the same seed, as NetworkX draws them."""
-    count, n = count_of(k, "k", low=1), graph.num_vertices
-    if count > n:
+    return np.array(drawn(count_of(k, "k", low=1), graph.num_vertices, seed), dtype=np.int64)
+
+
+def drawn(k: int, n: int, seed: int | None) -> list[int]:
+    """``k`` of the vertices below ``n``, as NetworkX draws them.
+
+    >>> drawn(2, 5, seed=1) == drawn(2, 5, seed=np.int64(1))
+    True
+    """
+    if k > n:
         raise InvalidArgumentError(f"k={k} sources cannot be drawn from {n} vertices")
-    return np.array(random.Random(seed).sample(range(n), count), dtype=np.int64)
+    number = whole_number(seed)
+    if number is None and seed is not None:
+        raise InvalidArgumentError(f"seed={seed!r} is not a whole number")
+    return random.Random(number).sample(range(n), k)
 
 
 def chosen_sources(graph: Graph, k: int | None, sources: Any, seed: int | None) -> Array | None:

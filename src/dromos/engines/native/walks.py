@@ -1,7 +1,7 @@
 """Random walks.
 
 No program can say it: each walk is at one vertex at a time, and a vertex would have to tell its walkers apart. Memory:
-the walks, and 8 bytes for each arc where edges have weights.
+the walks, and where edges have weights 8 bytes for each arc, at first 16.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dromos.dtypes import Array
+from dromos.engines.running_weights import running_weights
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
@@ -32,7 +33,8 @@ def walks(
     """
     from dromos.engines.native import walks_kernels as kernels
 
-    sums = np.empty(0) if graph.weights is None else np.cumsum(graph.weights, dtype=np.float64)
+    running = running_weights(graph)
+    sums = np.empty(0) if running is None else running
     found, stop = np.full(len(starts) * (length + 1), -1, graph.targets.dtype), np.zeros(1, np.int64)
     team = 1 if len(starts) * length < _SMALL else num_threads(threads)
     run_team(

@@ -3,7 +3,7 @@
 A walk has a stream of random numbers of its own (SplitMix64 from a hash of the seed and the walk's number), so that it
 is the same whatever the threads. A step draws a neighbour in proportion to its weight, and is drawn again until the
 bias accepts it (rejection sampling): 1/p for the way back, 1 for a common neighbour, 1/q for others, over the greatest
-of them.
+of them. Where that is refused ``TRIES`` times, since no neighbour has nearly the greatest bias, all are weighed.
 
 Shared memory. The row of a walk is written by the thread that took it.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from dromos.intrinsics import atomic_add, load_relaxed
 from dromos.jit import inline, kernel
 
+TRIES = 1000  # which p and q from 1/4 to 4 never need
 _CHUNK = 64
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -66,6 +67,41 @@ def _joined(offsets, targets, u, v):
     return low < offsets[u + 1] and targets[low] == v
 
 
+@inline
+def _bias(offsets, targets, before, u, p, q):
+    """What a step to ``u`` counts for a walk that was at ``before``."""
+    bias = 1.0 / q
+    if u == before:
+        bias = 1.0 / p
+    elif _joined(offsets, targets, before, u):
+        bias = 1.0
+    return bias
+
+
+@inline
+def _weighed(offsets, targets, sums, v, before, p, q, arc):
+    """What an arc of ``v`` counts: its weight times its bias."""
+    share = 1.0
+    if sums.size:
+        share = sums[arc] - (sums[arc - 1] if arc > 0 else 0.0)
+    return share * _bias(offsets, targets, before, np.int64(targets[arc]), p, q)
+
+
+@inline
+def _drawn_of_all(offsets, targets, sums, v, before, p, q, chance):
+    """An arc of ``v`` in proportion to what it counts, by looking at all of them."""
+    total = 0.0
+    for arc in range(offsets[v], offsets[v + 1]):
+        total += _weighed(offsets, targets, sums, v, before, p, q, arc)
+    wanted = chance * total
+    arc = np.int64(offsets[v])
+    running = _weighed(offsets, targets, sums, v, before, p, q, arc)
+    while running <= wanted and arc < offsets[v + 1] - 1:
+        arc += 1
+        running += _weighed(offsets, targets, sums, v, before, p, q, arc)
+    return arc
+
+
 @kernel
 def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, walks, cursor, stop):
     """Write walks of ``length`` steps into ``walks``, ``length + 1`` entries each, all -1; one may end before."""
@@ -85,18 +121,19 @@ def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, wa
                     sums.size and sums[offsets[v + 1] - 1] <= (sums[offsets[v] - 1] if offsets[v] > 0 else 0.0)
                 ):
                     break
+                tries = 0
                 while True:
                     random += _STEP
+                    if tries == TRIES:
+                        u = np.int64(targets[_drawn_of_all(offsets, targets, sums, v, before, p, q, _unit(random))])
+                        break
                     u = np.int64(targets[_drawn(offsets, sums, v, _unit(random))])
                     if plain or before < 0:
                         break
-                    bias = 1.0 / q
-                    if u == before:
-                        bias = 1.0 / p
-                    elif _joined(offsets, targets, before, u):
-                        bias = 1.0
+                    bias = _bias(offsets, targets, before, u, p, q)
                     random += _STEP
                     if _unit(random) * top < bias:
                         break
+                    tries += 1
                 before, v = v, u
                 walks[base + step] = v

@@ -1,5 +1,7 @@
 """Dependencies along weighted shortest paths: Dijkstra's search and one way back for each source, by one thread each.
 
+An arc of infinite weight, or a sum beyond all floats, is no way to anywhere, as in a search for distances.
+
 Shared memory. All but ``cursor`` is each thread's own row of n vertices. ``heap`` has the vertices that wait, the
 nearest first; ``place`` is where a vertex stands in it, or ``UNSEEN``.
 """
@@ -84,14 +86,14 @@ def accumulate(
                         spot = size
                         size += 1
                     _rise(distance, heap, place, mine, spot, u)
-                elif length == distance[mine + u]:
+                elif length == distance[mine + u] and length < np.inf:
                     paths[mine + u] += ways
         for i in range(count - 1, -1, -1):
             v = order[mine + i]
             here, ways, gathered = distance[mine + v], paths[mine + v], 0.0
             for arc in range(offsets[v], offsets[v + 1]):
-                u = np.int64(targets[arc])
-                if here + weights[arc] == distance[mine + u]:
+                u, length = np.int64(targets[arc]), here + weights[arc]
+                if length == distance[mine + u] and length < np.inf:
                     gathered += ways / paths[mine + u] * (1.0 + depends[mine + u])
             depends[mine + v] = gathered
             if v != source:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Tell
+from dromos.engines.running_weights import running_weights
 from dromos.graph import Graph
 
 __all__ = ["walks"]
@@ -16,6 +17,7 @@ __all__ = ["walks"]
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS: Final = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
 _UNIT: Final = 2.0**-53
+_TRIES: Final = 1000
 
 
 def walks(
@@ -63,7 +65,7 @@ class _Drawing:
 
     def __init__(self, graph: Graph, p: float, q: float) -> None:
         self._offsets, self._targets, self._n = graph.offsets.astype(np.int64), graph.targets, graph.num_vertices
-        self._sums = None if graph.weights is None else np.cumsum(graph.weights, dtype=np.float64)
+        self._sums = running_weights(graph)
         self._back, self._away, self._top = 1.0 / p, 1.0 / q, max(1.0 / p, 1.0, 1.0 / q)
         self._plain = p == 1.0 and q == 1.0
         begin, end = self._offsets[:-1], self._offsets[1:]
@@ -77,9 +79,13 @@ class _Drawing:
     def step(self, at: Array, before: Array, random: Array) -> Array:
         """The next vertex of each walk; ``random`` is moved on."""
         found = np.empty(len(at), np.int64)
-        open_walks = np.arange(len(at))
+        open_walks, tries = np.arange(len(at)), 0
         while len(open_walks):
             random[open_walks] += _STEP
+            if tries == _TRIES:
+                for walk in open_walks.tolist():
+                    found[walk] = self._of_all(int(at[walk]), int(before[walk]), float(_unit(random[[walk]])[0]))
+                break
             v, previous = at[open_walks], before[open_walks]
             u = self._targets[self._arcs(v, _unit(random[open_walks]))].astype(np.int64)
             found[open_walks] = u
@@ -87,10 +93,24 @@ class _Drawing:
                 break
             biased = previous >= 0
             open_walks, u, previous = open_walks[biased], u[biased], previous[biased]
-            bias = np.where(u == previous, self._back, np.where(self._joined(previous, u), 1.0, self._away))
+            bias = self._bias(previous, u)
             random[open_walks] += _STEP
-            open_walks = open_walks[_unit(random[open_walks]) * self._top >= bias]
+            open_walks, tries = open_walks[_unit(random[open_walks]) * self._top >= bias], tries + 1
         return found
+
+    def _bias(self, before: Array, u: Array) -> Array:
+        return np.where(u == before, self._back, np.where(self._joined(before, u), 1.0, self._away))
+
+    def _of_all(self, v: int, before: int, chance: float) -> int:
+        """The next vertex of a walk at ``v``, by looking at all neighbours."""
+        begin, end = int(self._offsets[v]), int(self._offsets[v + 1])
+        near = self._targets[begin:end].astype(np.int64)
+        counts = self._bias(np.full(len(near), before), near)
+        if self._sums is not None:
+            counts = counts * (self._whole[begin + 1 : end + 1] - self._whole[begin:end])
+        running = np.cumsum(counts)
+        place = int(np.searchsorted(running, chance * running[-1], side="right"))
+        return int(near[min(place, len(near) - 1)])
 
     def _arcs(self, v: Array, chance: Array) -> Array:
         begin, end = self._offsets[v], self._offsets[v + 1]

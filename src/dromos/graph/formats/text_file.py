@@ -21,6 +21,7 @@ BLOCK_BYTES = 4 << 20  # several of them stay in the last cache together
 _LONGEST_LINE = 1 << 26
 _PADDING = 16  # bytes behind the text, which a parser may read ahead
 _ROOM = 1 << 12  # behind a block: mostly enough for the rest of its last line, and the padding
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # before UTF-8 text of programs on Windows; no part of the first line
 
 
 class TextBlock(NamedTuple):
@@ -120,12 +121,14 @@ class TextFile:
             if front.begin < front.end:
                 return front
         data = self._buffer()
+        at_start = self._done == 0
         with file_errors(self.path):
             held = self._fill(data)
             if held and data[held - 1] != 10:
                 held = self._end_line(data, held)
         self._progress(self._done, self.size)
-        return TextBlock(data, 0, held) if held else None
+        begin = len(_BYTE_ORDER_MARK) if at_start and data.startswith(_BYTE_ORDER_MARK, 0, held) else 0
+        return TextBlock(data, begin, held) if held else None
 
     def give_back(self, block: TextBlock) -> None:
         """Let the memory of a block be used again."""

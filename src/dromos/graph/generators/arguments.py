@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dromos import whole_numbers
 from dromos.errors import InvalidArgumentError, ResourceError
 from dromos.graph.summary import human_bytes
 
@@ -21,9 +22,9 @@ def whole_number(name: str, value: Any, low: int, high: int | None = None) -> in
     >>> whole_number("scale", 20, 0, 48)
     20
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    number = whole_numbers.whole_number(value)
+    if number is None:
         raise InvalidArgumentError(f"{name}={value!r} is not a whole number")
-    number = int(value.__index__())
     if number < low or (high is not None and number > high):
         wanted = f"at least {low}" if high is None else f"within {low}..{high}"
         raise InvalidArgumentError(f"{name}={number} is out of range; give a whole number {wanted}")

@@ -257,10 +257,11 @@ class StoredGraph(Graph):
         return closing(opener(self.origin))
 
     def paged_rows(self, prefix: str, *, weights: bool, page_bytes: int | None = None) -> PagedRows:
-        """The out-rows or in-rows in pages, none of them read yet."""
+        """The out-rows or in-rows in pages, none of them read yet; without weights where this graph leaves them out."""
         packs = self._pack_index(prefix) if self.header.packed else None
         return PagedRows(
-            self.header, self._checksums, prefix=prefix, weights=weights, page_bytes=page_bytes, packs=packs
+            self.header, self._checksums,
+            prefix=prefix, weights=weights and self._weighted, page_bytes=page_bytes, packs=packs,
         )  # fmt: skip
 
     def _pack_index(self, prefix: str) -> PackIndex:

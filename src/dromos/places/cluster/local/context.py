@@ -11,6 +11,7 @@ from dromos.places.cluster.local.job import Job, find_mpirun
 from dromos.places.cluster.local.remote import RemoteEngine
 from dromos.places.cluster.local.shipping import Rooms
 from dromos.places.cluster.world import launched
+from dromos.whole_numbers import whole_number
 
 __all__ = ["Cluster", "active_engine", "cluster"]
 
@@ -36,14 +37,15 @@ def cluster(ranks: int, *, device: str = "cpu", threads: int | None = None) -> C
     >>> found.level.tolist(), found.device
     ([0, 1, 2, 3], 'numpy on 2 ranks')
     """
-    if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
+    count = whole_number(ranks)
+    if count is None or count < 1:
         raise InvalidArgumentError(f"ranks={ranks!r} is not a whole number of 1 or more")
     if device not in _LEAVES:
         raise InvalidArgumentError(f"device={device!r}: a rank cannot run on it; choose one of {', '.join(_LEAVES)}")
     if launched():
         raise InvalidArgumentError("this process is a rank of an MPI job already; call with device='mpi'")
     find_mpirun()  # a missing one shows here
-    return Cluster(ranks, device, threads)
+    return Cluster(count, device, threads)
 
 
 class Cluster:
