@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Generator
 from pathlib import Path
@@ -17,6 +18,10 @@ from dromos.graph import build_small
 
 settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("dromos")
+
+# NumPy and SciPy start threads for their linear algebra in every process, which take 0.1 s of the cores' time each; no
+# test multiplies matrices that are worth it. The processes that tests start inherit this.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 note_kernels_are_loaded()  # or small graphs would be built by NumPy, and the kernels would go untested
 
