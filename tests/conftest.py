@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Generator
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from dromos.compiling import note_kernels_are_loaded
@@ -15,6 +18,10 @@ from dromos.graph import build_small
 
 settings.register_profile("dromos", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("dromos")
+
+# NumPy and SciPy start threads for their linear algebra in every process, which take 0.1 s of the cores' time each; no
+# test multiplies matrices that are worth it. The processes that tests start inherit this.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 note_kernels_are_loaded()  # or small graphs would be built by NumPy, and the kernels would go untested
 
@@ -40,6 +47,15 @@ def pytest_collection() -> Generator[None, object, object]:
     """Build the small graphs of test modules by NumPy: every worker imports all modules, and each would compile."""
     with patch.object(build_small, "is_preferred", lambda edges: edges <= build_small._SMALL):
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in docstrings only where there are some: a test module would be searched name by name."""
+    found = yield
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return [collector for collector in found if not isinstance(collector, DoctestModule)]
+    return found
 
 
 def pytest_collection_finish() -> None:

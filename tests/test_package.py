@@ -127,6 +127,18 @@ def test_pyarrow_is_needed_for_tables_alone(tmp_path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["g.txt"]
 
 
+def test_tables_of_numbers_do_not_import_pandas(tmp_path: Path) -> None:
+    code = (
+        "import sys, dromos as dr\n"
+        "dr.write(dr.Graph.from_edges([7, 8], [8, 9], [0.5, 2.0]), 'g.parquet')\n"
+        "found = dr.bfs(dr.read('g.parquet'), 0, device='numpy')\n"
+        "found.write('levels.parquet'), found.write('levels.csv'), dr.all_pairs(dr.read('g.parquet'), 'a.parquet')\n"
+        "print('pyarrow' in sys.modules, 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split() == ["True", "False"]
+
+
 def test_the_logger_is_quiet_until_asked() -> None:
     code = "import dromos, logging; logging.getLogger('dromos.read').warning('a note for who listens')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -268,6 +268,8 @@ _ELSEWHERE = {
 
 def _instead_of(name: str) -> str:
     """A suggestion for a name that is not here: ours for that of another library, or one spelled alike."""
+    if name.startswith("_"):  # asked for by tools that look at any module, such as inspect and pytest
+        return ""
     import difflib
 
     meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, __all__, n=1, cutoff=0.75)), None)

@@ -34,6 +34,9 @@ def run_job(*command: str, ranks: int, timeout: float = 600, **environment: str)
         "DROMOS_NUM_THREADS": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        # a rank that waits sleeps: it would take as much time as those that it waits for, and other tests run beside it
+        "OMPI_MCA_threads_pthreads_yield_strategy": "nanosleep",
+        "OMPI_MCA_threads_pthreads_nanosleep_time": "20000",
         "OMPI_MCA_btl": "^ofi",  # a rank would look for fabrics to other machines, for a second
         **environment,
     }

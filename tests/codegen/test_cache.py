@@ -96,7 +96,7 @@ child = os.fork()
 if child == 0:
     sys.slow = False
     os._exit(load(text, "slow", Path({str(tmp_path)!r})).answer)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 os._exit(0)
 """
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)

@@ -13,7 +13,8 @@ from dromos.graph import Graph, generators
 from dromos.plan import Path
 from dromos.program import GraphTypes, Program, analyse
 from tests.program import programs
-from tests.program.running import graphs, run
+from tests.program.running import run
+from tests.program.small_graphs import graphs
 
 pytestmark = pytest.mark.gpu
 

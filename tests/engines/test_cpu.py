@@ -24,7 +24,8 @@ from dromos.graph import Graph, generators
 from dromos.plan import Path
 from dromos.program import ANY, MAX, GraphTypes, Program, analyse, field, maximum, where
 from tests.program import programs
-from tests.program.running import graphs, run
+from tests.program.running import run
+from tests.program.small_graphs import graphs
 from tests.sizes import examples
 
 TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))

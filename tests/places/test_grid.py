@@ -24,7 +24,7 @@ from tests.places.test_programs import check_on
 from tests.program import programs
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
-from tests.program.running import graphs
+from tests.program.small_graphs import graphs
 from tests.runner.test_checkpoint import Killed, killed_at
 from tests.sizes import examples
 

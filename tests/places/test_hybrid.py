@@ -28,7 +28,7 @@ from tests.places.test_programs import KINDS, check_on
 from tests.program import programs
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
-from tests.program.running import graphs
+from tests.program.small_graphs import graphs
 from tests.sizes import examples
 
 LEAVES: dict[str, Callable[[], Leaf]] = {"numpy": VectorisedLeaf, "reference": ReferenceLeaf}

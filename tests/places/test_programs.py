@@ -25,7 +25,8 @@ from dromos.program import Program
 from tests.program import programs
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
-from tests.program.running import graphs, run
+from tests.program.running import run
+from tests.program.small_graphs import graphs
 from tests.sizes import examples
 
 PLAIN: dict[str, Callable[[], Leaf]] = {"reference": ReferenceLeaf, "numpy": VectorisedLeaf}

@@ -1,17 +1,13 @@
-"""The iteration loop, as small as it can be, and graphs to run it on."""
+"""The iteration loop, as small as it can be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from hypothesis import strategies as st
-
 from dromos.dtypes import Array
 from dromos.engines import Engine
 from dromos.engines.reference import ReferenceEngine
-from dromos.graph import Graph
 from dromos.plan import Decision, History, Path, Row, choose
 from dromos.program import Program
 
@@ -29,21 +25,3 @@ def run(
         history.append(Row(stats, decision, after))
         stats = after
     return execution.result(), history
-
-
-@st.composite
-def graphs(draw: st.DrawFn, max_vertices: int = 8, directed: bool | None = None) -> Graph:
-    """Small graphs with loops, parallel edges and isolated vertices."""
-    n = draw(st.integers(1, max_vertices))
-    ends = st.integers(0, n - 1)
-    edges = draw(st.lists(st.tuples(ends, ends, st.integers(1, 9)), max_size=3 * n))
-    columns = np.array(edges, dtype=np.int64).reshape(-1, 3)
-    both_ways = draw(st.booleans()) if directed is None else not directed
-    return Graph.from_edges(
-        columns[:, 0],
-        columns[:, 1],
-        columns[:, 2].astype(np.float32),
-        num_vertices=n,
-        directed=not both_ways,
-        threads=1,
-    )

@@ -11,7 +11,8 @@ from dromos.errors import FieldOverflowError, IllegalPathError
 from dromos.graph import Graph
 from dromos.program import GraphTypes, analyse
 from tests.program import programs
-from tests.program.running import graphs, run
+from tests.program.running import run
+from tests.program.small_graphs import graphs
 from tests.sizes import examples
 
 

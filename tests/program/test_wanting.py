@@ -8,7 +8,7 @@ from hypothesis import given
 
 import dromos as dr
 from dromos.program import GraphTypes, analyse, trace
-from tests.program.running import graphs
+from tests.program.small_graphs import graphs
 
 
 def levels(wants=lambda v: v.level < 0, **own):

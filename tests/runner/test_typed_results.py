@@ -16,14 +16,16 @@ import dromos as dr
 
 _ROOT = Path(__file__).parents[2]
 _SNIPPETS = _ROOT / "tests" / "typing" / "results.py"
+_SETTINGS = _SNIPPETS.with_name("snippets.ini")
 
 
 def test_mypy_accepts_fields_that_are_there_and_refuses_others(tmp_path):
     text = _SNIPPETS.read_text(encoding="utf-8")
     bare = tmp_path / "bare.py"
     bare.write_text(re.sub(r"  # type: ignore.*", "", text), encoding="utf-8")
+    settings = ["--config-file", str(_SETTINGS), "--cache-dir", str(_ROOT / ".mypy_cache" / "snippets")]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", str(_SNIPPETS), str(bare)],
+        [sys.executable, "-m", "mypy", *settings, str(_SNIPPETS), str(bare)],
         cwd=_ROOT, capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "MYPYPATH": str(_ROOT / "src")},
     )  # fmt: skip

@@ -29,6 +29,7 @@ from dromos.dtypes import Array
 from dromos.engines.joint_groups import Found
 from dromos.errors import FieldOverflowError, MissingDependencyError, UnsupportedFormatError
 from dromos.graph import Graph
+from dromos.graph.arrow_numbers import numbers_to_arrow
 from dromos.graph.formats.files import atomic_output
 from dromos.runner import DeviceOptions, Result, Session
 from dromos.sizes import as_bytes
@@ -183,10 +184,11 @@ class _Rows:
             some = rows[begin : begin + step]
             ids = self._ids[places[begin : begin + step]]
             names = ids if self._labels is None else self._labels.values_of(ids)
-            ends = pa.array(np.arange(len(some) + 1) * n, pa.int32())
-            lists = pa.ListArray.from_arrays(ends, pa.array(some.ravel()))
-            columns = [pa.array(names.tolist(), self._schema.field("source").type), lists]
-            self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
+            ends = numbers_to_arrow(np.arange(len(some) + 1, dtype=np.int32) * n)
+            lists = pa.ListArray.from_arrays(ends, numbers_to_arrow(some.ravel()))
+            strings = names.dtype.kind == "O"
+            sources = pa.array(names.tolist(), pa.string()) if strings else numbers_to_arrow(names.astype(np.int64))
+            self._writer.write_batch(pa.record_batch([sources, lists], schema=self._schema))
 
     def abandon(self) -> None:
         """Let the writer go, whatever state it is in: what it wrote is thrown away."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError
+from dromos.graph.arrow_numbers import numbers_from_arrow
 from dromos.graph.label_arrays import objects
 
 __all__ = ["arrow_ids", "arrow_weights", "shared_strings"]
@@ -34,7 +35,7 @@ def arrow_ids(column: Any, name: str) -> Any:
         raise GraphDataError(f"the column {name!r} holds {kind}; vertices must be integers or strings")
     if pa.types.is_dictionary(column.type):
         column = column.cast(kind)
-    return _numbers(column)
+    return numbers_from_arrow(column)
 
 
 def arrow_weights(column: Any, name: str) -> Array:
@@ -52,7 +53,7 @@ def arrow_weights(column: Any, name: str) -> Array:
         if len(column) == 0:
             return np.empty(0, dtype=np.float32)
         raise GraphDataError(f"the column {name!r} holds {kind}; weights must be numbers")
-    values = _numbers(column)
+    values = numbers_from_arrow(column)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise GraphDataError(f"the column {name!r} holds NaN in row {int(np.argmax(np.isnan(values))) + 1}")
     return values
@@ -63,12 +64,6 @@ def _refuse_nulls(column: Any, name: str) -> None:
         raise GraphDataError(
             f"the column {name!r} has {column.null_count:,} missing values (null); every edge needs one"
         )
-
-
-def _numbers(column: Any) -> Array:
-    if hasattr(column, "chunks"):
-        return np.asarray(column.to_numpy())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def shared_strings(column: Any) -> Array:

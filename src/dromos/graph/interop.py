@@ -8,6 +8,7 @@ import numpy as np
 
 from dromos.errors import GraphDataError, MissingDependencyError
 from dromos.graph.arrow_columns import arrow_ids, arrow_weights
+from dromos.graph.arrow_numbers import numbers_to_arrow
 from dromos.graph.columns import choose_columns
 
 if TYPE_CHECKING:
@@ -167,12 +168,11 @@ def to_arrow(self: Graph) -> Any:
     """
     pa = _require("pyarrow", "pyarrow")
     edges = self.edges()
-    if self.labels is None:
-        ends = {"src": pa.array(edges.src), "dst": pa.array(edges.dst)}
-    else:
+    ends = {"src": numbers_to_arrow(edges.src), "dst": numbers_to_arrow(edges.dst)}
+    if self.labels is not None:
         names = self.labels.to_arrow()
-        ends = {"src": names.take(pa.array(edges.src)), "dst": names.take(pa.array(edges.dst))}
-    return pa.table(ends if edges.weight is None else {**ends, "weight": pa.array(edges.weight)})
+        ends = {end: names.take(ids) for end, ids in ends.items()}
+    return pa.table(ends if edges.weight is None else {**ends, "weight": numbers_to_arrow(edges.weight)})
 
 
 def to_pandas(self: Graph) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError, UnknownVertexError
+from dromos.graph.arrow_numbers import numbers_to_arrow
 from dromos.graph.checks import offsets_fault
 from dromos.graph.label_arrays import (
     MANY,
@@ -106,7 +107,7 @@ class Labels:
         import pyarrow as pa
 
         if self.integers is not None:
-            return pa.array(self.integers)
+            return numbers_to_arrow(self.integers)
         array = self._arrow_bytes().view(pa.large_string())
         try:
             array.validate(full=True)

@@ -157,28 +157,49 @@ def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr]
     >>> evaluate_arrays([build("add", Expr("weight"), const(1))], typing, lambda node: np.array([2.5, 3.5]))
     [array([3.5, 4.5], dtype=float32)]
     """
-    values: dict[Expr, Array] = {}
+    key = tuple(roots)
+    plan = typing.plans.get(key)
+    if plan is None:
+        plan = typing.plans[key] = _planned_on_arrays(key, typing)
+    steps, places = plan
+    values: list[Array] = []
     with np.errstate(all="ignore"):
-        for node in walk(roots):
-            operands, (result, _) = typing.signature(node)
-            if node.op == "const":
-                values[node] = np.asarray(_constant(node.value, result))
-                continue
-            if node.op == "table":
-                values[node] = leaf(node)
-                continue
-            if not node.args:
-                value: Any = leaf(node)
-            elif node.op == "at":
-                table, places, count = (values[arg] for arg in node.args)
-                value = _rows(table, places, count, *node.attr)
-            elif node.op == "cast":
-                value = values[node.args[0]]
-            else:
-                args = (_as(values[arg], dtype) for arg, dtype in zip(node.args, operands, strict=True))
-                value = _ON_ARRAYS[node.op](*args)
-            values[node] = _as(np.asarray(value), result)
-    return [values[root] for root in roots]
+        for step in steps:
+            values.append(step(values, leaf))
+    return [values[place] for place in places]
+
+
+def _planned_on_arrays(roots: tuple[Expr, ...], typing: Typing) -> tuple[list[_Step], list[int]]:
+    """As :func:`_planned` for whole arrays and several roots, and where the values of the roots stand."""
+    nodes = list(walk(roots))
+    places = {node: place for place, node in enumerate(nodes)}
+    with np.errstate(all="ignore"):
+        steps = [_step_on_arrays(node, typing, [places[arg] for arg in node.args]) for node in nodes]
+    return steps, [places[root] for root in roots]
+
+
+def _step_on_arrays(node: Expr, typing: Typing, places: list[int]) -> _Step:
+    """As :func:`_step` for whole arrays."""
+    operands, (result, _) = typing.signature(node)
+    if node.op == "const":
+        constant = np.array(_constant(node.value, result))
+        constant.flags.writeable = False  # it is given out again and again
+        return lambda values, leaf: constant
+    if node.op == "table":
+        return lambda values, leaf: leaf(node)
+    if not node.args:
+        return lambda values, leaf: _as(np.asarray(leaf(node)), result)
+    if node.op == "at":
+        table, place, count = places
+        return lambda values, leaf: _as(_rows(values[table], values[place], values[count], *node.attr), result)
+    if node.op == "cast":
+        (given,) = places
+        return lambda values, leaf: _as(values[given], result)
+    meaning = _ON_ARRAYS[node.op]
+    if all(typing.of(arg).dtype == dtype for arg, dtype in zip(node.args, operands, strict=True)):
+        return lambda values, leaf: _as(np.asarray(meaning(*[values[at] for at in places])), result)
+    pairs = list(zip(places, operands, strict=True))
+    return lambda values, leaf: _as(np.asarray(meaning(*[_as(values[at], dtype) for at, dtype in pairs])), result)
 
 
 def _row(table: Array, place: int, count: int, component: int, size: int | None) -> Any:

@@ -199,7 +199,7 @@ class Typing:
     graph: GraphTypes
     leaves: Callable[[Expr, Typing], Type]
     _known: dict[Expr, Signature] = field(default_factory=dict, repr=False)
-    plans: dict[Expr, Any] = field(default_factory=dict, repr=False)
+    plans: dict[Expr | tuple[Expr, ...], Any] = field(default_factory=dict, repr=False)
     """What an interpreter keeps about expressions."""
 
     def of(self, node: Expr) -> Type:

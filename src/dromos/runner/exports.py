@@ -13,6 +13,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import DromosWarning, InvalidArgumentError
 from dromos.file_names import file_name
+from dromos.graph.arrow_numbers import numbers_to_arrow
 from dromos.runner.host import on_host
 from dromos.runner.tables import arrow, arrow_column, named_arrow, pandas, polars
 
@@ -31,7 +32,7 @@ def to_arrow(self: Result) -> Any:
     pa, labels, own = arrow(), self._graph.labels, self._own_rows
     first: dict[str, Any] = {}
     if self._index is None and labels is None:
-        first = {"vertex": pa.array(self.vertices)}
+        first = {"vertex": numbers_to_arrow(self.vertices)}
     elif self._index is None and labels is not None:
         first = {"vertex": labels.to_arrow() if own is None else labels.to_arrow()[own.first : own.last]}
     return pa.table({**first, **{name: _arrow_column(self, name) for name in self._table()}})

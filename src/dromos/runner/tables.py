@@ -9,6 +9,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import GraphDataError, MissingDependencyError
 from dromos.graph import Labels
+from dromos.graph.arrow_numbers import numbers_to_arrow
 
 __all__ = ["arrow", "arrow_column", "named", "named_arrow", "pandas", "polars"]
 
@@ -46,11 +47,13 @@ def arrow_column(values: Array) -> Any:
     """An array as an Arrow column: a row of a vector field becomes a list of fixed size."""
     pa = arrow()
     if values.ndim == 2:
-        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), values.shape[1])
+        return pa.FixedSizeListArray.from_arrays(
+            numbers_to_arrow(np.ascontiguousarray(values).ravel()), values.shape[1]
+        )
     if isinstance(values, pa.Array):
         return values
     try:
-        return pa.array(values, from_pandas=False)
+        return numbers_to_arrow(values)
     except UnicodeEncodeError as error:
         raise GraphDataError(f"a label has no UTF-8 form (a lone surrogate), which Arrow needs: {error}") from None
 

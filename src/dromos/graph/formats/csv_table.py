@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from dromos.errors import FormatError
+from dromos.graph.arrow_numbers import numbers_from_arrow
 from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.files import atomic_output, open_input, strip_compression
@@ -180,7 +181,7 @@ def _weights(array: Any, name: str, row: int, path: Path) -> Any:
     if _all_match(array, r"^-?[0-9]{1,18}$"):
         return array.cast("int64")
     values = _cast(array, "float64", name, row, path)
-    unset = np.isnan(values.to_numpy(zero_copy_only=False))
+    unset = np.isnan(numbers_from_arrow(values))
     if unset.any():
         raise FormatError(f"the column {name!r} holds NaN", path=path, line=row + int(np.argmax(unset)))
     return values

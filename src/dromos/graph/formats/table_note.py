@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dromos.errors import CorruptFileError, UnsupportedFormatError
+from dromos.graph.arrow_numbers import numbers_from_arrow
 from dromos.graph.formats.loss import rows_tell_labels
 from dromos.graph.labels import Labels
 
@@ -56,7 +57,7 @@ def _buffers(column: Any) -> list[Any]:
     import pyarrow as pa
 
     if not pa.types.is_string(column.type):
-        return [np.ascontiguousarray(column.to_numpy(zero_copy_only=False))]
+        return [np.ascontiguousarray(numbers_from_arrow(column))]
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     data = column.buffers()[2]
     if len(column) == 0 or data is None:

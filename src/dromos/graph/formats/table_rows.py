@@ -12,6 +12,7 @@ import numpy as np
 from dromos.dtypes import Array, weight_dtype
 from dromos.errors import CorruptFileError, DromosError, FormatError, GraphDataError, InvalidArgumentError
 from dromos.graph.arrow_columns import arrow_ids, arrow_weights, shared_strings
+from dromos.graph.arrow_numbers import numbers_to_arrow
 from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.formats.files import file_errors
 from dromos.graph.label_arrays import objects
@@ -76,10 +77,10 @@ def edge_batches(graph: Graph) -> Iterator[Any]:
     schema = edge_schema(graph)
     for begin in range(0, len(edges.src), ROWS_A_BATCH):
         rows = slice(begin, begin + ROWS_A_BATCH)
-        ends = [pa.array(edges.src[rows]), pa.array(edges.dst[rows])]
+        ends = [numbers_to_arrow(edges.src[rows]), numbers_to_arrow(edges.dst[rows])]
         if names is not None:
             ends = [names.take(column).cast(schema.field(0).type) for column in ends]
-        weight = [] if edges.weight is None else [pa.array(edges.weight[rows])]
+        weight = [] if edges.weight is None else [numbers_to_arrow(edges.weight[rows])]
         yield pa.record_batch(ends + weight, schema=schema)
 
 

@@ -173,8 +173,8 @@ def _blocks(
     sums = RowSums()
     size = path.stat().st_size
     with contextlib.closing(table), arrow_errors(path):
-        empty = pa.RecordBatch.from_pylist([], schema=pa.schema([table.schema.field(name) for name in columns]))
-        yield block_of(empty.columns, columns, ids)  # a table without rows still has types
+        empty = [pa.nulls(0, table.schema.field(name).type) for name in columns]
+        yield block_of(empty, columns, ids)  # a table without rows still has types
         for batch, done in table.batches(columns):
             batch.validate(full=True)
             if note is not None:

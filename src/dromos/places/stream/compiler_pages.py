@@ -16,6 +16,7 @@ __all__ = ["release_compiler_pages"]
 _MAPS: Final = "/proc/self/maps"
 _DONT_NEED: Final = 4  # MADV_DONTNEED
 _LIBRARY: Final = "libllvmlite"
+_found: Final[list[tuple[int, int]]] = []  # a library stays where it is once it is loaded
 
 
 def release_compiler_pages() -> int:
@@ -26,17 +27,23 @@ def release_compiler_pages() -> int:
     """
     if sys.platform != "linux" or "llvmlite" not in sys.modules:
         return 0
-    try:
-        with open(_MAPS) as lines:
-            found = [line.split(maxsplit=5) for line in lines if _LIBRARY in line]
-    except OSError:
-        return 0
+    if not _found:
+        _found.extend(_machine_code())
     advise, released = ctypes.CDLL(None).madvise, 0
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    for addresses, rights, *_ in found:
-        if rights != "r-xp":  # other parts hold addresses that were filled in when the library was loaded
-            continue
-        begin, end = (int(address, 16) for address in addresses.split("-"))
+    for begin, end in _found:
         if advise(begin, end - begin, _DONT_NEED) == 0:
             released += end - begin
     return released
+
+
+def _machine_code() -> list[tuple[int, int]]:
+    """Where the machine code of LLVM begins and ends."""
+    try:
+        with open(_MAPS) as lines:
+            found = [line.split(maxsplit=2) for line in lines if _LIBRARY in line]
+    except OSError:
+        return []
+    # other parts hold addresses that were filled in when the library was loaded
+    ranges = [addresses.split("-") for addresses, rights, _ in found if rights == "r-xp"]
+    return [(int(begin, 16), int(end, 16)) for begin, end in ranges]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dromos import errors
+from dromos.available_cores import available_cores
 from dromos.errors import ClusterError, DromosError, MissingDependencyError
 from dromos.places.cluster.local.shipping import Rooms
 
@@ -24,6 +25,8 @@ _START_SECONDS: Final = 120.0
 _GRACE_SECONDS: Final = 3.0
 """For the other ranks to answer after one has failed: each may have found the same fault."""
 _END_SECONDS: Final = 5.0
+_SLEEP_NANOSECONDS: Final = "20000"
+"""Of a rank that waits, where there are fewer cores than ranks."""
 _RANK: Final = "dromos.runner.cluster_rank"
 """What ranks run. It stands above this layer, since it knows the names of all leaf engines."""
 
@@ -52,7 +55,8 @@ class Job:
             listener.listen(ranks)
             self._process = subprocess.Popen(
                 [find_mpirun(), "-n", str(ranks), sys.executable, "-m", _RANK, str(address), leaf, *folders],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment(threads), start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment(ranks, threads),
+                start_new_session=True,
             )  # fmt: skip
             try:
                 self._accept(listener)
@@ -168,7 +172,7 @@ def _error(kind: str, text: str, where: str) -> DromosError:
     return ClusterError(f"{where}{text}")
 
 
-def _environment(threads: int | None) -> dict[str, str]:
+def _environment(ranks: int, threads: int | None) -> dict[str, str]:
     """The caller's, without what an MPI library may have left there, and with leave to be root and to share cores."""
     kept = {
         name: value
@@ -179,6 +183,10 @@ def _environment(threads: int | None) -> dict[str, str]:
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [source, kept.get("PYTHONPATH", "")]))
     kept |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_mpi_yield_when_idle": "1"}
     kept.setdefault("OMPI_MCA_btl", "^ofi")  # a rank would look for fabrics to other machines, for a second
+    if ranks > available_cores():
+        # yielding is not enough: the system lets a rank that waits run as often as those that it waits for
+        kept.setdefault("OMPI_MCA_threads_pthreads_yield_strategy", "nanosleep")
+        kept.setdefault("OMPI_MCA_threads_pthreads_nanosleep_time", _SLEEP_NANOSECONDS)
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container; Open MPI asks for consent
         kept |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if threads is not None:
