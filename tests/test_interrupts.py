@@ -89,7 +89,7 @@ def test_a_stop_during_a_compilation_is_raised(stage: str, when: str, by: str, m
 
 
 def test_other_threads_compile_after_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(text: str) -> bytes:
+    def stop(text: str, **how: bool) -> bytes:
         raise KeyboardInterrupt
 
     out, note = np.zeros(1, np.int64), noting()
@@ -105,7 +105,7 @@ def test_other_threads_compile_after_a_stop(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_error_of_the_compiler_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(text: str) -> bytes:
+    def fails(text: str, **how: bool) -> bytes:
         raise RuntimeError("cannot compile")
 
     monkeypatch.setattr(kept, "object_code", fails)

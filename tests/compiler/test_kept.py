@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos.codegen import load
 from dromos.compiler import LoweringError, kept
 from dromos.engines.cpu.initial import only_compiled
 from dromos.jit import kernel
@@ -32,9 +33,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     compile_text = kept.object_code
 
-    def note(text: str) -> bytes:
+    def note(text: str, **how: bool) -> bytes:
         texts.append(text)
-        return compile_text(text)
+        return compile_text(text, **how)
 
     monkeypatch.setattr(kept, "object_code", note)
     return texts
@@ -147,3 +148,31 @@ def test_programs_run_on_compiled_kernels() -> None:
     expected = dr.sssp(graph, 0, device="reference").distance
     for found in distances:
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+GREATEST = """from dromos.jit import kernel
+
+IN_VECTORS = {says}
+
+@kernel
+def greatest(values, out):
+    for row in range(values.size // 16):
+{steps}"""
+
+
+def test_kernels_of_vectors_are_compiled_in_vectors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what their module says; with the same answer either way."""
+    asked: list[bool] = []
+    compile_text = kept.object_code
+
+    def note(text: str, *, in_vectors: bool) -> bytes:
+        asked.append(in_vectors)
+        return compile_text(text, in_vectors=in_vectors)
+
+    monkeypatch.setattr(kept, "object_code", note)
+    steps = "".join(f"        out[{i}] = max(out[{i}], values[16 * row + {i}])\n" for i in range(16))
+    for says in (False, True):
+        out = np.zeros(16, np.int8)
+        load(GREATEST.format(says=says, steps=steps), f"vectors_{says}").greatest(np.arange(64, dtype=np.int8), out)
+        assert out.tolist() == list(range(48, 64))
+    assert asked == [False, True]

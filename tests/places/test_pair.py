@@ -258,7 +258,8 @@ def test_a_host_that_lacks_rows_makes_those_that_it_needs() -> None:
     adopted, shipped = ReachingPart.adopted, ReachingPart.shipped
     for source in np.argsort(graph.out_degree)[[-1, -500, -1200]].tolist():
         dr.bfs(graph, source, device=engine).verify()
-    dr.sssp(graph, 5, device=engine).verify()
+        dr.sssp(graph, source, device=engine).verify()
+        dr.sssp(graph, source, device=engine, path="sync-push-dd").verify()  # its rows are sent in every superstep
     assert ReachingPart.adopted > adopted
     assert ReachingPart.shipped > shipped
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from dromos.errors import MissingDependencyError
 
@@ -11,6 +13,7 @@ __all__ = ["addresses_of", "machine_description", "object_code", "parsed"]
 
 _OLDEST: Final = (20,)  # of LLVM; llvmlite with 15 reads pointers with types only
 _INSTALL: Final = "pip install 'llvmlite>=0.45'"
+T = TypeVar("T")
 _kept: list[Any] = []  # machine code lives as long as its engine
 
 
@@ -86,22 +89,57 @@ def object_code(text: str, *, in_vectors: bool = False) -> bytes:
     """
     llvm = _llvm()
     machine = _machine()[1]
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization, options.slp_vectorization = True, in_vectors
-    builder = llvm.create_pass_builder(machine, options)
-    # given back here, not by Python's garbage collection, which swallows the Ctrl-C that comes meanwhile
-    with parsed(text) as module:
+
+    def work() -> bytes:
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization, options.slp_vectorization = True, in_vectors
+        builder, module = llvm.create_pass_builder(machine, options), parsed(text)
         builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)
-    return code
+        return code
+
+    return _undisturbed(work)
 
 
 def addresses_of(code: bytes, *names: str) -> list[int]:
     """Load an object file; the addresses of functions in it."""
     llvm = _llvm()
     machine = _machine()[1]
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", context=_context()), machine)
-    _kept.append(engine)
-    engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return [int(engine.get_function_address(name)) for name in names]
+
+    def work() -> list[int]:
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", context=_context()), machine)
+        _kept.append(engine)
+        engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return [int(engine.get_function_address(name)) for name in names]
+
+    return _undisturbed(work)
+
+
+def _undisturbed(work: Callable[[], T]) -> T:
+    """What ``work`` returns, done where no Ctrl-C comes: Python raises it in the main thread alone.
+
+    Raised while an object of LLVM's is given back, it would be lost, or the object would be given back twice. So the
+    main thread raises it, when the work is done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    other = threading.Thread(target=run)
+    other.start()
+    try:
+        other.join()
+    except KeyboardInterrupt:
+        other.join()  # as long as LLVM works: what comes next may be in need of it
+        raise
+    if failed:
+        raise failed[0]
+    return found[0]
