@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from dromos.dtypes import Array, read_only
+from dromos.engines.splitmix import STEP, mixed
 from dromos.parallel import run_team
 
 __all__ = ["drawn_arcs"]
@@ -26,7 +27,7 @@ def drawn_arcs(offsets: Array, vertices: Array, limit: int, seed: int, layer: in
     begins = offsets[vertices]
     lengths = offsets[vertices + 1] - begins
     counts = np.minimum(lengths, limit)
-    salt = _mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer))
+    salt = mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer) + STEP)
     rows = np.repeat(np.arange(len(vertices)), counts)
     many = int(lengths.sum())
     arcs = (_by_sorting if many <= _FEW else _by_kernel)(offsets, vertices, limit, salt, counts)
@@ -39,7 +40,7 @@ def _by_sorting(offsets: Array, vertices: Array, limit: int, salt: Array, counts
     rows, place = np.repeat(np.arange(len(vertices)), lengths), np.arange(int(lengths.sum()))
     within = place - np.repeat(before, lengths)
     arcs = within + offsets[vertices][rows]
-    order = np.lexsort((_mixed(arcs.astype(np.uint64) ^ salt), rows))
+    order = np.lexsort((mixed((arcs.astype(np.uint64) ^ salt) + STEP), rows))
     found: Array = arcs[order[within < limit]]
     return found
 
@@ -54,12 +55,3 @@ def _by_kernel(offsets: Array, vertices: Array, limit: int, salt: Array, counts:
         keys, np.zeros(1, np.int64), stop, stop=stop,
     )  # fmt: skip
     return arcs
-
-
-def _mixed(x: Array) -> Array:
-    """SplitMix64's hash: a random number that depends on nothing but ``x``."""
-    x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Array = x ^ (x >> np.uint64(31))
-    return mixed

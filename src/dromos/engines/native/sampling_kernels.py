@@ -10,20 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.native.walks_kernels import STEP, mixed
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
 from dromos.jit import inline, kernel
 
 _CHUNK = 16
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-
-
-@inline
-def _mixed(x):
-    x = x + _STEP
-    x = (x ^ (x >> np.uint64(30))) * _A
-    x = (x ^ (x >> np.uint64(27))) * _B
-    return x ^ (x >> np.uint64(31))
 
 
 @inline
@@ -56,13 +47,13 @@ def draw(thread, threads, offsets, vertices, limit, salt, starts, arcs, keys, cu
             base, size = np.int64(load(starts, row)), min(end - begin, limit)
             for place in range(size):
                 store(arcs, base + place, begin + place)
-                store(keys, base + place, _mixed(np.uint64(begin + place) ^ salt[0]))
+                store(keys, base + place, mixed((np.uint64(begin + place) ^ salt[0]) + STEP))
             if end - begin <= limit:
                 continue
             for at in range(size // 2 - 1, -1, -1):
                 _sift(keys, arcs, base, np.int64(at), size)
             for arc in range(begin + size, end):
-                key = _mixed(np.uint64(arc) ^ salt[0])
+                key = mixed((np.uint64(arc) ^ salt[0]) + STEP)
                 if key < load(keys, base):
                     store(keys, base, key)
                     store(arcs, base, arc)

@@ -18,13 +18,14 @@ from dromos.jit import inline, kernel
 
 TRIES = 1000  # which p and q from 1/4 to 4 never need
 _CHUNK = 64
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+STEP = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
 
 
 @inline
-def _mixed(x):
+def mixed(x):
+    """SplitMix64, as :mod:`dromos.engines.splitmix` has it for arrays."""
     x = (x ^ (x >> np.uint64(30))) * _A
     x = (x ^ (x >> np.uint64(27))) * _B
     return x ^ (x >> np.uint64(31))
@@ -33,7 +34,7 @@ def _mixed(x):
 @inline
 def _unit(x):
     """A number in 0..1, without 1."""
-    return np.float64(_mixed(x) >> np.uint64(11)) * _UNIT
+    return np.float64(mixed(x) >> np.uint64(11)) * _UNIT
 
 
 @inline
@@ -112,7 +113,7 @@ def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, wa
         if start >= starts.size:
             break
         for number in range(start, min(start + _CHUNK, starts.size)):
-            random = _mixed(_mixed(seed + _STEP) ^ np.uint64(number))
+            random = mixed(mixed(seed + STEP) ^ np.uint64(number))
             base = number * (length + 1)
             before, v = np.int64(-1), np.int64(starts[number])
             walks[base] = v
@@ -123,7 +124,7 @@ def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, wa
                     break
                 tries = 0
                 while True:
-                    random += _STEP
+                    random += STEP
                     if tries == TRIES:
                         u = np.int64(targets[_drawn_of_all(offsets, targets, sums, v, before, p, q, _unit(random))])
                         break
@@ -131,7 +132,7 @@ def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, wa
                     if plain or before < 0:
                         break
                     bias = _bias(offsets, targets, before, u, p, q)
-                    random += _STEP
+                    random += STEP
                     if _unit(random) * top < bias:
                         break
                     tries += 1

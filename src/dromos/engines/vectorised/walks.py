@@ -10,12 +10,11 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import Tell
 from dromos.engines.running_weights import running_weights
+from dromos.engines.splitmix import STEP, mixed
 from dromos.graph import Graph
 
 __all__ = ["walks"]
 
-_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
-_FACTORS: Final = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
 _UNIT: Final = 2.0**-53
 _TRIES: Final = 1000
 
@@ -33,9 +32,9 @@ def walks(
     """
     found = np.full((len(starts), length + 1), -1, graph.targets.dtype)
     drawing = _Drawing(graph, p, q)
-    first = _mixed(np.array([seed], np.uint64) + _STEP)
+    first = mixed(np.array([seed], np.uint64) + STEP)
     at, before = starts.astype(np.int64), np.full(len(starts), -1, np.int64)
-    number, random = np.arange(len(starts)), _mixed(first ^ np.arange(len(starts), dtype=np.uint64))
+    number, random = np.arange(len(starts)), mixed(first ^ np.arange(len(starts), dtype=np.uint64))
     found[:, 0] = at
     for step in range(1, length + 1):
         on = drawing.leaves[at]
@@ -47,16 +46,9 @@ def walks(
     return {"walk": found}
 
 
-def _mixed(x: Array) -> Array:
-    for shift, factor in _FACTORS:
-        x = (x ^ (x >> shift)) * factor
-    found: Array = x ^ (x >> np.uint64(31))
-    return found
-
-
 def _unit(x: Array) -> Array:
     """Numbers in 0..1, without 1."""
-    found: Array = (_mixed(x) >> np.uint64(11)).astype(np.float64) * _UNIT
+    found: Array = (mixed(x) >> np.uint64(11)).astype(np.float64) * _UNIT
     return found
 
 
@@ -81,7 +73,7 @@ class _Drawing:
         found = np.empty(len(at), np.int64)
         open_walks, tries = np.arange(len(at)), 0
         while len(open_walks):
-            random[open_walks] += _STEP
+            random[open_walks] += STEP
             if tries == _TRIES:
                 for walk in open_walks.tolist():
                     found[walk] = self._of_all(int(at[walk]), int(before[walk]), float(_unit(random[[walk]])[0]))
@@ -94,7 +86,7 @@ class _Drawing:
             biased = previous >= 0
             open_walks, u, previous = open_walks[biased], u[biased], previous[biased]
             bias = self._bias(previous, u)
-            random[open_walks] += _STEP
+            random[open_walks] += STEP
             open_walks, tries = open_walks[_unit(random[open_walks]) * self._top >= bias], tries + 1
         return found
 
