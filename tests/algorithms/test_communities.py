@@ -98,6 +98,20 @@ def test_infinite_weights_are_refused(call):
         call(dr.Graph.from_edges([0], [1], [np.inf], directed=False))
 
 
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("scale", [1e-200, 1e140])
+def test_modularity_of_found_communities_does_not_depend_on_the_unit_of_the_weights(scale, loops):
+    src, dst = [0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3]
+    if loops:
+        src, dst = [*src, 1], [*dst, 1]
+    graph = dr.Graph.from_edges(src, dst, np.full(len(src), scale), directed=False)
+    found = dr.louvain(graph)
+    found.verify()
+    expected = dr.louvain(graph.with_weights(None)).modularity
+    assert found.modularity == pytest.approx(expected)
+    assert dr.modularity(graph, found).modularity == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 @pytest.mark.parametrize("directed", [False, True])
 def test_modularity_does_not_depend_on_the_unit_of_the_weights(scale, directed):

@@ -18,7 +18,7 @@ import numpy as np
 from dromos.algorithms.arguments import finite, sources_of_arcs, vertex_values, weight_range, weighted
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
-from dromos.engines.native.community_levels import weight_within
+from dromos.engines.native.community_levels import strength_of, weight_within
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import NumberResult, Options, Result, Session
@@ -93,22 +93,15 @@ def modularity_of(graph: Graph, number: Array, resolution: float = 1.0) -> float
         return _sums(graph, number, count, resolution)[0]
     sources, targets, weights = sources_of_arcs(graph), graph.targets, graph.weights
     inside = weight_within(sources, targets, weights, number)
-    degree = np.bincount(number, weights=_degree(graph, sources), minlength=count)
-    loops = np.flatnonzero(sources == targets) if graph.has_self_loops else np.zeros(0, np.int64)
-    if len(loops):  # a loop is one arc, any other edge two
-        extra = np.ones(len(loops)) if weights is None else weights[loops].astype(np.float64)
-        inside += float(extra.sum())
-        degree += np.bincount(number[sources[loops]], weights=extra, minlength=count)
+    if graph.has_self_loops:  # a loop is one arc, any other edge two
+        loops = sources == targets
+        inside += float(np.count_nonzero(loops) if weights is None else weights[loops].sum(dtype=np.float64))
+    degree = np.bincount(number, weights=strength_of(graph, sources), minlength=count)
     total = float(degree.sum())
-    return inside / total - resolution * float(degree @ degree) / total**2 if total else float("nan")
-
-
-def _degree(graph: Graph, sources: Array) -> Array:
-    """The sum of the weights of each row."""
-    if graph.weights is None:
-        return graph.out_degree
-    found: Array = np.bincount(sources, weights=graph.weights, minlength=graph.num_vertices)
-    return found
+    if total == 0:
+        return float("nan")
+    share = degree / total  # a square of tiny weights would be 0
+    return inside / total - resolution * float(share @ share)
 
 
 def _sums(graph: Graph, number: Array, count: int, resolution: float) -> tuple[float, Array, Array]:

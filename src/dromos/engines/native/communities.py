@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, order_of
-from dromos.engines.native.community_levels import Level, Steps, weight_within
+from dromos.engines.native.community_levels import Level, Steps, strength_of, weight_within
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
 from dromos.parallel import num_threads, run_team
@@ -104,7 +104,7 @@ def communities(
         stop, team = np.zeros(1, np.int64), num_threads(threads)
         steps = _CompiledSteps(stop)
     sources = expand_sources(graph.offsets, graph.targets.dtype)
-    bottom = Level.of(graph.offsets, graph.targets, weights, _strength(graph, sources))
+    bottom = Level.of(graph.offsets, graph.targets, weights, strength_of(graph, sources))
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
     if everything <= 0:
@@ -173,20 +173,6 @@ def _within(levels: list[Array], top: Array) -> list[Array]:
         if not np.array_equal(cut, found[-1]):
             found.append(cut)
     return found[::-1]
-
-
-def _strength(graph: Graph, sources: Array) -> Array:
-    """The sum of the weights at each vertex; a self-loop counts twice."""
-    n, weights = graph.num_vertices, graph.weights
-    loops = sources == graph.targets
-    if weights is None:
-        once: Array = graph.out_degree.astype(np.float64)
-    else:
-        once = np.bincount(sources, weights=weights, minlength=n).astype(np.float64)
-    if not loops.any():
-        return once
-    again: Array = np.bincount(sources[loops], weights=None if weights is None else weights[loops], minlength=n)
-    return once + again
 
 
 def _round(
