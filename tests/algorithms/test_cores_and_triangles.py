@@ -151,3 +151,15 @@ def test_the_verifiers_refuse_wrong_answers():
     result["triangles"][3] = 3
     with pytest.raises(VerificationError, match="vertex 3 has another number of closed walks"):
         result.verify()
+
+
+@pytest.mark.parametrize("k", [5, 2**31, 2**70])
+def test_a_core_that_no_vertex_has_the_neighbours_for_is_empty(k):
+    result = dr.k_core(dr.generators.complete(5), k)
+    assert (result.count, result.k) == (0, k)
+    result.verify()
+
+
+def test_a_directed_graph_is_refused_with_what_to_do():
+    with pytest.raises(InvalidArgumentError, match=r"call it on graph.symmetrized\(\), or convert the file first"):
+        dr.bridges(dr.Graph.from_edges([0], [1]))

@@ -51,8 +51,9 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
     on = peeled_graph(graph)
     session.keep_between_runs()
     wanted = degeneracy(session, on) if k is None else count_of(k, "k")
-    left = _left(session, on, wanted)
-    member, module = left >= wanted, array_module(left)
+    least = min(wanted, on.num_vertices)  # nobody has so many neighbours, and more do not fit a program's integer
+    left = _left(session, on, least)
+    member, module = left >= least, array_module(left)
     return session.result(
         KCoreResult,
         {
@@ -60,7 +61,7 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
             "degree": lambda: session.for_caller(module.where(member, left, 0).astype(np.int64, copy=False)),
         },
         values={"count": lambda: int(module.count_nonzero(member)), "k": wanted},
-        verifier=lambda result: verify(on, wanted, result["member"], result["degree"]),
+        verifier=lambda result: verify(on, least, result["member"], result["degree"]),
     )
 
 

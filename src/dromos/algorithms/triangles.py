@@ -27,7 +27,10 @@ __all__ = ["TrianglesResult", "require_undirected", "triangle_counts", "triangle
 def require_undirected(graph: Graph, name: str) -> None:
     """Refuse a directed graph, and say what to do."""
     if graph.directed:
-        raise InvalidArgumentError(f"{name} is defined on undirected graphs; call it on graph.symmetrized()")
+        raise InvalidArgumentError(
+            f"{name} is defined on undirected graphs; call it on graph.symmetrized(), or convert the file first: "
+            "dromos convert --symmetrize"
+        )
 
 
 class TrianglesResult(Result):
