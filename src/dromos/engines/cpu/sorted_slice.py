@@ -1,9 +1,10 @@
-"""In-rows of a slice that stay in memory, sorted into blocks and tiles (:mod:`dromos.engines.cpu.arc_blocks`)."""
+"""In-rows of a slice, sorted into blocks and tiles (:mod:`dromos.engines.cpu.arc_blocks`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, ArcBlocks, sort
 from dromos.engines.cpu.topology import Hubs
 from dromos.graph.slices import GraphSlice
 
-__all__ = ["SortedSlice", "sort_rows"]
+__all__ = ["SortedSlice", "sort_rows", "sort_slice"]
 
 _ARC_BYTES = 4  # at most, in words
 _PER_THREAD = 4  # blocks, at least
@@ -20,14 +21,14 @@ _PER_THREAD = 4  # blocks, at least
 
 @dataclass(frozen=True, eq=False)
 class SortedSlice(GraphSlice):
-    """Whole rows; their arcs are in ``blocks`` alone, and ``targets`` is empty."""
+    """The arcs are in ``blocks`` alone, and ``targets`` is empty."""
 
     blocks: ArcBlocks | None = None
 
     @property
     def num_arcs(self) -> int:
-        """How many arcs the rows have."""
-        return int(self.offsets[-1]) - int(self.offsets[0])
+        """How many arcs the blocks have."""
+        return 0 if self.blocks is None else len(self.blocks.words) + len(self.blocks.long_sources)
 
 
 def sort_rows(
@@ -48,12 +49,42 @@ def sort_rows(
     if arcs < LEAST_ARCS * tiles * (len(firsts) - 1):
         return None
     together = min(max(spare // (_ARC_BYTES * size), 1), threads)
-    ids = sources.view(np.dtype(f"u{sources.itemsize}"))
-    no_hubs = Hubs(offsets[:1])
     blocks = sort_arcs(
-        offsets, ids, num_sources, firsts, no_hubs, threads, longest=arcs, together=together, after=after
-    )
+        offsets, _as_ids(sources), num_sources, firsts, Hubs(offsets[:1]), threads,
+        longest=arcs, together=together, after=after,
+    )  # fmt: skip
     return SortedSlice(0, len(offsets) - 1, offsets, sources[:0], None, blocks=blocks)
+
+
+def sort_slice(piece: GraphSlice, num_sources: int, threads: int) -> SortedSlice:
+    """The arcs of a slice, which may begin and end within a row, in a block for each thread.
+
+    >>> piece = GraphSlice(7, 9, np.array([10, 12, 13], np.uint32), np.array([0, 1, 1], np.uint32), None)
+    >>> found = sort_slice(piece, 2, 1)
+    >>> found.start, found.stop, found.num_arcs, found.blocks.words.tolist()
+    (7, 9, 3, [0, 1, 32769])
+    """
+    rows = int(np.searchsorted(piece.offsets, piece.offsets[-1]))  # those behind the last one with arcs are left out
+    kept = piece.offsets[: rows + 1]
+    offsets = kept - kept[0]
+    blocks = sort_arcs(
+        offsets, _as_ids(piece.targets), num_sources, _even_bounds(offsets, threads), Hubs(offsets[:1]), threads,
+        longest=piece.num_arcs,
+    )  # fmt: skip
+    return SortedSlice(piece.start, piece.start + rows, kept, piece.targets[:0], None, blocks=blocks)
+
+
+def _as_ids(sources: Array) -> Array:
+    return sources.view(np.dtype(f"u{sources.itemsize}"))
+
+
+def _even_bounds(offsets: Array, count: int) -> Array:
+    """As :func:`_bounds`, for so many blocks of about as many arcs each, or more where they would have many rows."""
+    rows, arcs = len(offsets) - 1, int(offsets[-1])
+    cuts = [int(np.searchsorted(offsets, offsets.dtype.type(arcs * i // count))) for i in range(1, count)]
+    edges = sorted({0, rows, *cuts})
+    found = [first for begin, end in pairwise(edges) for first in range(begin, end, MOST_ROWS)]
+    return read_only(np.array([*found, rows], np.int64))
 
 
 def _bounds(offsets: Array, most: int) -> Array:

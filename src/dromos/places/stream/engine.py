@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from dromos.dtypes import Array
@@ -112,7 +113,8 @@ class StreamEngine:
                 feed.keep_unsettled(planned.shelf, part.wanting_between)
             if isinstance(part, CpuPart) and part.pulls_sorted:
                 value_bytes = sum(dtype.itemsize for dtype in typed.accumulators)
-                feed.sort_cached(SortedRows(stored.num_vertices, value_bytes, part.threads))
+                folder = Path(stored.origin.path).parent if stored.origin.stripes is None else None
+                feed.sort_cached(SortedRows(stored.num_vertices, value_bytes, part.threads, folder))
             return StreamExecution(program, stored, types, part, feed, planned)
         except BaseException:
             pager.close()

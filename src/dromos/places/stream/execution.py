@@ -71,7 +71,7 @@ class StreamExecution(PlacedExecution):
 
     def close(self) -> None:
         """End the threads that read, and close the file."""
-        self.feed.pager.close()
+        self.feed.close()
         release_compiler_pages()
 
     def __repr__(self) -> str:

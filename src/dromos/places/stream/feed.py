@@ -67,8 +67,14 @@ class PageFeed:
         self._shelf.prepare(unsettled(0, 0).dtype)
 
     def sort_cached(self, sorted_rows: SortedRows) -> None:
-        """Sort the in-rows that stay in memory; see :class:`SortedRows` for which programs may."""
+        """Sort the in-rows when it is worth it; see :class:`SortedRows` for which programs may."""
         self._sorted = sorted_rows
+
+    def close(self) -> None:
+        """End the threads that read, and close the files."""
+        self.pager.close()
+        if self._sorted is not None:
+            self._sorted.release(self.pager)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -119,8 +125,11 @@ class PageFeed:
         rows, offsets = self._rows[direction], self._offsets[direction]
         wanted = _mask(numbers, rows.num_pages)
         shelf = self._shelf if direction == "pull" else None
-        if self._sorted is not None and direction == "pull" and len(numbers) == rows.num_pages:
-            yield from self._fetch_sorted(self._sorted, rows, offsets)
+        pulls_all = direction == "pull" and len(numbers) == rows.num_pages
+        if self._sorted is not None and not pulls_all:
+            self._sorted.release(self.pager)
+        if self._sorted is not None and pulls_all:
+            yield from self._sorted.slices(self.pager, rows, offsets)
         elif shelf is None:
             for window in self.pager.windows(rows, wanted):
                 yield slice_of(rows, offsets, wanted, window)
@@ -133,14 +142,6 @@ class PageFeed:
                 yield piece
                 shelf.take(piece, self._unsettled(piece.start, piece.stop))
             shelf.end()
-
-    def _fetch_sorted(self, kept: SortedRows, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
-        kept.begin(self.pager, rows, offsets)
-        if kept.piece is not None:
-            yield kept.piece
-        wanted = kept.others(rows, offsets)
-        for window in self.pager.windows(rows, wanted):
-            yield kept.without_sorted(slice_of(rows, offsets, wanted, window))
 
 
 def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:

@@ -1,51 +1,140 @@
-"""Cached in-rows in the form that a pull gathers from quickest, in the place of their pages.
+"""In-rows in the form that a pull gathers from quickest, in the place of their pages.
 
-A program that gathers along all arcs in every superstep leaves the same pages in the cache, from the first one on. In
-the fourth superstep the rows on them are sorted into blocks and tiles, as a graph in memory is
-(:mod:`dromos.engines.cpu.arc_blocks`), and the pages are given back one after the other: arcs in blocks take no more
-bytes. What has no room in the cache is read in pages as before.
+A program that gathers along all arcs in every superstep reads the same pages again and again. In the fourth superstep
+the rows are sorted into blocks and tiles, as a graph in memory is (:mod:`dromos.engines.cpu.arc_blocks`). Where all of
+them are cached, this is done in memory, and the pages are given back one after the other: arcs in blocks take no more
+bytes. Else the sorted rows go to a file (:mod:`dromos.places.stream.spilled_rows`). Where there can be none, those that
+are cached are sorted, if they are many, and the others are read in pages as before.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.cpu.arc_blocks import may_be_worth_blocks
-from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows
+from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks, tiles_of_sources
+from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows, sort_slice
 from dromos.graph.slices import GraphSlice
-from dromos.graph.store.paged.pager import Pager
+from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.slices import slice_of
+from dromos.places.stream.compiler_pages import release_compiler_pages
+from dromos.places.stream.scratch_file import ScratchFile, open_scratch
+from dromos.places.stream.spilled_rows import SpilledRows
 
-__all__ = ["LEAST_SHARE", "SORTING_PULL", "SortedRows"]
+__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows"]
+
+_log = logging.getLogger(__name__)
 
 _PIECE: Final = 1 << 20  # rows whose lengths are looked at together
 SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that runs of few supersteps do without
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
+LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
+_WINDOWS: Final = 7  # while rows are sorted: five in the pager's hands, one sorted, one on its way to the file
+_MOST_BYTES: Final = 64 << 20  # of a window
 
 
 class SortedRows:
-    """The first in-rows of a graph, sorted once they are all cached; for programs whose pulls take all rows.
+    """The in-rows of a graph, sorted once they were pulled along some times; for programs whose pulls take all rows.
 
     Args:
         num_vertices: of the graph.
         value_bytes: what each offers.
         threads: of the kernels.
+        folder: for a file of what has no room in memory; None: there is to be none.
     """
 
-    def __init__(self, num_vertices: int, value_bytes: int, threads: int) -> None:
+    def __init__(self, num_vertices: int, value_bytes: int, threads: int, folder: Path | None = None) -> None:
         self._num_vertices, self._value_bytes, self._threads = num_vertices, value_bytes, threads
+        self._folder = folder
         self._pulls = 0
         self.piece: SortedSlice | None = None
-        """The rows, as soon as they are sorted."""
+        """The first rows, as soon as they are sorted in memory."""
+        self.spilled: SpilledRows | None = None
+        """All rows, as soon as they are sorted in a file."""
+        self._room: Room | None = None  # the pager's, while they are
 
-    def begin(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
-        """A pull begins; in the fourth one rows are sorted, where that is worth it."""
+    def slices(self, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
+        """The slices of one pull."""
         self._pulls += 1
-        if self._pulls != SORTING_PULL or rows.targets.itemsize != 4:
+        if self._pulls == SORTING_PULL and rows.targets.itemsize == 4:
+            file, size = self._scratch(pager, rows)
+            if file is not None:
+                yield from self._spill(pager, rows, offsets, file, size)
+                return
+            self._sort_cached(pager, rows, offsets)
+        if self.spilled is not None:
+            yield from self._from_file(self.spilled, pager, rows, offsets)
             return
+        page = 0
+        if self.piece is not None:
+            yield self.piece
+            page = self._first_page(rows, offsets, self.piece.stop)
+        wanted = np.arange(rows.num_pages) >= page
+        for window in pager.windows(rows, wanted):
+            yield self._without_sorted(slice_of(rows, offsets, wanted, window))
+
+    def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
+        """All rows; from where the file is not as it was written, those of the store."""
+        page = 0
+        for piece, last in spilled.slices():
+            yield piece
+            page = last
+        if page == rows.num_pages:
+            return
+        _log.warning("sorted rows on disk are not what was written; the store is read instead")
+        self.release(pager)
+        every = np.ones(rows.num_pages, dtype=bool)  # the first row is cut there, as it was when rows were sorted
+        for window in pager.windows(rows, np.arange(rows.num_pages) >= page):
+            yield slice_of(rows, offsets, every, window)
+
+    def release(self, pager: Pager) -> None:
+        """Give the file and its memory back: the pager has all of its room again."""
+        if self.spilled is not None:
+            assert self._room is not None
+            self.spilled.close()
+            self.spilled, pager.room = None, self._room
+
+    def _scratch(self, pager: Pager, rows: PagedRows) -> tuple[ScratchFile | None, int]:
+        """A file for all rows, where sorting them there is worth it, and the bytes of a window of pages."""
+        if self._folder is None or pager.first_cached(rows) == rows.num_pages:
+            return None, 0
+        scratch = self._threads * min(MOST_ROWS, self._num_vertices) * self._value_bytes
+        size = min((pager.room.buffers + pager.room.cache - scratch) // _WINDOWS, _MOST_BYTES)
+        tiles, table_bytes = tiles_of_sources(self._num_vertices), self._num_vertices * self._value_bytes
+        least = max(rows.block_pages * rows.page_bytes, rows.arc_bytes * LEAST_SPILLED * tiles * self._threads)
+        if size < least or not may_be_worth_blocks(self._num_vertices, rows.num_arcs, table_bytes):
+            return None, 0
+        return open_scratch(self._folder, rows.arc_bytes * rows.num_arcs), size
+
+    def _spill(
+        self, pager: Pager, rows: PagedRows, offsets: Array, file: ScratchFile, size: int
+    ) -> Iterator[GraphSlice]:
+        """The slices of this pull, sorted and written to ``file`` on the way."""
+        pager.evict(rows, 0, rows.num_pages)
+        self._room, pager.room = pager.room, Room(size * (_WINDOWS - 2), 0)
+        spilled: SpilledRows | None = SpilledRows(pager, file, size * _WINDOWS)
+        wanted = np.ones(rows.num_pages, dtype=bool)
+        for window in pager.windows(rows, wanted):
+            piece = slice_of(rows, offsets, wanted, window)
+            if spilled is not None:
+                piece = sort_slice(piece, self._num_vertices, self._threads)
+                spilled = _tried(spilled, partial(spilled.append, piece, window.last))
+            yield piece
+        if spilled is not None:
+            spilled = _tried(spilled, spilled.finish)
+        release_compiler_pages()  # of the kernels that sort and gather
+        self.spilled = spilled
+        pager.room = self._room if spilled is None else Room(0, 0)
+
+    def _sort_cached(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
+        """Sort the rows that are cached from the first one on, where that is worth it."""
         cached = min(pager.first_cached(rows) * rows.page_arcs, rows.num_arcs)
         count = int(np.searchsorted(offsets, offsets.dtype.type(cached), side="right")) - 1
         if int(offsets[count]) < max(1, LEAST_SHARE * rows.num_arcs):
@@ -69,14 +158,7 @@ class SortedRows:
             blocks = self.piece.blocks
             pager.occupy(blocks.nbytes + self._threads * blocks.rows * self._value_bytes)
 
-    def others(self, rows: PagedRows, offsets: Array) -> Array:
-        """A mask of the pages with rows that are not sorted."""
-        wanted = np.ones(rows.num_pages, dtype=bool)
-        if self.piece is not None:
-            wanted[: self._first_page(rows, offsets, self.piece.stop)] = False
-        return wanted
-
-    def without_sorted(self, piece: GraphSlice) -> GraphSlice:
+    def _without_sorted(self, piece: GraphSlice) -> GraphSlice:
         """A slice without the rows that are sorted: its first page may hold some."""
         if self.piece is None or piece.start >= self.piece.stop:
             return piece
@@ -90,6 +172,17 @@ class SortedRows:
         """The page on which ``row`` begins; behind the last one where there are no more arcs."""
         arc = int(offsets[row])
         return arc // rows.page_arcs if arc < rows.num_arcs else rows.num_pages
+
+
+def _tried(spilled: SpilledRows, write: Callable[[], None]) -> SpilledRows | None:
+    """``spilled``, or None where it cannot be written on: the run goes on without."""
+    try:
+        write()
+    except OSError as error:
+        _log.warning("sorted rows cannot be written to disk (%s); the store is read instead", error)
+        spilled.close()
+        return None
+    return spilled
 
 
 def _longest(offsets: Array) -> int:

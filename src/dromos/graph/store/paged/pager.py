@@ -128,10 +128,12 @@ class Pager:
         return self.room.buffers + max(0, self.room.cache - self.cached_bytes)
 
     def evict(self, rows: PagedRows, first: int, last: int) -> None:
-        """Give the memory of the cached pages ``first..last`` back, at once."""
-        self.prepare(rows).cached[first:last] = False
-        self.cached_bytes -= (last - first) * rows.page_bytes
-        self._drop(rows, np.arange(first, last))
+        """Give the memory of those of the pages ``first..last`` back that are cached, at once."""
+        cached = self.prepare(rows).cached
+        pages = first + np.flatnonzero(cached[first:last])
+        cached[first:last] = False
+        self.cached_bytes -= len(pages) * rows.page_bytes
+        self._drop(rows, pages)
         self._dropped.wait()
 
     def occupy(self, nbytes: int) -> None:

@@ -180,6 +180,31 @@ def read_packs(
 
 
 @kernel
+def print_pieces(thread, threads, words, nbytes, piece_bytes, prints):
+    """The fingerprints of the pieces of ``nbytes`` bytes."""
+    for piece in range(prints.size):
+        begin = piece * piece_bytes
+        store(prints, piece, _fingerprint(words, begin, min(begin + piece_bytes, nbytes)))
+
+
+@kernel
+def read_pieces(thread, threads, cursor, fd, position, nbytes, piece_bytes, data, words, prints, failed):
+    """Read pieces of ``nbytes`` bytes from ``position`` of a file, whichever comes next, and compare fingerprints.
+
+    ``failed[0]``: set where a piece does not come, or is not what it was.
+    """
+    while load(failed, 0) == 0:
+        piece = atomic_add(cursor, 0, 1)
+        if piece >= prints.size:
+            break
+        begin = piece * piece_bytes
+        length = min(piece_bytes, nbytes - begin)
+        good = read_fully(fd, data, begin, length, position + begin, length)
+        if not good or _fingerprint(words, begin, begin + length) != load(prints, piece):
+            store(failed, 0, 1)
+
+
+@kernel
 def drop_pages(thread, threads, data, begins, ends, advice, failed):
     """Give the memory of ``data[begins[i]:ends[i]]`` back; ``failed[0]`` counts where the system did not take it."""
     for i in range(begins.size):

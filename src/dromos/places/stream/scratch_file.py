@@ -1,0 +1,95 @@
+"""A file for what a run may read again: without a name, and gone when it is closed or the process ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import IO, Final
+
+import numpy as np
+
+from dromos.dtypes import Array, read_only
+from dromos.graph.store.paged.pool import Batch, ReadPool
+from dromos.parallel import run_team
+
+__all__ = ["Extent", "ScratchFile", "open_scratch"]
+
+_PIECE: Final = 1 << 20  # bytes of a request, as in the store
+_READERS: Final = 4  # threads that share the pieces of one extent; others read other extents
+
+
+class Extent:
+    """A run of bytes in a scratch file: where it begins, how long it is, and what its pieces were when written."""
+
+    def __init__(self, position: int, nbytes: int) -> None:
+        self.position, self.nbytes = position, nbytes
+        self.prints = np.zeros(-(-nbytes // _PIECE), np.uint64)
+
+
+def open_scratch(folder: Path, nbytes: int) -> ScratchFile | None:
+    """A scratch file in ``folder``; None where none can be made, or ``nbytes`` are more than half of what is free.
+
+    >>> open_scratch(Path("/no/such/folder"), 1) is None
+    True
+    """
+    try:
+        if 2 * nbytes > shutil.disk_usage(folder).free:
+            return None
+        return ScratchFile(tempfile.TemporaryFile(dir=folder, buffering=0))
+    except OSError:
+        return None
+
+
+class ScratchFile:
+    """Extents one behind the other, read again by compiled code; past the system's cache where that is possible."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._end = file, 0
+        with contextlib.suppress(ImportError, AttributeError, OSError):  # some systems, and file systems, have no such
+            import fcntl
+
+            flags = fcntl.fcntl(file, fcntl.F_GETFL)
+            fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT)
+        empty = np.zeros(0, np.uint8)
+        self._print(Extent(0, 0), empty)  # compiled here, where Ctrl-C is seen
+        self._read(Extent(0, 0), empty, np.zeros(1, np.int64), np.zeros(1, np.int64))
+
+    def extent(self, nbytes: int) -> Extent:
+        """Room behind all others; ``nbytes`` are whole disk blocks."""
+        self._end += nbytes
+        return Extent(self._end - nbytes, nbytes)
+
+    def write(self, extent: Extent, data: Array) -> None:
+        """Write ``data`` (bytes, in memory that begins with a disk block) there; an OSError where it cannot be."""
+        self._print(extent, data)
+        left, at = memoryview(data.data), extent.position
+        while len(left):
+            done = os.pwrite(self._file.fileno(), left[:_PIECE], at)
+            left, at = left[done:], at + done
+
+    def submit(self, pool: ReadPool, extent: Extent, into: Array) -> tuple[Batch, Array]:
+        """Have an extent read; the batch to wait for, and a number that is then not 0 where it is not what it was."""
+        cursor, failed = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        readers = min(_READERS, len(extent.prints))
+        return pool.submit([lambda: self._read(extent, into, cursor, failed)] * readers), failed
+
+    def close(self) -> None:
+        """Remove it."""
+        self._file.close()
+
+    @staticmethod
+    def _print(extent: Extent, data: Array) -> None:
+        from dromos.graph.store.paged.read_kernels import print_pieces
+
+        run_team(print_pieces, read_only(data.view(np.uint64)), extent.nbytes, _PIECE, extent.prints, threads=1)
+
+    def _read(self, extent: Extent, into: Array, cursor: Array, failed: Array) -> None:
+        from dromos.graph.store.paged.read_kernels import read_pieces
+
+        run_team(
+            read_pieces, cursor, np.int32(self._file.fileno()), extent.position, extent.nbytes, _PIECE, into,
+            into.view(np.uint64), read_only(extent.prints), failed, threads=1,
+        )  # fmt: skip

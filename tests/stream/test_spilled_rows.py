@@ -1,0 +1,221 @@
+"""In-rows that have no room in memory are sorted into a scratch file, and read from there."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos.dtypes import Array
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.places.stream import StreamEngine, scratch_file, sorted_rows
+from dromos.places.stream.execution import StreamExecution
+from dromos.places.stream.scratch_file import Extent, ScratchFile
+from dromos.plan import Path as Plan
+from tests.sizes import examples
+from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, sort_any_graph
+from tests.stream.stores import PAGE, stored
+
+PUSH = Plan.parse("sync-push-dd")
+SUPERSTEPS = 8
+
+
+@pytest.fixture(autouse=True)
+def any_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    sort_any_graph(monkeypatch, spill=True)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> dr.StoredGraph:
+    return stored(graph_of_two_tiles(), tmp_path)
+
+
+def prepared(file: dr.StoredGraph, pages: int = 16, threads: int = 2) -> StreamExecution:
+    engine = StreamEngine(CpuLeaf(threads), least_memory(file) + pages * PAGE, page_bytes=PAGE)
+    execution = engine.prepare(Mixing(), file)
+    assert isinstance(execution, StreamExecution)
+    return execution
+
+
+def require_right(execution: StreamExecution, graph: Any, supersteps: int = SUPERSTEPS) -> None:
+    expected = dr.run(Mixing(), graph, device="numpy", max_iter=supersteps)
+    for name in ("heard", "rounds"):
+        np.testing.assert_array_equal(execution.state[name], expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("pages", [4, 16, 40])
+def test_rows_from_the_file_give_what_pages_give(
+    pages: int, threads: int, file: dr.StoredGraph, tmp_path: Path
+) -> None:
+    execution = prepared(file, pages, threads)
+    files = {path.name for path in tmp_path.iterdir()}
+    try:
+        read = [execution.step(PULL).read for _ in range(SUPERSTEPS)]
+        spilled = execution.feed._sorted.spilled
+        assert spilled is not None
+        assert {path.name for path in tmp_path.iterdir()} == files  # it has no name
+        require_right(execution, file)
+    finally:
+        execution.close()
+    sizes = [each.extent.nbytes for each in spilled._slices]
+    assert len(sizes) > 2
+    assert read[sorted_rows.SORTING_PULL] == sum(sizes)
+    assert read[-1] == read[-2] == sum(sizes[len(spilled._resident) :]) or not spilled._resident
+
+
+def test_what_has_room_stays_in_memory(file: dr.StoredGraph) -> None:
+    execution = prepared(file, 40)
+    try:
+        for _ in range(SUPERSTEPS):
+            execution.step(PULL)
+        spilled = execution.feed._sorted.spilled
+        assert spilled is not None
+        size = max(each.extent.nbytes for each in spilled._slices)
+        kept = len(spilled._resident) + len(spilled._free)
+        assert kept * size <= spilled._room
+    finally:
+        execution.close()
+
+
+def lie(extent: Extent, data: Array) -> Array:
+    changed = data.copy()
+    changed[len(changed) // 2] ^= 4
+    return changed
+
+
+def refuse(extent: Extent, data: Array) -> Array:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("fault", [lie, refuse])
+@pytest.mark.parametrize("when", ["first", "middle", "last"])
+def test_a_disk_that_lies_or_is_full_costs_time_alone(
+    when: str,
+    fault: Callable[[Extent, Array], Array],
+    file: dr.StoredGraph,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    whole = prepared(file)
+    for _ in range(SUPERSTEPS):
+        whole.step(PULL)
+    assert whole.feed._sorted.spilled is not None
+    count = len(whole.feed._sorted.spilled._slices)
+    whole.close()
+    numbers, wrong = iter(range(count)), {"first": 0, "middle": count // 2, "last": count - 1}[when]
+    write = ScratchFile.write
+
+    def faulty(self: ScratchFile, extent: Extent, data: Array) -> None:
+        changed = fault(extent, data) if next(numbers) == wrong else data
+        write(self, extent, data)
+        if changed is not data:
+            os.pwrite(self._file.fileno(), as_blocks(changed), extent.position)
+
+    monkeypatch.setattr(ScratchFile, "write", faulty)
+    execution = prepared(file)
+    room = execution.feed.pager.room
+    try:
+        with caplog.at_level(logging.WARNING, "dromos"):
+            for _ in range(SUPERSTEPS):
+                execution.step(PULL)
+        require_right(execution, file)
+        assert execution.feed._sorted.spilled is None
+        assert execution.feed.pager.room == room
+    finally:
+        execution.close()
+    assert "the store is read instead" in caplog.text
+
+
+def as_blocks(data: Array) -> memoryview:
+    """A copy that begins with a disk block, as direct writes want it."""
+    import mmap
+
+    memory = mmap.mmap(-1, len(data))
+    memory[:] = data.tobytes()
+    return memoryview(memory)
+
+
+def test_a_file_that_is_cut_is_noticed(file: dr.StoredGraph) -> None:
+    execution = prepared(file)
+    try:
+        for superstep in range(SUPERSTEPS):
+            if superstep == 6:
+                assert execution.feed._sorted.spilled is not None
+                os.ftruncate(execution.feed._sorted.spilled._file._file.fileno(), 4096)
+            execution.step(PULL)
+        require_right(execution, file)
+        assert execution.feed._sorted.spilled is None
+    finally:
+        execution.close()
+
+
+def test_a_push_in_between_takes_the_memory_back(file: dr.StoredGraph) -> None:
+    execution = prepared(file)
+    room = execution.feed.pager.room
+    try:
+        for superstep in range(SUPERSTEPS):
+            execution.step(PUSH if superstep == 6 else PULL)
+            if superstep == 5:
+                assert execution.feed._sorted.spilled is not None
+                assert execution.feed.pager.room != room
+        assert execution.feed.pager.room == room
+        require_right(execution, file)
+    finally:
+        execution.close()
+
+
+@pytest.mark.parametrize("trouble", ["full", "read-only", "blocks", "sparse"])
+def test_without_a_file_pages_are_read(trouble: str, file: dr.StoredGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    if trouble == "full":
+        usage = shutil.disk_usage("/")._replace(free=1 << 10)
+        monkeypatch.setattr(scratch_file.shutil, "disk_usage", lambda folder: usage)
+    elif trouble == "read-only":
+
+        def refused(**options: Any) -> None:
+            raise PermissionError(errno.EROFS, "Read-only file system")
+
+        monkeypatch.setattr(scratch_file.tempfile, "TemporaryFile", refused)
+    elif trouble == "blocks":
+        monkeypatch.setenv("DROMOS_ARC_BLOCKS", "0")
+    else:
+        monkeypatch.setattr(sorted_rows, "LEAST_SPILLED", 1 << 20)
+    execution = prepared(file)
+    try:
+        for _ in range(SUPERSTEPS):
+            execution.step(PULL)
+        assert execution.feed._sorted.spilled is None
+        require_right(execution, file)
+    finally:
+        execution.close()
+
+
+def test_pagerank_on_random_graphs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    @examples(15)
+    @given(st.integers(0, 10_000), st.booleans(), st.integers(0, 12))
+    def is_that_of_memory(seed: int, directed: bool, pages: int) -> None:
+        draw = np.random.default_rng(seed)
+        n, arcs = int(draw.integers(2, 3_000)), int(draw.integers(2_000, 12_000))
+        src, dst = draw.integers(0, n, (2, arcs))
+        dst[: arcs // 3] = draw.integers(0, n)
+        graph = dr.Graph.from_edges(src, dst, num_vertices=n, directed=directed)
+        file = stored(graph, tmp_path_factory.mktemp("spilled"))
+        execution = prepared(file, pages)
+        try:
+            for _ in range(6):
+                execution.step(PULL)
+            require_right(execution, graph, 6)
+        finally:
+            execution.close()
+
+    is_that_of_memory()
