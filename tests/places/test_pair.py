@@ -186,6 +186,21 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(disagreements(random_program(seed), seed, *engines, graphs=2, only="sync")) == []
 
 
+@pytest.mark.parametrize("device_first", [False, True])
+def test_a_level_may_push_on_the_host_and_pull_on_the_device(
+    device_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lead, "_MOST_ARCS", 0)
+    graph = weighted(generators.rmat(11, 8, seed=3, symmetrize=True))
+    engine = pair(CpuLeaf(threads=2), 0.5, "random", device_first=device_first)
+    for source in np.argsort(graph.out_degree)[[-1, -500, -1200]].tolist():
+        found = dr.bfs(graph, source, device=engine, path="sync-pull-td")
+        found.verify()
+        expected = "numpy pull, cpu push" if device_first else "cpu push, numpy pull"
+        assert {row.way for row in found.trace} == {"", expected}
+        assert expected in repr(found.trace)
+
+
 def test_public_algorithms() -> None:
     graph = weighted(generators.rmat(9, 6, seed=3, symmetrize=True))
     engine = pair(CpuLeaf(threads=2), 0.3, "high")

@@ -174,6 +174,8 @@ def _show_trace(result: Result) -> None:
     """The trace to standard error: in a terminal a table that fits it, elsewhere whole lines."""
     from rich.table import Table
 
+    from dromos.plan.ways import WAYS
+
     trace = result.trace
     if not err.is_terminal:
         err.print(repr(trace), markup=False, soft_wrap=True)
@@ -188,7 +190,8 @@ def _show_trace(result: Result) -> None:
                 table.add_row("…")
             continue
         counts = f"{row.superstep}", f"{row.frontier:,}", f"{row.out_degree:,}"
-        why = row.reason + (f" ({row.parts} ms)" if row.parts else "") + (f" (rows {row.way})" if row.way else "")
+        way = f"rows {row.way}" if row.way in WAYS else row.way
+        why = row.reason + (f" ({row.parts} ms)" if row.parts else "") + (f" ({way})" if way else "")
         table.add_row(*counts, row.path, f"{row.seconds * 1e3:.3g}", escape(why))
     err.print(table)
 

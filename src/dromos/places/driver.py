@@ -43,6 +43,8 @@ class Halves(NamedTuple):
     """The seconds that each part worked."""
     exchanging: float
     """The seconds in which this process told parts of others; devices may work meanwhile."""
+    directions: tuple[Direction, ...] = ()
+    """That of each part, where they differ."""
 
 
 class PlacedExecution:
@@ -145,7 +147,7 @@ class PlacedExecution:
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
         if self.ir.tables:
             self.exchange.refresh(self.parts, "lookup")
-        settled, busy, exchanging = self._halves(path)
+        settled, busy, exchanging, directions = self._halves(path)
         settled[0] = replace(settled[0], seconds=clock.seconds(), sent=self.exchange.sent_bytes - sent_before)
         self._settled = settled
         total = self.exchange.reduce(settled, self.typed)
@@ -162,7 +164,8 @@ class PlacedExecution:
             part.finish(total.reductions)
         self._superstep += 1
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
-        self.stats = replace(self._statistics(total, ended), parts=self._told(busy, exchanging))
+        way = ", ".join(f"{name} {direction}" for name, direction in zip(self.names, directions, strict=False))
+        self.stats = replace(self._statistics(total, ended), parts=self._told(busy, exchanging), way=way)
         return self.stats
 
     def _told(self, busy: Sequence[float], exchanging: float) -> tuple[tuple[str, float], ...]:

@@ -88,7 +88,8 @@ class Stats:
     """The processors that shared the last superstep, and the seconds that each of them worked; of ranks, the seconds
     that they computed and exchanged."""
     way: str = ""
-    """How rows in the host's memory reached the device in the last superstep; empty where none lie there."""
+    """How rows in the host's memory reached the device in the last superstep; or the direction of each processor, where
+    they took different ones. Else empty."""
     way_seconds: float | None = None
     """The seconds that were expected of that way, where there was a choice."""
     finished: Literal["", "frontier empty", "converged"] = ""

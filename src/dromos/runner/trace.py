@@ -47,7 +47,8 @@ class TraceRow(NamedTuple):
     Of a graph on disk: those of the kernels, those that they waited for the disk, and those of the host, which chooses
     what to read and what to keep, such as ``kernels 8.1, disk 2.5, host 0.4``."""
     way: str = ""
-    """How rows in the host's memory reached a GPU: ``in place``, ``pages`` or ``gathered``."""
+    """How rows in the host's memory reached a GPU: ``in place``, ``pages`` or ``gathered``. Or the direction of each
+    processor, where they took different ones in a superstep: ``cpu push, cuda pull``."""
 
     @property
     def busy(self) -> dict[str, float]:

@@ -126,7 +126,7 @@ class HybridExecution(PlacedExecution):
         clock, pair = Stopwatch(), self._pair
         assert pair is not None
         try:
-            (self._settled, busy, exchanging), levels = pair.go_alone(self._settled, horizon)
+            (self._settled, busy, exchanging, _), levels = pair.go_alone(self._settled, horizon)
         except (RuntimeError, MemoryError) as error:
             raise self._failure(error) from error
         self._superstep += len(levels.frontier)

@@ -183,6 +183,7 @@ class Pair:
         device, host = self._parts[self._device], self._parts[self._host]
         wanted = not getattr(host, "wants_none", False)
         active_arcs, searches = [partial.out_degree for partial in fronts], False
+        directions: tuple[Direction, ...] = ()
         working, exchanging = Timer(), Timer()  # of the host
         if path.direction == "push" and self._ships and active_arcs[self._host] <= MOST_SHIPPED:
             with exchanging:
@@ -232,7 +233,9 @@ class Pair:
                 wanted = False
             elif wanted:
                 with working:
-                    self._send_within(active_arcs[self._host])
+                    taken = self._send_within(active_arcs[self._host])
+                if taken == "push":
+                    directions = tuple(self._in_order(taken, path.direction))
         if wanted:
             device.begin_outbox(host.first, host.last)
         if not searches:
@@ -244,7 +247,7 @@ class Pair:
         with working:
             on_host = host.settle()
         busy = self._in_order(working.seconds, on_device.seconds)
-        return Halves(self._in_order(on_host, on_device), busy, exchanging.seconds)
+        return Halves(self._in_order(on_host, on_device), busy, exchanging.seconds, directions)
 
     def _tell_device(self, front: Partial) -> None:
         """Who is active on the host (its frontier is ``front``), and the fields of its vertices that messages read."""
@@ -281,8 +284,11 @@ class Pair:
         for piece in self._rows(number, path.direction):
             self._parts[number].send(piece, path)
 
-    def _send_within(self, active_arcs: int, direction: Direction | None = None) -> None:
-        """The host's messages to its own vertices; ``direction``: None is that which costs it less."""
+    def _send_within(self, active_arcs: int, direction: Direction | None = None) -> Direction | None:
+        """The host's messages to its own vertices; ``direction``: None is that which costs it less.
+
+        Returns the direction that was taken, None where there was nothing to send.
+        """
         host = self._parts[self._host]
         arcs = int(self._graph.offsets[host.last]) - int(self._graph.offsets[host.first])
         if self._claims:  # a pull ends at the first active neighbour
@@ -290,7 +296,9 @@ class Pair:
         if direction is None:
             direction = "push" if PUSHED * active_arcs < arcs else "pull"
         if direction == "push" and not active_arcs:
-            return
+            return None
         piece = inner_slice(self._graph, host.first, host.last, direction)
-        if piece.num_arcs:
-            host.send(piece, _DIRECTIONS[direction])
+        if not piece.num_arcs:
+            return None
+        host.send(piece, _DIRECTIONS[direction])
+        return direction
