@@ -248,6 +248,6 @@ def test_the_top_rows_of_edges_have_their_ends_and_names_stay_as_they_are(call):
 
 def test_plan_says_which_extra_to_install(call, monkeypatch):
     note = "pip install 'dromos[cuda13]'"
-    place = SimpleNamespace(place="gpu", memory=1, moved=1, seconds=None, note=note, how="")
+    place = SimpleNamespace(place="gpu", memory=1, moved=1, seconds=None, note=note, how="", engine="gpu")
     monkeypatch.setattr("dromos.runner.prediction.predictions", lambda *given: [place])
     assert "[cuda13]" in call("plan", "k4.drm").output

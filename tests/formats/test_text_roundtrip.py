@@ -126,3 +126,32 @@ def test_an_existing_file_is_replaced_and_nothing_is_left_beside(tmp_path: Path)
     Graph.from_edges([0], [1]).write(path)
     assert [p.name for p in tmp_path.iterdir()] == ["g.txt"]
     assert path.read_text().endswith("0 1\n")
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], None], ids=["strings", "ids"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("name", ["g.csv", "g.csv.gz", "g.txt", "g.tsv", "g.mtx", "g.wel"])
+def test_whole_weights_keep_their_kind(tmp_path: Path, name: str, dtype: str, names: list[str] | None) -> None:
+    """Formats that say nothing of types give ``float64`` for ``float32``, but integers for integers only."""
+    weights = np.array([1, -2, 100_000, 2**31 - 128], dtype)
+    graph = Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 1], weights, labels=None if name == "g.wel" else names)
+    graph.write(tmp_path / name)
+    back = dr.read(tmp_path / name).weights
+    assert back is not None
+    says_types = name in ("g.txt", "g.tsv", "g.mtx")
+    assert back.dtype == ("float64" if dtype == "float32" and not says_types else dtype)
+    assert sorted(back.tolist()) == sorted(weights.tolist())
+
+
+@pytest.mark.parametrize("without", [[], ["decimal64"]], ids=["decimal64", "decimal128"])
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [-(2.0**31), 0.0], [2.0**31, 1.0], [np.inf, 1.0], [1e300, 1.0]])
+def test_a_csv_file_of_whole_floats_is_read_as_floats(
+    tmp_path: Path, weights: list[float], without: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in without:  # as in an older pyarrow
+        monkeypatch.delattr(f"pyarrow.{kind}", raising=False)
+    Graph.from_edges([0, 1], [1, 0], np.array(weights)).write(tmp_path / "g.csv")
+    back = dr.read(tmp_path / "g.csv").weights
+    assert back is not None
+    assert back.dtype == np.float64
+    assert back.tolist() == weights

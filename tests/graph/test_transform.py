@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -99,6 +100,20 @@ def test_subgraph_by_mask_keeps_labels():
     assert numbers.subgraph([9]).labels.to_numpy().tolist() == [9]
     assert numbers.neighbors(7).tolist() == [1]
     assert g.subgraph([]).num_vertices == 0
+
+
+@pytest.mark.parametrize("names", [list, pa.array, lambda names: pa.array(names).dictionary_encode()])
+def test_a_subgraph_without_vertices_has_labels_of_the_same_kind(names, tmp_path):
+    g = dr.Graph.from_edges(names(["a", "b"]), names(["b", "c"]))
+    none = g.subgraph([])
+    assert none.labels.kind == "str"
+    assert none.labels.to_numpy().dtype == object
+    assert none.labels == g.subgraph(np.zeros(3, dtype=bool)).labels == none.subgraph([]).labels
+    assert none.relabel_by_degree().graph.labels.kind == "str"
+    for file in ("none.drm", "none.txt", "none.parquet", "none.npz"):
+        none.write(tmp_path / file)
+        assert dr.read(tmp_path / file).labels == none.labels, file
+    assert dr.Graph.from_edges([7], [9], labels=True).subgraph([]).labels.kind == "int"
 
 
 def test_subgraph_by_labels_that_end_in_zero_characters():

@@ -107,3 +107,41 @@ def test_leiden_gives_partitions():
         nx.community.leiden_communities(graph, max_level=0, backend="dromos")
     with pytest.raises(nx.NetworkXNotImplemented):
         nx.community.leiden_communities(nx.DiGraph([(0, 1)]), backend="dromos")
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions:UserWarning")
+@pytest.mark.parametrize("name", [int, str, lambda number: 7919 * number, lambda number: (number, "x")])
+def test_generalized_degrees_count_in_networkx_s_order(name):
+    """Which is the order of a set of the neighbours, where a node has edges in different numbers of triangles."""
+    draw = random.Random(1)
+    for n in (5, 30, 90):
+        graph = nx.Graph()
+        graph.add_nodes_from(map(name, draw.sample(range(n), n)))
+        graph.add_edges_from((name(draw.randrange(n)), name(draw.randrange(n))) for _ in range(6 * n))
+        for nodes in (None, [name(3), name(1)]):
+            ours, theirs = (nx.generalized_degree(graph, nodes, backend=b) for b in ("dromos", "networkx"))
+            assert [(v, [*count.items()]) for v, count in ours.items()] == [
+                (v, [*count.items()]) for v, count in theirs.items()
+            ]
+        ours, theirs = (nx.generalized_degree(graph, name(1), backend=b) for b in ("dromos", "networkx"))
+        assert [*ours.items()] == [*theirs.items()]
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions:UserWarning")
+@pytest.mark.parametrize("kind", sorted(CLASSES))
+def test_hits_that_are_not_normalized_have_networkx_s_sign(kind):
+    """Where NetworkX gives the same answer each time: without ``nstart`` it begins with other numbers in each call."""
+    draw, compared = random.Random(3), 0
+    for n in (20, 40, 60):
+        graph = CLASSES[kind](nx.gnp_random_graph(n, 0.2, seed=n, directed=True))
+        for u, v in list(graph.edges()):
+            graph.add_edge(u, v, weight=draw.uniform(0.1, 2))
+        for start in (None, {node: draw.random() for node in graph}):
+            theirs, again, ours = (
+                np.array([[*values.values()] for values in nx.hits(graph, nstart=start, normalized=False, backend=b)])
+                for b in ("networkx", "networkx", "dromos")
+            )
+            if np.allclose(theirs, again, atol=1e-6):
+                assert np.allclose(ours, theirs, atol=1e-6)
+                compared += 1
+    assert compared > 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +13,7 @@ import dromos as dr
 from dromos.algorithms.costs import cost_of
 from dromos.cli import app
 from dromos.engines.vectorised import VectorisedLeaf
-from dromos.errors import InvalidArgumentError
+from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.places.hybrid.rates import Rates
 from dromos.plan.ways import LinkRates
 from dromos.runner import prediction
@@ -120,6 +121,74 @@ def test_the_command(tmp_path: Path) -> None:
     assert "connected-components" in str(refused.exception)
     shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm")])
     assert "auto" in shown.stdout
+
+
+def planned(*words: str) -> dict[str, Any]:
+    """What ``dromos plan`` says as JSON."""
+    ran = CliRunner().invoke(app, ["plan", *words, "--json"])
+    assert ran.exit_code == 0, ran.output
+    said: dict[str, Any] = json.loads(ran.stdout)
+    return said
+
+
+def taken(said: dict[str, Any]) -> list[str]:
+    return [place["place"] for place in said["places"] if place["taken"]]
+
+
+def test_the_command_shows_the_places_of_one_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(tmp_path / "g.drm")
+    dr.write(dr.generators.rmat(8, 8, seed=1), file)
+    said = planned(file, "bfs", "--device", "cpu")
+    assert (said["device"], said["takes"]) == ("cpu", "cpu")
+    assert {place["place"] for place in said["places"]} == {"cpu, in memory", "cpu, from disk"}
+    assert taken(said) == ["cpu, in memory"]
+    assert taken(planned(file, "bfs", "--device", "cpu", "--memory", "1G")) == ["cpu, from disk"]
+    assert taken(planned(file, "bfs", "--memory", "1G")) == ["cpu, from disk"]
+    shown = CliRunner().invoke(app, ["plan", file, "--device", "cpu"]).stdout
+    assert "* cpu, in memory" in shown
+    assert "cuda" not in shown
+    monkeypatch.setenv("DROMOS_DEVICE", "numpy")
+    assert taken(planned(file, "bfs")) == []  # what auto is then has no model
+    assert taken(planned(file, "bfs", "--device", "cpu")) == ["cpu, in memory"]
+
+
+def test_the_command_shows_the_places_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that says it has one: nothing runs there."""
+    file = str(tmp_path / "g.drm")
+    dr.write(dr.generators.rmat(8, 8, seed=1), file)
+    monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "")
+    monkeypatch.setattr("dromos.engines.cuda.link_rates.link_rates", lambda: LinkRates(1e10, 1e10, 1e9))
+    monkeypatch.setattr(prediction, "_leaves", lambda: [Named("cpu"), Named("cuda")])
+    for module in ("dromos.places.hybrid.model", "dromos.runner.prediction"):
+        monkeypatch.setattr(f"{module}.measured", lambda leaf: RATES)
+    engines = {"cuda": "cuda", "cpu+cuda": "cpu+cuda"}
+    monkeypatch.setattr(prediction, "engine_for", lambda device, *_, **__: Named(engines.get(device, "cpu")))
+    monkeypatch.setattr("dromos.engines.cuda.residency.free_bytes", lambda: 1 << 30)
+    assert taken(planned(file, "bfs", "--device", "cuda")) == ["cuda"]
+    (row,) = planned(file, "bfs", "--device", "cpu+cuda", "--memory", "1G")["places"]
+    assert row["place"] == "cpu+cuda"
+    assert row["taken"]
+    assert row["seconds"] > 0
+    (part,) = planned(file, "bfs", "--device", "cuda", "--memory", "30k")["places"]
+    assert part["place"].startswith("cuda, ")
+    assert part["taken"]
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("gpu", "an NVIDIA GPU is 'cuda'"),
+        ("cpu+gpu", "'gpu' is not a device"),
+        ("cuda", "there is no GPU. Fix that"),
+        ("cpu+cuda", "there is no GPU. Fix that"),
+        ("numpy", "no model of its runs; choose one of 'auto', 'cpu', 'cuda', 'cpu+cuda'"),
+        ("mpi", "no model of its runs"),
+    ],
+)
+def test_the_command_refuses_devices_before_it_reads_the_graph(device: str, said: str) -> None:
+    refused = CliRunner().invoke(app, ["plan", "missing.drm", "bfs", "--device", device])
+    assert isinstance(refused.exception, InvalidArgumentError | DeviceError)
+    assert said in str(refused.exception)
 
 
 def test_rates_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ def plan(
     algorithm: Annotated[
         str, typer.Argument(help="bfs, sssp, pagerank, connected-components or core-numbers.")
     ] = "pagerank",
+    device: Annotated[str, typer.Option(help="auto for all places, or those of cpu, cuda or cpu+cuda.")] = "auto",
     memory: Annotated[
         str | None, typer.Option(help=r"What a run may take, such as 2G \[default: what is free]")
     ] = None,
@@ -31,7 +32,7 @@ def plan(
     from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
     from dromos.graph.summary import human_bytes
-    from dromos.runner.prediction import chosen, predictions
+    from dromos.runner.prediction import chosen, predictions, require_model
 
     name = algorithm.replace("-", "_")
     if name not in PREDICTABLE:  # before the graph is read
@@ -39,19 +40,27 @@ def plan(
         raise InvalidArgumentError(
             f"there is no model for {algorithm!r}; write `dromos plan GRAPH ALGORITHM` with one of {known}"
         )
+    require_model(device)
+    budget = None if memory is None else parse_size(memory)
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
         found = read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):
-        rows = predictions(found, cost, None if memory is None else parse_size(memory))
-    taken = chosen(found)
+        rows = predictions(found, cost, budget, device)
+    taken = chosen(found, budget, device)
     if json:
-        print_json({"algorithm": name, "passes": cost.passes, "auto": taken, "places": [asdict(row) for row in rows]})
+        places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
+        told = {"device": device, "takes": taken, "auto": chosen(found, budget)}
+        print_json({"algorithm": name, "passes": cost.passes, **told, "places": places})
         return
     title = f"{algorithm} on {graph.name}: the arcs are read {cost.passes:g} times, about"
     table = Table("place", "memory", "moved each time", "about", "", title=title, title_justify="left")
+    table.columns[0].min_width = len("* cpu, in memory")  # notes are what is broken where a terminal is narrow
     for row in rows:
         about = "-" if row.seconds is None else f"{row.seconds:.3g} s"
-        table.add_row(row.place, human_bytes(row.memory), human_bytes(row.moved), about, escape(row.note or row.how))
+        mark = "* " if row.engine == taken else "  "
+        table.add_row(
+            mark + row.place, human_bytes(row.memory), human_bytes(row.moved), about, escape(row.note or row.how)
+        )
     out.print(table)
-    out.print(f'device="auto" takes: {taken}', markup=False, highlight=False)
+    out.print(f'* device="{device}" takes: {taken}', markup=False, highlight=False)

@@ -78,6 +78,15 @@ class Labels:
             raise GraphDataError(f"a label is not UTF-8: {error}") from None
         return labels
 
+    @classmethod
+    def no_strings(cls) -> Labels:
+        """The labels of a graph without vertices, whose labels would be strings: no value tells their kind.
+
+        >>> Labels.no_strings().kind
+        'str'
+        """
+        return cls(utf8=np.empty(0, np.uint8), offsets=np.zeros(1, np.int64))
+
     @property
     def kind(self) -> str:
         """``"int"`` or ``"str"``."""
@@ -132,6 +141,16 @@ class Labels:
         begins, ends = self.offsets[ids].tolist(), self.offsets[ids + 1].tolist()
         texts = [raw[b:e].tobytes().decode("utf-8", "surrogatepass") for b, e in zip(begins, ends, strict=True)]
         return objects(texts)
+
+    def of_vertices(self, ids: Array) -> Labels:
+        """The labels of the vertices ``ids`` as labels of a graph of their own, of the same kind.
+
+        >>> Labels.from_values(["ada", "bob"]).of_vertices(np.array([1]))
+        <1 str labels: 'bob'>
+        """
+        if self.kind == "str" and len(ids) == 0:
+            return Labels.no_strings()
+        return Labels.from_values(self.values_of(ids))
 
     def ids_of(self, labels: Iterable[Any] | Array) -> Array:
         """The ids of ``labels``; one that no vertex has raises :class:`~dromos.errors.UnknownVertexError`."""

@@ -148,7 +148,7 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     new_ids[chosen] = np.arange(len(chosen), dtype=new_ids.dtype)
     if np.count_nonzero(new_ids >= 0) < len(chosen):
         raise InvalidArgumentError("a vertex is given twice; a subgraph holds each once")
-    names = Labels.from_values(chosen if graph.labels is None else graph.labels.values_of(chosen))
+    names = Labels.from_values(chosen) if graph.labels is None else graph.labels.of_vertices(chosen)
     result = _induced(graph.with_rows_of(chosen), chosen, new_ids, names)
     result._vertex_data = graph.vertex_data.of_vertices(chosen)
     return result
@@ -219,7 +219,7 @@ def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = Fa
     new_ids = permute.inverse(old_ids, graph.targets.dtype)
     names = Labels.from_values(old_ids) if named else None
     if graph.labels is not None:
-        names = Labels.from_values(graph.labels.values_of(old_ids))
+        names = graph.labels.of_vertices(old_ids)
     result = _permuted(graph, old_ids, new_ids, names)
     result._vertex_data = graph.vertex_data.of_vertices(old_ids)
     return Relabelled(result, new_ids, old_ids)

@@ -130,6 +130,17 @@ def generalized_degree(G: BackendGraph, nodes: Any = None) -> Any:
     rows = G.symmetric_rows
     count = np.zeros(len(rows.targets), np.int64)
     support(rows.offsets, rows.targets, np.ones(len(rows.targets), bool), count)
-    return _for_nodes(
-        G, nodes, [Counter(part.tolist()) for part in np.split(count, rows.offsets[1:-1])] if len(G) else []
-    )
+    found = {G.nodes[number]: _counted(G, number, count) for number in G.nbunch(nodes)}
+    return found[nodes] if nodes is not None and nodes in G else found
+
+
+def _counted(graph: BackendGraph, number: int, count: Array) -> Counter[int]:
+    """How many edges of a node have each ``count``, in NetworkX's order: that of a set of the neighbours."""
+    rows = graph.symmetric_rows
+    row = slice(rows.offsets[number], rows.offsets[number + 1])
+    counts = count[row].tolist()
+    if len(set(counts)) < 2:  # there is no order
+        return Counter(counts)
+    count_of = dict(zip(graph.names(rows.targets[row]), counts, strict=True))
+    listed = graph.names(graph.targets[graph.offsets[number] : graph.offsets[number + 1]])
+    return Counter(map(count_of.__getitem__, set(listed) - {graph.nodes[number]}))  # made as NetworkX makes it

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Final
@@ -22,7 +22,7 @@ import numpy as np
 from dromos import disk_cache, sizes
 from dromos.engines import Engine
 from dromos.engines.parts import Leaf
-from dromos.errors import DeviceError
+from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.parting import order_of
 from dromos.graph.store.origin import origin_of
@@ -37,10 +37,12 @@ from dromos.places.stream.sorted_rows import LEAST_SHARE, SORTING_PULL
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost
 from dromos.plan.ways import WAYS, choose_way
-from dromos.runner.devices import DEVICES, engine_for
+from dromos.runner.devices import CLUSTER, DEVICES, engine_for
 
-__all__ = ["Prediction", "chosen", "predictions"]
+__all__ = ["Prediction", "chosen", "predictions", "require_model"]
 
+_MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
+_ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed"}  # others begin with the engine's name
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
 _READ_BYTES: Final = 64 << 20
 _SORTING_PASSES: Final = 3.0  # what sorting the arcs that stay takes, in passes along their pages
@@ -61,20 +63,45 @@ class Prediction:
     """None: it does not run there, for the reason in ``note``."""
     note: str = ""
 
+    @property
+    def engine(self) -> str:
+        """The name of the engine that runs there.
 
-def predictions(graph: Graph, cost: Cost, memory: int | None = None) -> list[Prediction]:
-    """Every place, the quickest first; ``memory``: what a run may take, on the device or, for a stream, on the host."""
-    rows = [
-        *_on_host(graph, cost, memory),
-        *_on_gpu(graph, cost.passes, memory),
-        _on_both(graph, cost.split, memory),
-    ]
+        >>> Prediction("cuda, 25% of the arcs on the device", 'device="cuda"', 0, 0, None).engine
+        'cuda'
+        """
+        return _ENGINES.get(self.place, self.place.partition(",")[0])
+
+
+def predictions(graph: Graph, cost: Cost, memory: int | None = None, device: str = "auto") -> list[Prediction]:
+    """Every place of ``device``, the quickest first; with ``"auto"`` every place of the machine.
+
+    ``memory`` is what a run may take, on the device or, for a stream, on the host.
+    """
+    places: Mapping[str, Callable[[], Iterable[Prediction]]] = {
+        "cpu": lambda: _on_host(graph, cost, memory),
+        "cuda": lambda: _on_gpu(graph, cost.passes, memory),
+        "cpu+cuda": lambda: [_on_both(graph, cost.split, memory)],
+    }
+    rows = [row for name, found in places.items() if device in ("auto", name) for row in found()]
     return sorted(rows, key=lambda row: (row.seconds is None, row.seconds or 0.0))
 
 
-def chosen(graph: Graph) -> str:
-    """The engine that ``device="auto"`` takes."""
-    return engine_for("auto", None, graph).name
+def chosen(graph: Graph, memory: int | None = None, device: str = "auto") -> str:
+    """The engine that a run with these arguments takes."""
+    return engine_for(device, None, graph, memory=memory).name
+
+
+def require_model(device: str) -> None:
+    """Refuse a device that is unknown, is not there, or whose runs nothing is known of.
+
+    >>> require_model("cpu")
+    """
+    if device.partition(":")[0] != CLUSTER:  # ranks need not be started to be refused
+        engine_for(device)
+    if device not in _MODELLED:
+        known = ", ".join(map(repr, _MODELLED))
+        raise InvalidArgumentError(f"device={device!r}: there is no model of its runs; choose one of {known}")
 
 
 def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Prediction]:

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.errors import FormatError
 from dromos.graph.arrow_numbers import numbers_from_arrow
 from dromos.graph.columns import choose_columns
@@ -194,14 +195,35 @@ def write_csv(graph: Graph, path: Path, *, allow_loss: bool = False, progress: P
 
     refuse_loss("CSV", _losses(graph), allow_loss, path)
     schema = edge_schema(graph)
-    if graph.weights is not None and graph.weights.dtype == np.float32:  # all digits, so that float64 reads it exactly
-        schema = schema.set(2, pa.field("weight", pa.float64()))
+    if graph.weights is not None and graph.weights.dtype.kind == "f":
+        schema = schema.set(2, pa.field("weight", _written_as(graph.weights)))
     done = 0
     with atomic_output(path) as out, pyarrow.csv.CSVWriter(out, schema) as writer:
         for batch in edge_batches(graph):
             writer.write_batch(batch.cast(schema))
             done += len(batch)
             progress(done, graph.num_edges)
+
+
+def _written_as(weights: Array) -> Any:
+    """The type in which Arrow writes float weights such that they are read as floats again.
+
+    It writes 1.0 as ``1``. Where all weights would be read as ``int32``, they are written as decimals: ``1.0``.
+    Others are written as ``float64``, with all digits, so that weights of ``float32`` are read exactly.
+
+    >>> str(_written_as(np.array([0.5, 2])))
+    'double'
+    """
+    import pyarrow as pa
+
+    if np.any(np.rint(weights) != weights) or np.any(np.abs(weights) > 2.0**31):
+        return pa.float64()
+    try:  # the quicker one, which older versions of pyarrow lack or cannot write
+        narrow = pa.decimal64(11, 1)
+        pa.array([1.0]).cast(narrow).cast(pa.string())
+    except (AttributeError, pa.ArrowNotImplementedError):
+        return pa.decimal128(11, 1)
+    return narrow
 
 
 def _losses(graph: Graph) -> list[str]:

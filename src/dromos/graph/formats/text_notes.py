@@ -153,4 +153,6 @@ def _listed_labels(text: TextFile, mark: bytes, count: int, kind: str) -> Labels
                 line=text.lines_read,
             )
         names.append(name)
-    return Labels.from_values(np.array(names, dtype=np.int64) if wanted is int else names)
+    if wanted is int:
+        return Labels.from_values(np.array(names, dtype=np.int64))
+    return Labels.from_values(names) if names else Labels.no_strings()
