@@ -28,7 +28,7 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
 from dromos.places.stream.spilled_rows import SpilledRows
 
-__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows"]
+__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows", "window_bytes"]
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +36,7 @@ _PIECE: Final = 1 << 20  # rows whose lengths are looked at together
 SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that runs of few supersteps do without
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
+_ARC_BYTES: Final = 4
 _WINDOWS: Final = 7  # while rows are sorted: five in the pager's hands, one sorted, one on its way to the file
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -105,11 +106,10 @@ class SortedRows:
         """A file for all rows, where sorting them there is worth it, and the bytes of a window of pages."""
         if self._folder is None or pager.first_cached(rows) == rows.num_pages:
             return None, 0
-        scratch = self._threads * min(MOST_ROWS, self._num_vertices) * self._value_bytes
-        size = min((pager.room.buffers + pager.room.cache - scratch) // _WINDOWS, _MOST_BYTES)
-        tiles, table_bytes = tiles_of_sources(self._num_vertices), self._num_vertices * self._value_bytes
-        least = max(rows.block_pages * rows.page_bytes, rows.arc_bytes * LEAST_SPILLED * tiles * self._threads)
-        if size < least or not may_be_worth_blocks(self._num_vertices, rows.num_arcs, table_bytes):
+        size = window_bytes(
+            pager.room.buffers + pager.room.cache, self._num_vertices, rows.num_arcs, self._value_bytes, self._threads
+        )
+        if size < max(rows.block_pages * rows.page_bytes, 1):
             return None, 0
         return open_scratch(self._folder, rows.arc_bytes * rows.num_arcs), size
 
@@ -172,6 +172,20 @@ class SortedRows:
         """The page on which ``row`` begins; behind the last one where there are no more arcs."""
         arc = int(offsets[row])
         return arc // rows.page_arcs if arc < rows.num_arcs else rows.num_pages
+
+
+def window_bytes(room: int, num_vertices: int, num_arcs: int, value_bytes: int, threads: int) -> int:
+    """The bytes of pages that are sorted together if there are ``room`` for all; 0 where a file is not worth it.
+
+    ``value_bytes``: what is gathered of each vertex.
+
+    >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
+    (14, 0)
+    """
+    size = min((room - threads * min(MOST_ROWS, num_vertices) * value_bytes) // _WINDOWS, _MOST_BYTES)
+    least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
+    worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)
+    return size if worth else 0
 
 
 def _tried(spilled: SpilledRows, write: Callable[[], None]) -> SpilledRows | None:
