@@ -116,9 +116,10 @@ def test_a_disk_that_lies_or_is_full_costs_time_alone(
     numbers, wrong = iter(range(count)), {"first": 0, "middle": count // 2, "last": count - 1}[when]
     write = ScratchFile.write
 
-    def faulty(self: ScratchFile, extent: Extent, data: Array) -> None:
+    def faulty(self: ScratchFile, extent: Extent, data: Array, begin: int) -> None:
+        assert len(data) < 1 << 20  # one piece
         changed = fault(extent, data) if next(numbers) == wrong else data
-        write(self, extent, data)
+        write(self, extent, data, begin)
         if changed is not data:
             os.pwrite(self._file.fileno(), as_blocks(changed), extent.position)
 

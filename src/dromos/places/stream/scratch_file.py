@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
@@ -62,12 +63,17 @@ class ScratchFile:
         self._end += nbytes
         return Extent(self._end - nbytes, nbytes)
 
-    def write(self, extent: Extent, data: Array) -> None:
-        """Write ``data`` (bytes, in memory that begins with a disk block) there; an OSError where it cannot be."""
-        self._print(extent, data)
-        left, at = memoryview(data.data), extent.position
+    def submit_write(self, pool: ReadPool, extent: Extent, data: Array) -> Batch:
+        """Have ``data`` (bytes, in memory that begins with a disk block) written; the wait may end with an OSError."""
+        pieces = range(0, extent.nbytes, _PIECE)
+        writes = [partial(self.write, extent, data, begin) for begin in pieces]
+        return pool.submit([partial(self._print, extent, data), *writes])
+
+    def write(self, extent: Extent, data: Array, begin: int) -> None:
+        """Write the piece of ``data`` that begins there."""
+        left, at = memoryview(data.data)[begin : begin + _PIECE], extent.position + begin
         while len(left):
-            done = os.pwrite(self._file.fileno(), left[:_PIECE], at)
+            done = os.pwrite(self._file.fileno(), left, at)
             left, at = left[done:], at + done
 
     def submit(self, pool: ReadPool, extent: Extent, into: Array) -> tuple[Batch, Array]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -28,6 +27,7 @@ __all__ = ["BUFFERS", "SpilledRows"]
 
 BUFFERS: Final = 4
 """Of the size of a slice: one is computed on while the others are read."""
+_WRITERS: Final = 4
 # by falling size of their entries, so that each begins where its type may
 _COLUMNS: Final = (
     "word_starts", "long_starts", "segment_starts", "words", "segment_rows", "segment_ends", "long_sources",
@@ -70,7 +70,7 @@ class SpilledRows:
         self._slices: list[_Spilled] = []
         self._free: list[Array] = []
         self._resident: list[Array] = []  # of the first slices
-        self._writer, self._writing = ReadPool(1), Batch(0)
+        self._writers, self._writing = ReadPool(_WRITERS), Batch(0)
         self._copy = np.zeros(0, np.uint8)
 
     def append(self, piece: SortedSlice, page: int) -> None:
@@ -93,12 +93,12 @@ class SpilledRows:
         without = replace(blocks, **{name: column[:0] for name, column in zip(_COLUMNS, columns, strict=True)})
         extent = self._file.extent(size)
         self._slices.append(_Spilled(replace(piece, blocks=without), page, tuple(map(len, columns)), extent))
-        self._writing = self._writer.submit([partial(self._file.write, extent, self._copy[:size])])
+        self._writing = self._file.submit_write(self._writers, extent, self._copy[:size])
 
     def finish(self) -> None:
         """All slices were appended; an OSError is that of the last one."""
         self._writing.wait()
-        self._writer.close()
+        self._writers.close()
         self._copy = np.zeros(0, np.uint8)
 
     def slices(self) -> Iterator[tuple[SortedSlice, int]]:
@@ -133,7 +133,7 @@ class SpilledRows:
 
     def close(self) -> None:
         """Give memory and disk space back; nobody reads any more."""
-        self._writer.close()
+        self._writers.close()
         self._free.clear()
         self._resident.clear()
         self._file.close()
