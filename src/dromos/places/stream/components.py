@@ -2,8 +2,9 @@
 
 Trees are joined along the rows of each window of pages, as Afforest joins them in one memory. Every page is read once
 (where a round begins within one, twice). In a symmetric graph a row whose vertex is in the largest tree needs no look:
-each of its arcs is seen from its other end, or both ends are in that tree. So vertices go by in rounds, each with as
-many arcs as all before it, and after the first one only pages are read that hold rows of vertices outside of that tree.
+each of its arcs is seen from its other end, or both ends are in that tree. So vertices go by in two rounds: first those
+of a sixteenth of the arcs, then of the others only pages that hold rows of vertices outside of that tree. More rounds,
+each with as many arcs as all before it, read as many bytes on R-MAT and uniform graphs, and wait for each other.
 """
 
 from __future__ import annotations
@@ -61,14 +62,13 @@ def components(
 
 
 def _rounds(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Ranges of vertices: a sixteenth of the arcs, then each time as many as before."""
-    arcs, n, first = int(offsets[-1]), len(offsets) - 1, 0
-    share = _FIRST_ROUND
-    while first < n:
-        last = n if share <= 1 else max(first + 1, int(np.searchsorted(offsets, offsets.dtype.type(arcs // share))))
-        last = min(last, n)
-        yield first, last
-        first, share = last, share // 2
+    """Two ranges of vertices: a sixteenth of the arcs, or one vertex at least, and the others."""
+    n, limit = len(offsets) - 1, offsets.dtype.type(int(offsets[-1]) // _FIRST_ROUND)
+    last = max(1, int(np.searchsorted(offsets, limit)))
+    if n:
+        yield 0, last
+    if last < n:
+        yield last, n
 
 
 def _largest(parent: Array, piece: GraphSlice) -> int:
