@@ -21,7 +21,7 @@ _PER_THREAD = 4  # blocks, at least
 
 @dataclass(frozen=True, eq=False)
 class SortedSlice(GraphSlice):
-    """The arcs are in ``blocks`` alone, and ``targets`` is empty."""
+    """The arcs are in ``blocks`` alone: ``targets`` is empty, and the first of ``offsets`` is all that is looked at."""
 
     blocks: ArcBlocks | None = None
 
@@ -65,13 +65,13 @@ def sort_slice(piece: GraphSlice, num_sources: int, threads: int) -> SortedSlice
     (7, 9, 3, [0, 1, 32769])
     """
     rows = int(np.searchsorted(piece.offsets, piece.offsets[-1]))  # those behind the last one with arcs are left out
-    kept = piece.offsets[: rows + 1]
-    offsets = kept - kept[0]
+    offsets = piece.offsets[: rows + 1] - piece.offsets[0]
     blocks = sort_arcs(
         offsets, _as_ids(piece.targets), num_sources, _even_bounds(offsets, threads), Hubs(offsets[:1]), threads,
         longest=piece.num_arcs,
     )  # fmt: skip
-    return SortedSlice(piece.start, piece.start + rows, kept, piece.targets[:0], None, blocks=blocks)
+    no_targets = np.empty(0, piece.targets.dtype)  # no view of memory that goes back to the system
+    return SortedSlice(piece.start, piece.start + rows, piece.offsets[:1].copy(), no_targets, None, blocks=blocks)
 
 
 def _as_ids(sources: Array) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -90,7 +90,10 @@ class SpilledRows:
         for column in columns:
             self._copy[at : at + column.nbytes] = column.view(np.uint8)
             at += column.nbytes
-        without = replace(blocks, **{name: column[:0] for name, column in zip(_COLUMNS, columns, strict=True)})
+        nothing: dict[str, Any] = {
+            name: np.empty(0, column.dtype) for name, column in zip(_COLUMNS, columns, strict=True)
+        }
+        without = replace(blocks, **nothing)  # no views: they would keep the memory of the columns
         extent = self._file.extent(size)
         self._slices.append(_Spilled(replace(piece, blocks=without), page, tuple(map(len, columns)), extent))
         self._writing = self._file.submit_write(self._writers, extent, self._copy[:size])
