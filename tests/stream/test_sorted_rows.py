@@ -109,9 +109,10 @@ def run(graph, memory):
     for _ in range(5):
         execution.step(dr.plan.Path.parse("sync-pull-td"))
     found = execution.feed._sorted
-    pieces = [each.lengths for each in found.spilled._slices] if found.spilled else []
+    spilled = found.spilled._slices if found.spilled else []
+    pieces = [each.places[name].length for each in spilled for name in ("words", "long_sources")]
     execution.close()
-    return found.piece.num_arcs if found.piece else sum(words + long for _, _, _, words, _, _, long in pieces)
+    return found.piece.num_arcs if found.piece else sum(pieces)
 
 run(dr.open(sys.argv[1]), int(sys.argv[3]) // 4)  # a quarter of the graph in a quarter of the memory
 try:

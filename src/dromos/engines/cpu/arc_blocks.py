@@ -192,11 +192,12 @@ def sort_arcs(
     longest: int,
     together: int | None = None,
     after: Callable[[int], None] | None = None,
+    new: Callable[[int, Any], Array] = huge_zeros,
 ) -> ArcBlocks:
     """Sort the arcs of rows into the blocks that begin at ``firsts``; rows with more than ``longest`` are left out.
 
     So many blocks ``together``, and ``after(row)`` is called when all rows before it are sorted: their arcs are not
-    looked at again, and may be given back.
+    looked at again, and may be given back. ``new(count, dtype)`` makes the arrays that grow with the arcs.
     """
     from dromos.engines.cpu import arc_block_kernels as kernels
 
@@ -206,8 +207,8 @@ def sort_arcs(
     run_team(kernels.count_arcs, *arcs, firsts, *shape, *counts, cursor, threads=threads)
     starts = [np.cumsum(column) for column in counts]
     in_words, in_segments, segments = (int(column[-1]) for column in starts)
-    words, long_sources = huge_zeros(in_words, np.uint32), huge_zeros(in_segments, np.uint16)
-    rows, ends = huge_zeros(segments, np.uint32), huge_zeros(segments, np.uint32)
+    words, rows, ends = new(in_words, np.uint32), new(segments, np.uint32), new(segments, np.uint32)
+    long_sources = new(in_segments, np.uint16)
     places = [column.copy() for column in starts]
     for first in range(0, blocks, together or blocks):
         last = min(first + (together or blocks), blocks)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, ArcBlocks, sort_arcs, tiles_of_sources
+from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.topology import Hubs
 from dromos.graph.slices import GraphSlice
 
@@ -56,8 +58,12 @@ def sort_rows(
     return SortedSlice(0, len(offsets) - 1, offsets, sources[:0], None, blocks=blocks)
 
 
-def sort_slice(piece: GraphSlice, num_sources: int, threads: int) -> SortedSlice:
+def sort_slice(
+    piece: GraphSlice, num_sources: int, threads: int, new: Callable[[int, Any], Array] = huge_zeros
+) -> SortedSlice:
     """The arcs of a slice, which may begin and end within a row, in a block for each thread.
+
+    ``new(count, dtype)`` makes the arrays that grow with the arcs; they take 4 bytes per arc at most.
 
     >>> piece = GraphSlice(7, 9, np.array([10, 12, 13], np.uint32), np.array([0, 1, 1], np.uint32), None)
     >>> found = sort_slice(piece, 2, 1)
@@ -68,7 +74,7 @@ def sort_slice(piece: GraphSlice, num_sources: int, threads: int) -> SortedSlice
     offsets = piece.offsets[: rows + 1] - piece.offsets[0]
     blocks = sort_arcs(
         offsets, _as_ids(piece.targets), num_sources, _even_bounds(offsets, threads), Hubs(offsets[:1]), threads,
-        longest=piece.num_arcs,
+        longest=piece.num_arcs, new=new,
     )  # fmt: skip
     no_targets = np.empty(0, piece.targets.dtype)  # no view of memory that goes back to the system
     return SortedSlice(piece.start, piece.start + rows, piece.offsets[:1].copy(), no_targets, None, blocks=blocks)

@@ -10,8 +10,7 @@ are cached are sorted, if they are many, and the others are read in pages as bef
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks, tiles_of_sources
-from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows, sort_slice
+from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
@@ -37,7 +36,7 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-_WINDOWS: Final = 7  # while rows are sorted: five in the pager's hands, one sorted, one on its way to the file
+_WINDOWS: Final = 4  # while rows are sorted: one is read, one looked at, one given back, and one is sorted and written
 _MOST_BYTES: Final = 64 << 20  # of a window
 
 
@@ -118,20 +117,27 @@ class SortedRows:
     ) -> Iterator[GraphSlice]:
         """The slices of this pull, sorted and written to ``file`` on the way."""
         pager.evict(rows, 0, rows.num_pages)
-        self._room, pager.room = pager.room, Room(size * (_WINDOWS - 2), 0)
-        spilled: SpilledRows | None = SpilledRows(pager, file, size * _WINDOWS)
-        wanted = np.ones(rows.num_pages, dtype=bool)
-        for window in pager.windows(rows, wanted):
+        self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=1), 0)
+        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads)
+        wanted, fails = np.ones(rows.num_pages, dtype=bool), False
+        for window in pager.windows(rows, wanted, ahead=1):
             piece = slice_of(rows, offsets, wanted, window)
-            if spilled is not None:
-                piece = sort_slice(piece, self._num_vertices, self._threads)
-                spilled = _tried(spilled, partial(spilled.append, piece, window.last))
+            if not fails:
+                try:
+                    piece = spilled.append(piece, window.last)
+                except OSError as error:
+                    fails = _told(error)
             yield piece
-        if spilled is not None:
-            spilled = _tried(spilled, spilled.finish)
+        try:
+            spilled.finish()
+        except OSError as error:
+            fails = _told(error)
         release_compiler_pages()  # of the kernels that sort and gather
-        self.spilled = spilled
-        pager.room = self._room if spilled is None else Room(0, 0)
+        if fails:
+            spilled.close()
+            pager.room = self._room
+        else:
+            self.spilled, pager.room = spilled, Room(0, 0)
 
     def _sort_cached(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
         """Sort the rows that are cached from the first one on, where that is worth it."""
@@ -180,7 +186,7 @@ def window_bytes(room: int, num_vertices: int, num_arcs: int, value_bytes: int, 
     ``value_bytes``: what is gathered of each vertex.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
-    (14, 0)
+    (25, 0)
     """
     size = min((room - threads * min(MOST_ROWS, num_vertices) * value_bytes) // _WINDOWS, _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
@@ -188,15 +194,9 @@ def window_bytes(room: int, num_vertices: int, num_arcs: int, value_bytes: int, 
     return size if worth else 0
 
 
-def _tried(spilled: SpilledRows, write: Callable[[], None]) -> SpilledRows | None:
-    """``spilled``, or None where it cannot be written on: the run goes on without."""
-    try:
-        write()
-    except OSError as error:
-        _log.warning("sorted rows cannot be written to disk (%s); the store is read instead", error)
-        spilled.close()
-        return None
-    return spilled
+def _told(error: OSError) -> bool:
+    _log.warning("sorted rows cannot be written to disk (%s); the store is read instead", error)
+    return True
 
 
 def _longest(offsets: Array) -> int:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import Array
-from dromos.engines.cpu.sorted_slice import SortedSlice
+from dromos.dtypes import Array, read_only
+from dromos.engines.cpu.arc_blocks import MOST_ROWS, tiles_of_sources
+from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice
+from dromos.graph.slices import GraphSlice
 from dromos.graph.store.layout import aligned
 from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.pager import Pager
@@ -25,34 +27,78 @@ from dromos.places.stream.scratch_file import Extent, ScratchFile
 
 __all__ = ["BUFFERS", "SpilledRows"]
 
-BUFFERS: Final = 4
+BUFFERS: Final = 3
 """Of the size of a slice: one is computed on while the others are read."""
 _WRITERS: Final = 4
-# by falling size of their entries, so that each begins where its type may
+_LINE: Final = 64  # columns begin with a line of the cache
 _COLUMNS: Final = (
     "word_starts", "long_starts", "segment_starts", "words", "segment_rows", "segment_ends", "long_sources",
 )  # fmt: skip
 
 
+class _Arena:
+    """Memory for the columns of one slice, one behind the other, as they will lie in the file."""
+
+    def __init__(self) -> None:
+        self._bytes, self._address = np.zeros(0, np.uint8), 0
+        self._used = 0
+
+    def clear(self, nbytes: int) -> None:
+        """Begin anew, with room for so many bytes."""
+        self._used = 0
+        if nbytes > len(self._bytes):
+            self._bytes = np.zeros(0, np.uint8)  # so that there are not two
+            self._bytes = _buffer(nbytes)
+            self._address = self._bytes.ctypes.data
+
+    def new(self, count: int, dtype: Any) -> Array:
+        """An array with anything in it."""
+        begin, size = -(-self._used // _LINE) * _LINE, count * np.dtype(dtype).itemsize
+        self._used = begin + size
+        return self._bytes[begin : self._used].view(dtype)
+
+    def copy_of(self, values: Array) -> Array:
+        """The same values here; themselves where they lie here already."""
+        if self._address <= values.ctypes.data < self._address + len(self._bytes):
+            return values
+        copy = self.new(len(values), values.dtype)
+        copy[:] = values
+        return copy
+
+    def place_of(self, values: Array) -> int:
+        """Where an array begins."""
+        return values.ctypes.data - self._address
+
+    @property
+    def data(self) -> Array:
+        """All that was taken, in whole disk blocks."""
+        return self._bytes[: aligned(self._used)]
+
+
+class _Place(NamedTuple):
+    """Where a column lies in the bytes of its slice."""
+
+    begin: int
+    length: int
+    dtype: np.dtype[Any]
+
+    def of(self, data: Array) -> Array:
+        return read_only(data[self.begin : self.begin + self.length * self.dtype.itemsize].view(self.dtype))
+
+
 @dataclass(frozen=True, eq=False)
 class _Spilled:
-    """A slice in the file: itself without columns, the first page with later rows, how long the columns are, and where
-    they lie."""
+    """A slice in the file: itself without columns, the first page with later rows, the columns, and the bytes."""
 
     piece: SortedSlice
     page: int
-    lengths: tuple[int, ...]
+    places: dict[str, _Place]
     extent: Extent
 
     def filled(self, data: Array) -> SortedSlice:
         """The slice, with its columns in ``data``."""
         assert self.piece.blocks is not None
-        columns, at = {}, 0
-        for name, length in zip(_COLUMNS, self.lengths, strict=True):
-            dtype = getattr(self.piece.blocks, name).dtype
-            columns[name] = data[at : at + length * dtype.itemsize].view(dtype)
-            columns[name].flags.writeable = False
-            at += length * dtype.itemsize
+        columns: dict[str, Any] = {name: place.of(data) for name, place in self.places.items()}
         return replace(self.piece, blocks=replace(self.piece.blocks, **columns))
 
 
@@ -63,46 +109,47 @@ class SpilledRows:
         pager: whose threads read, and which counts bytes and the time that is waited for them.
         file: for the slices.
         room: bytes for those that are read, and for as many as can stay in memory.
+        num_sources: vertices of the graph.
+        threads: of the kernels.
     """
 
-    def __init__(self, pager: Pager, file: ScratchFile, room: int) -> None:
+    def __init__(self, pager: Pager, file: ScratchFile, room: int, num_sources: int, threads: int) -> None:
         self._pager, self._file, self._room = pager, file, room
+        self._num_sources, self._threads = num_sources, threads
         self._slices: list[_Spilled] = []
         self._free: list[Array] = []
         self._resident: list[Array] = []  # of the first slices
         self._writers, self._writing = ReadPool(_WRITERS), Batch(0)
-        self._copy = np.zeros(0, np.uint8)
+        self._arena = _Arena()
 
-    def append(self, piece: SortedSlice, page: int) -> None:
-        """Write a slice behind the others, while the caller goes on; ``page`` is the first one with later rows.
+    def append(self, piece: GraphSlice, page: int) -> SortedSlice:
+        """Sort a slice and write it behind the others, while the caller goes on; ``page`` is the first with later rows.
 
-        An OSError may be that of the slice before.
+        What is returned is good until the next call. An OSError may be that of the slice before.
         """
         self._writing.wait()
-        blocks = piece.blocks
-        assert blocks is not None
-        columns = [getattr(blocks, name) for name in _COLUMNS]
-        size = aligned(sum(column.nbytes for column in columns))
-        if size > len(self._copy):
-            self._copy = np.zeros(0, np.uint8)  # so that there are not two
-            self._copy = _buffer(size)
-        at = 0
-        for column in columns:
-            self._copy[at : at + column.nbytes] = column.view(np.uint8)
-            at += column.nbytes
-        nothing: dict[str, Any] = {
-            name: np.empty(0, column.dtype) for name, column in zip(_COLUMNS, columns, strict=True)
+        blocks_at_most = self._threads + piece.num_vertices // MOST_ROWS + 1
+        starts_bytes = 3 * 8 * (blocks_at_most * tiles_of_sources(self._num_sources) + 1)
+        self._arena.clear(4 * piece.num_arcs + starts_bytes + _LINE * len(_COLUMNS))
+        made = sort_slice(piece, self._num_sources, self._threads, self._arena.new)
+        assert made.blocks is not None
+        columns = {name: self._arena.copy_of(getattr(made.blocks, name)) for name in _COLUMNS}
+        places = {
+            name: _Place(self._arena.place_of(column), len(column), column.dtype) for name, column in columns.items()
         }
-        without = replace(blocks, **nothing)  # no views: they would keep the memory of the columns
-        extent = self._file.extent(size)
-        self._slices.append(_Spilled(replace(piece, blocks=without), page, tuple(map(len, columns)), extent))
-        self._writing = self._file.submit_write(self._writers, extent, self._copy[:size])
+        nothing: dict[str, Any] = {name: np.empty(0, column.dtype) for name, column in columns.items()}
+        without = replace(made, blocks=replace(made.blocks, **nothing))
+        extent = self._file.extent(len(self._arena.data))
+        spilled = _Spilled(without, page, places, extent)
+        self._slices.append(spilled)
+        self._writing = self._file.submit_write(self._writers, extent, self._arena.data)
+        return spilled.filled(self._arena.data)
 
     def finish(self) -> None:
         """All slices were appended; an OSError is that of the last one."""
         self._writing.wait()
         self._writers.close()
-        self._copy = np.zeros(0, np.uint8)
+        self._arena = _Arena()
 
     def slices(self) -> Iterator[tuple[SortedSlice, int]]:
         """All slices, each with the first page of later rows; the last ones lack where the file is not as written."""

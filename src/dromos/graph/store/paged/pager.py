@@ -25,8 +25,8 @@ __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
 
 REQUEST_BYTES = 1 << 20
 """The largest request: a disk is at its best from here on, and a reader is free again soon."""
-_WINDOWS = 4
-"""The parts of the buffers: one is computed on, the others are on their way."""
+_AHEAD = 3
+"""Windows that are on their way while one is computed on."""
 GAP_BYTES = 64 << 10
 """Reading over a gap of this size takes a disk of 1.7 GB/s the 40 us that another request costs a reader."""
 
@@ -83,18 +83,19 @@ class Pager:
             self._kept[id(rows)] = rows, _Kept(rows)
         return self._kept[id(rows)][1]
 
-    def windows(self, rows: PagedRows, wanted: Array) -> Iterator[Request]:
-        """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for."""
+    def windows(self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD) -> Iterator[Request]:
+        """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for.
+
+        ``ahead``: as many more are being read meanwhile; the buffers are shared out among all of these.
+        """
         self.source.check_unchanged()
         kept = self.prepare(rows)
         kept.uses += wanted
         kept.note_evenness(wanted)
         missing = rows.missing(wanted)
         self._dropped.wait()
-        buffers = self.room.buffers
-        if self.batches is not None:
-            buffers = buffers * _WINDOWS // (_WINDOWS + 1)  # as much as a window is being given back to the system
-        pages = buffers // (_WINDOWS * rows.page_bytes)
+        size = self.room.buffers // self._in_memory(ahead)
+        buffers, pages = size * (ahead + 1), size // rows.page_bytes
         even = -(-HUGE // rows.page_bytes)
         pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end with huge pages
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
@@ -116,6 +117,14 @@ class Pager:
             yield window
             self._settle(rows, kept, wanted, window, served)
             in_buffers -= _pages(served) * rows.page_bytes
+
+    def buffers_for(self, window_bytes: int, ahead: int) -> int:
+        """The buffers in which windows have so many bytes, if so many of them are read ahead."""
+        return window_bytes * self._in_memory(ahead)
+
+    def _in_memory(self, ahead: int) -> int:
+        """Windows that are in memory: those ahead, the one that is computed on, and one that is being given back."""
+        return ahead + 1 + (self.batches is not None)
 
     def first_cached(self, rows: PagedRows) -> int:
         """How many pages from the first on all stay in memory."""
