@@ -55,6 +55,7 @@ def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
     _same("forest", graph)
     edges = graph.edges()
     _same("matching", graph, edges=edges, order=order.permutation(len(edges.src)))
+    _same("row_matching", graph, order=order.permutation(graph.num_vertices))
     _same("coloring", graph, order=order.permutation(graph.num_vertices))
 
 
@@ -166,6 +167,7 @@ def test_empty_graphs(name: str) -> None:
         "communities": {"resolution": 1.0, "seed": 0, "refined": True, "rounds": 2},
         "edge_betweenness": {"sources": np.arange(0)},
         "matching": {"edges": graph.edges(), "order": np.arange(0)},
+        "row_matching": {"order": np.arange(0)},
         "similarity": {"sources": np.arange(0), "metric": "jaccard", "k": 1},
         "walks": {"starts": np.arange(0), "length": 2, "p": 1.0, "q": 1.0, "seed": 0},
     }
