@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.arguments import simple
-from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, cpu_kernel, plain
+from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, community_order, cpu_kernel, plain
+from dromos.engines.native.community_levels import HUB
 from dromos.engines.vectorised.natives import KERNELS
 from tests.algorithms.support import examples, graphs
 
@@ -77,10 +78,27 @@ def test_communities(graph: dr.Graph, seed: int, refined: bool) -> None:
     _same("communities", graph.with_weights(None), resolution=0.7, seed=seed, refined=refined, rounds=3)
 
 
-def test_communities_of_a_larger_graph() -> None:
-    graph = dr.generators.rmat(9, 8, seed=3)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_communities_of_a_larger_graph(weighted: bool) -> None:
+    graph = dr.generators.rmat(10, 12, seed=3)
+    assert np.count_nonzero(graph.out_degree >= HUB) > 5
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
     for refined in (False, True):
-        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=3)
+        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=2)
+
+
+@examples(25)
+@given(
+    graph=graphs(low=1, high=14, directed=False, weights=(0.0, 0.1, 0.2, 1.5)),
+    seed=st.integers(0, 3),
+    refined=st.booleans(),
+)
+def test_communities_where_hubs_come_first(graph: dr.Graph, seed: int, refined: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_order, "_LARGE", 1)
+        patch.setattr(community_order, "_SKEW", 0)
+        _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3)
 
 
 @examples(40)
