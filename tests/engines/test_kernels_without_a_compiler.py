@@ -74,7 +74,7 @@ def test_edges_that_hold_a_graph_together(graph: dr.Graph) -> None:
     refined=st.booleans(),
 )
 def test_communities(graph: dr.Graph, seed: int, refined: bool) -> None:
-    _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3)
+    _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3, tries=3)
     _same("communities", graph.with_weights(None), resolution=0.7, seed=seed, refined=refined, rounds=3)
 
 
@@ -85,7 +85,7 @@ def test_communities_of_a_larger_graph(weighted: bool) -> None:
     if weighted:
         graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
     for refined in (False, True):
-        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=2)
+        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=2, tries=3)
 
 
 @examples(25)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, order_of
-from dromos.engines.native.community_levels import Level, Steps, strength_of, weight_within
+from dromos.engines.native.community_levels import Level, Steps, strength_of
 from dromos.engines.native.community_order import hubs_first
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
@@ -78,6 +78,14 @@ class _CompiledSteps:
             return offsets, targets[:used].copy(), weights[:used].copy()
         return offsets, targets[:used], weights[:used]
 
+    def within(self, level: Level, group: Array) -> float:
+        """See :class:`Steps`."""
+        from dromos.engines.native import communities_kernels as kernels
+
+        found = np.zeros(1)
+        self._run(kernels.within, level.offsets, level.targets, level.weights, group, found)
+        return float(found[0])
+
 
 def communities(
     graph: Graph,
@@ -109,8 +117,8 @@ def communities(
     if steps is None:
         stop, team = np.zeros(1, np.int64), num_threads(threads)
         steps = _CompiledSteps(stop)
-    sources = expand_sources(graph.offsets, graph.targets.dtype)
-    bottom = Level.of(graph.offsets, graph.targets, weights, strength_of(graph, sources))
+    strength = strength_of(graph, expand_sources(graph.offsets, graph.targets.dtype))
+    bottom = Level.of(graph.offsets, graph.targets, weights, strength)
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
 
@@ -140,7 +148,7 @@ def communities(
         return levels
 
     def by_gain(find: Callable[[int], list[Array]], count: int) -> list[list[Array]]:
-        return _by_gain(lambda community: _gain(bottom, sources, community, scale), find, count, team, stop)
+        return _by_gain(lambda community: _gain(steps, bottom, community, scale), find, count, team, stop)
 
     begun = by_gain(first, tries)
     if np.array_equal(begun[0][-1], singles):
@@ -173,11 +181,10 @@ def _by_gain(
     return [found[number] for number in np.argsort(-gains, kind="stable")]
 
 
-def _gain(level: Level, sources: Array, community: Array, scale: float) -> float:
+def _gain(steps: Steps, level: Level, community: Array, scale: float) -> float:
     """The weight inside communities less what chance would give: the higher, the higher the modularity."""
-    weights = level.weights if len(level.weights) else None
     total = np.bincount(community, weights=level.strength)
-    return weight_within(sources, level.targets, weights, community, team=False) - scale * float(total @ total)
+    return steps.within(level, community) - scale * float(total @ total)
 
 
 def _within(levels: list[Array], top: Array) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Local moving, refinement and aggregation: the three steps of Louvain and Leiden, on one thread.
+"""Local moving, refinement and aggregation, the three steps of Louvain and Leiden, on one thread.
 
 The order of the moves decides the answer, so that one thread makes them, and the same seed gives the same communities
 on any machine. What a vertex compares are the weights of its edges to the communities around it, less what chance would
@@ -239,3 +239,18 @@ def aggregate(
                 at += 1
             store(sums, d, 0.0)
         new_offsets[c + 1] = at
+
+
+@kernel
+def within(offsets, targets, weights, group, found, stop):
+    """The weight of the arcs within groups, into ``found``."""
+    inside = 0.0
+    for v in range(offsets.size - 1):
+        if v & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        end, here = np.int64(load(offsets, v + 1)), load(group, v)
+        for arc in range(load(offsets, v), end):
+            prefetch(group, np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+            weight = np.float64(load(weights, arc)) if weights.size else 1.0
+            inside += weight if load(group, load(targets, arc)) == here else 0.0
+    found[0] = inside
