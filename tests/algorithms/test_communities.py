@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.louvain import verify
+from dromos.engines.native import community_order
 from dromos.engines.native.communities import _pieces
 from dromos.engines.native.community_levels import Level
+from dromos.engines.native.community_order import hubs_first
 from dromos.errors import InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs
 
 either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
+
+
+def arcs(graph, names):
+    src, dst, weight = graph.edges(arcs=True)
+    return sorted(zip(names[src], names[dst], np.ones(len(src)) if weight is None else weight, strict=True))
 
 
 def sets(community):
@@ -69,6 +76,49 @@ def test_as_good_as_networkx(find, seed):
     assert result.modularity >= expected - 0.01
     assert result.hierarchy.shape[1] >= 2
     result.verify()
+
+
+@either
+@examples(15)
+@given(graph=graphs(high=14, directed=False, weights=(0.0, 1.0, 2.5)))
+def test_divisions_where_hubs_come_first(find, graph):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_order, "_LARGE", 1)
+        patch.setattr(community_order, "_SKEW", 0)
+        result = find(graph, seed=1)
+        again = find(graph, seed=1, threads=2)
+    result.verify()
+    assert result.hierarchy.tolist() == again.hierarchy.tolist()
+    firsts = np.unique(result.community, return_index=True)[1]
+    assert (np.diff(firsts) > 0).all()  # numbered by the least vertex of each
+    alone = graph.out_degree == 0
+    assert (np.bincount(result.community)[result.community[alone]] == 1).all()
+
+
+@either
+def test_a_large_skewed_graph(find):
+    graph = dr.generators.rmat(16, 2, seed=5)
+    assert hubs_first(graph) is not None
+    result = find(graph, seed=2, threads=1)
+    result.verify()
+    assert result.community.tolist() == find(graph, seed=2, threads=2).community.tolist()
+
+
+@examples(20)
+@given(graph=graphs(low=1, high=12, directed=False, weights=(0.5, 1.0, 2.0)))
+def test_hubs_first_is_the_same_graph(graph):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_order, "_LARGE", 1)
+        patch.setattr(community_order, "_SKEW", 0)
+        order = hubs_first(graph)
+    if graph.num_arcs == 0:
+        assert order is None
+        return
+    degree, kept = order.graph.out_degree, order.graph.num_vertices
+    assert degree.tolist() == sorted(graph.out_degree[graph.out_degree > 0].tolist(), reverse=True)
+    assert arcs(order.graph, order.old_ids) == arcs(graph, np.arange(graph.num_vertices))
+    restored = order.restore(np.zeros(kept, np.int32))
+    assert sorted(restored.tolist()) == [0] * kept + list(range(1, graph.num_vertices - kept + 1))
 
 
 def test_a_higher_resolution_gives_smaller_communities():

@@ -116,6 +116,29 @@ def test_matchings_are_maximal_and_at_least_half_of_the_best(graph):
     assert 2 * result.total_weight >= sum(other[u][v]["weight"] for u, v in best)
 
 
+@examples(25)
+@given(graph=graphs(high=12))
+def test_matchings_without_weights_are_the_same_everywhere(graph):
+    result = dr.maximal_matching(graph)
+    result.verify()
+    assert result.total_weight == result.count
+    for how in ({"device": "reference"}, {"device": "numpy"}, {"threads": 1}, {"threads": 2}):
+        assert dr.maximal_matching(graph, **how).mate.tolist() == result.mate.tolist()
+
+
+def test_matchings_take_neighbours_of_few_others_while_they_can():
+    hub = dr.generators.star(100_000)
+    assert dr.maximal_matching(hub).mate[:3].tolist() == [1, 0, -1]
+    # The tail of each kite hangs on a corner; who takes that one first leaves two corners and the tail without a mate.
+    kites = [(3 * k + a, 3 * k + b) for k in range(50) for a, b in ((0, 1), (1, 2), (0, 2))]
+    tails = [(3 * k, 150 + k) for k in range(50)]
+    result = dr.maximal_matching(dr.Graph.from_edges(*zip(*kites, *tails, strict=True), directed=False))
+    result.verify()
+    assert result.count == 100  # all
+    skewed = dr.generators.barabasi_albert(5_000, 4, seed=2)
+    assert dr.maximal_matching(skewed).count > 0.94 * 2_500
+
+
 def test_the_verifiers_refuse_wrong_answers():
     with pytest.raises(VerificationError, match="row 0 is not the lightest edge"):
         verify_forest(TRIANGLE, np.array([0, 1]), np.array([2, 2]), np.array([1, 1]))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.arguments import simple
-from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, cpu_kernel, plain
+from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, community_order, cpu_kernel, plain
+from dromos.engines.native.community_levels import HUB
 from dromos.engines.vectorised.natives import KERNELS
 from tests.algorithms.support import examples, graphs
 
@@ -55,6 +56,7 @@ def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
     _same("forest", graph)
     edges = graph.edges()
     _same("matching", graph, edges=edges, order=order.permutation(len(edges.src)))
+    _same("row_matching", graph, order=order.permutation(graph.num_vertices))
     _same("coloring", graph, order=order.permutation(graph.num_vertices))
 
 
@@ -72,14 +74,31 @@ def test_edges_that_hold_a_graph_together(graph: dr.Graph) -> None:
     refined=st.booleans(),
 )
 def test_communities(graph: dr.Graph, seed: int, refined: bool) -> None:
-    _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3)
+    _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3, tries=3)
     _same("communities", graph.with_weights(None), resolution=0.7, seed=seed, refined=refined, rounds=3)
 
 
-def test_communities_of_a_larger_graph() -> None:
-    graph = dr.generators.rmat(9, 8, seed=3)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_communities_of_a_larger_graph(weighted: bool) -> None:
+    graph = dr.generators.rmat(10, 12, seed=3)
+    assert np.count_nonzero(graph.out_degree >= HUB) > 5
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
     for refined in (False, True):
-        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=3)
+        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=2, tries=3)
+
+
+@examples(25)
+@given(
+    graph=graphs(low=1, high=14, directed=False, weights=(0.0, 0.1, 0.2, 1.5)),
+    seed=st.integers(0, 3),
+    refined=st.booleans(),
+)
+def test_communities_where_hubs_come_first(graph: dr.Graph, seed: int, refined: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_order, "_LARGE", 1)
+        patch.setattr(community_order, "_SKEW", 0)
+        _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3)
 
 
 @examples(40)
@@ -166,6 +185,7 @@ def test_empty_graphs(name: str) -> None:
         "communities": {"resolution": 1.0, "seed": 0, "refined": True, "rounds": 2},
         "edge_betweenness": {"sources": np.arange(0)},
         "matching": {"edges": graph.edges(), "order": np.arange(0)},
+        "row_matching": {"order": np.arange(0)},
         "similarity": {"sources": np.arange(0), "metric": "jaccard", "k": 1},
         "walks": {"starts": np.arange(0), "length": 2, "p": 1.0, "q": 1.0, "seed": 0},
     }

@@ -4,9 +4,9 @@ Returns ``mate`` (the vertex that each is matched with; -1 without one) and the 
 ``total_weight``. No two pairs share a vertex, and no edge is left between two vertices without a mate, so there are at
 least half as many pairs as there can be. Self-loops are left out; the direction of edges is not looked at.
 
-Edges are taken greedily: from the heaviest on where weights count, which gives at least half of the greatest weight;
-otherwise from those whose ends have the fewest neighbours on. Preis, "Linear time 1/2-approximation algorithm for
-maximum weighted matching in general graphs", 1999.
+Where weights count, edges are taken from the heaviest on, which gives at least half of the greatest weight. Preis,
+"Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", 1999. Otherwise vertices
+choose a free neighbour, those with the fewest neighbours first: they are the most likely to be left without one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import weight_range, weighted
+from dromos.algorithms.arguments import symmetric, weight_range, weighted
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -50,15 +50,17 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     session = Session("maximal_matching", graph, **how)
     on = weighted(graph, weight)
     weight_range(on, negative=False)
-    edges = on.edges()
-    if edges.weight is not None:
-        order = np.argsort(-edges.weight, kind="stable")
+    if on.weights is None:
+        on = symmetric(on)
+        order = degree_order(on.out_degree, descending=False)
+        mate = session.host_native("row_matching", on, order=order)["mate"]
     else:
-        degree = on.out_degree + (on.in_degree if on.directed else 0)
-        order = degree_order(np.minimum(degree[edges.src], degree[edges.dst]), descending=False)
-    mate = session.host_native("matching", on, edges=edges, order=order)["mate"]
+        edges = on.edges()
+        assert edges.weight is not None
+        order = np.argsort(-edges.weight, kind="stable")
+        mate = session.host_native("matching", on, edges=edges, order=order)["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
-    total = float(count) if edges.weight is None else _weight(on, mate)
+    total = float(count) if on.weights is None else _weight(on, mate)
     return session.result(
         MatchingResult,
         {"mate": mate},

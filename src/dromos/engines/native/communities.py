@@ -1,9 +1,9 @@
 """Communities of high modularity: Louvain and Leiden.
 
 No program can say it: what a vertex gains by a move depends on the moves before it, and a step compares the sums of
-weights to all communities around a vertex, which no message of fixed size carries. Memory: 12 bytes for each arc of the
-graph of communities, some 80 for each vertex, for each thread. A round is one thread's; first rounds in several orders,
-and what follows on the best of them, run side by side.
+weights to all communities around a vertex, which no message of fixed size carries. Memory: 8 bytes for each arc of the
+graph of communities, 12 by weights, some 80 for each vertex, for each thread; and one copy of a large graph that has
+hubs. A round is one thread's; first rounds in several orders, and what follows on the best of them, run side by side.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, order_of
-from dromos.engines.native.community_levels import Level, Steps, strength_of, weight_within
+from dromos.engines.native.community_levels import Level, Steps, strength_of
+from dromos.engines.native.community_order import hubs_first
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
 from dromos.parallel import num_threads, run_team
@@ -44,9 +45,11 @@ class _CompiledSteps:
         empty = np.flatnonzero(size == 0)
         free = np.zeros(n + 1, np.int64)
         free[: len(empty)], free[n] = empty, len(empty)
+        table = np.zeros((n, 2))
+        table[:, 1] = total
         self._run(
-            kernels.move, *level, scale, community, total, size, order, np.ones(n, np.uint8), free, np.zeros(n),
-            np.empty(n + 1, ids), np.empty(0, ids),
+            kernels.move, *level, scale, community, table.ravel(), size, order, np.ones(n, np.uint8), np.empty(n), free,
+            np.empty(n + 1, ids),
         )  # fmt: skip
         return community
 
@@ -55,25 +58,33 @@ class _CompiledSteps:
         from dromos.engines.native import communities_kernels as kernels
 
         n, ids = level.size, level.targets.dtype
-        part = np.empty(n, ids)
-        self._run(
-            kernels.refine, *level, scale, community, total, order, part, np.empty(n), np.empty(n, np.int64),
-            np.empty(n), np.zeros(n), np.empty(n + 1, ids),
-        )  # fmt: skip
-        return part
+        label = np.empty(2 * n, ids)
+        self._run(kernels.refine, *level, scale, community, total, order, label, np.empty(4 * n), np.empty(n + 1, ids))
+        return label[1::2].copy()
 
     def aggregate(self, level: Level, group: Array, starts: Array, order: Array) -> tuple[Array, Array, Array]:
         """See :class:`Steps`."""
         from dromos.engines.native import communities_kernels as kernels
 
         offsets = np.empty(len(starts), np.int64)
-        targets, weights = np.empty(len(level.targets), level.targets.dtype), np.empty(len(level.targets))
+        arcs = len(level.targets)
+        targets, weights = np.empty(arcs, level.targets.dtype), np.empty(arcs, level.weights.dtype)
         self._run(
             kernels.aggregate, level.offsets, level.targets, level.weights, group, starts, order, offsets, targets,
             weights, np.zeros(level.size), np.empty(level.size + 1, group.dtype),
         )  # fmt: skip
         used = int(offsets[-1])
-        return offsets, targets[:used].copy(), weights[:used].copy()
+        if used < arcs // 2:  # a copy gives memory back; where little is left over it is not worth its time
+            return offsets, targets[:used].copy(), weights[:used].copy()
+        return offsets, targets[:used], weights[:used]
+
+    def within(self, level: Level, group: Array) -> float:
+        """See :class:`Steps`."""
+        from dromos.engines.native import communities_kernels as kernels
+
+        found = np.zeros(1)
+        self._run(kernels.within, level.offsets, level.targets, level.weights, group, found)
+        return float(found[0])
 
 
 def communities(
@@ -98,17 +109,26 @@ def communities(
     >>> communities(two, resolution=1.0, seed=0, refined=True, rounds=1)["community"].tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    weights = np.empty(0) if graph.weights is None else graph.weights.astype(np.float64)
+    order = hubs_first(graph)
+    if order is not None:
+        graph = order.graph
+    weights = _no_weights(graph) if graph.weights is None else graph.weights.astype(np.float64)
     stop, team = None, 1  # Python's steps would only take turns, and see Ctrl-C by themselves
     if steps is None:
         stop, team = np.zeros(1, np.int64), num_threads(threads)
         steps = _CompiledSteps(stop)
-    sources = expand_sources(graph.offsets, graph.targets.dtype)
-    bottom = Level.of(graph.offsets, graph.targets, weights, strength_of(graph, sources))
+    strength = strength_of(graph, expand_sources(graph.offsets, graph.targets.dtype))
+    bottom = Level.of(graph.offsets, graph.targets, weights, strength)
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
+
+    def answer(levels: list[Array]) -> Mapping[str, Any]:
+        if order is not None:
+            levels = [_numbered(order.restore(level))[0] for level in levels]
+        return {"community": levels[-1], "levels": levels}
+
     if everything <= 0:
-        return {"community": singles, "levels": [singles]}
+        return answer([singles])
     scale = resolution / everything
 
     def first(number: int) -> list[Array]:
@@ -128,16 +148,20 @@ def communities(
         return levels
 
     def by_gain(find: Callable[[int], list[Array]], count: int) -> list[list[Array]]:
-        return _by_gain(lambda community: _gain(bottom, sources, community, scale), find, count, team, stop)
+        return _by_gain(lambda community: _gain(steps, bottom, community, scale), find, count, team, stop)
 
     begun = by_gain(first, tries)
     if np.array_equal(begun[0][-1], singles):
-        return {"community": begun[0][-1], "levels": begun[0]}
+        return answer(begun[0])
     finalists = min(tries, _FINALISTS if refined else 1)
     together = min(rounds, _ROUNDS_TOGETHER) if finalists > 1 else 1
     going = by_gain(lambda number: continued(begun[number], 1, together, number), finalists)
-    levels = by_gain(lambda _: continued(going[0], together, rounds), 1)[0]
-    return {"community": levels[-1], "levels": levels}
+    return answer(by_gain(lambda _: continued(going[0], together, rounds), 1)[0])
+
+
+def _no_weights(graph: Graph) -> Array:
+    """Of the type that weights between communities get: the counts of arcs, in as few bytes as hold them all."""
+    return np.empty(0, np.int32 if graph.num_arcs < 1 << 31 else np.int64)
 
 
 def _by_gain(
@@ -157,11 +181,10 @@ def _by_gain(
     return [found[number] for number in np.argsort(-gains, kind="stable")]
 
 
-def _gain(level: Level, sources: Array, community: Array, scale: float) -> float:
+def _gain(steps: Steps, level: Level, community: Array, scale: float) -> float:
     """The weight inside communities less what chance would give: the higher, the higher the modularity."""
-    weights = level.weights if len(level.weights) else None
     total = np.bincount(community, weights=level.strength)
-    return weight_within(sources, level.targets, weights, community, team=False) - scale * float(total @ total)
+    return steps.within(level, community) - scale * float(total @ total)
 
 
 def _within(levels: list[Array], top: Array) -> list[Array]:

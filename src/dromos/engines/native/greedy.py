@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.graph.records import Edges
 from dromos.parallel import run_team
 
-__all__ = ["coloring", "forest", "matching"]
+__all__ = ["coloring", "forest", "matching", "row_matching"]
 
 _AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
 
@@ -72,6 +72,25 @@ def matching(graph: Graph, *, edges: Edges, order: Array, threads: int | None = 
     stop = np.zeros(1, np.int64)
     mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
     run_team(kernels.match, edges.src, edges.dst, order, mate, stop, threads=1, stop=stop)
+    return {"mate": mate}
+
+
+def row_matching(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:
+    """The mate of each vertex of a symmetric graph, -1 without one; vertices choose in ``order``.
+
+    Each takes its first free neighbour, or one further on in its row that has at most half as many neighbours.
+
+    >>> import dromos as dr
+    >>> row_matching(dr.generators.path(4), order=np.array([1, 0, 2, 3]))["mate"].tolist()
+    [1, 0, 3, 2]
+    """
+    from dromos.engines.native import greedy_kernels as kernels
+
+    stop = np.zeros(1, np.int64)
+    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
+    run_team(
+        kernels.match_rows, read_only(graph.offsets), read_only(graph.targets), order, mate, stop, threads=1, stop=stop
+    )
     return {"mate": mate}
 
 

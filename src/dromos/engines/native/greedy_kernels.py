@@ -53,6 +53,33 @@ def match(thread, threads, src, dst, order, mate, stop):
 
 
 @kernel
+def match_rows(thread, threads, offsets, targets, order, mate, stop):
+    """In ``order`` each free vertex (``mate`` is -1) takes its first free neighbour, or one of half its degree or less.
+
+    Neighbours of few others are taken while they can be: nobody may be left to take them later.
+    """
+    final = order.size - 1
+    for i in range(order.size):
+        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        prefetch(offsets, np.int64(load(order, min(i + 2 * _AHEAD, final))))
+        prefetch(targets, load(offsets, np.int64(load(order, min(i + _AHEAD, final)))))
+        v = np.int64(load(order, i))
+        if load(mate, v) >= 0:
+            continue
+        chosen, limit = np.int64(-1), np.int64(targets.size)
+        for arc in range(load(offsets, v), load(offsets, v + 1)):
+            u = np.int64(load(targets, arc))
+            if load(mate, u) < 0 and u != v:
+                degree = load(offsets, u + 1) - load(offsets, u)
+                if degree <= limit:
+                    chosen, limit = u, degree // 2
+        if chosen >= 0:
+            store(mate, chosen, v)
+            store(mate, v, chosen)
+
+
+@kernel
 def color(thread, threads, offsets, targets, order, colors, last, stop):
     """Give vertices in ``order`` the least colour that no neighbour has.
 

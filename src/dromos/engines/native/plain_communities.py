@@ -12,7 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.native import communities as driver
-from dromos.engines.native.community_levels import LEAST_GAIN, Level
+from dromos.engines.native.community_levels import HUB, LEAST_GAIN, Level
 from dromos.graph import Graph
 
 __all__ = ["PlainSteps", "communities"]
@@ -69,37 +69,54 @@ class PlainSteps:
         strength, group, totals, sizes = level.strength.tolist(), community.tolist(), total.tolist(), size.tolist()
         free = np.flatnonzero(size == 0).tolist()
         may_move = (np.diff(level.offsets) > 0) | (size[community] > 1)  # the others are alone and stay so
-        queue, waiting = order[may_move[order]].tolist(), [True] * level.size
-        for v in queue:  # it grows
-            waiting[v] = False
-            old, k = group[v], strength[v]
-            first, last = begin[v], end[v]
-            sums: dict[int, float] = {}
-            for u, weight in zip(targets[first:last], weights[first:last], strict=True):
-                c = group[u]
-                sums[c] = sums.get(c, 0.0) + weight
-            totals[old] -= k
-            least, share = LEAST_GAIN * k, scale * k
-            best, gain = old, sums.get(old, 0.0) - share * totals[old]
-            for c, weight in sums.items():
-                gained = weight - share * totals[c]
-                if gained > gain + least:
-                    best, gain = c, gained
-            if gain < -least and sizes[old] > 1:  # better alone
-                best = free.pop()
-            totals[best] += k
-            if best == old:
-                continue
-            group[v] = best
-            sizes[best] += 1
-            sizes[old] -= 1
-            if sizes[old] == 0:
-                totals[old] = 0.0  # without what rounding left
-                free.append(old)
-            for u in near.targets[near.begin[v] : near.end[v]]:
-                if not waiting[u] and group[u] != best:
-                    waiting[u] = True
-                    queue.append(u)
+        queue, waiting, touched = order[may_move[order]].tolist(), [True] * level.size, [False] * level.size
+        room, degree = [0.0] * level.size, np.diff(level.offsets).tolist()
+        while queue:
+            for v in queue:  # it grows
+                waiting[v] = touched[v] = False
+                old, k = group[v], strength[v]
+                first, last = begin[v], end[v]
+                sums: dict[int, float] = {}
+                for u, weight in zip(targets[first:last], weights[first:last], strict=True):
+                    c = group[u]
+                    sums[c] = sums.get(c, 0.0) + weight
+                totals[old] -= k
+                least, share = LEAST_GAIN * k, scale * k
+                best, gain = old, sums.get(old, 0.0) - share * totals[old]
+                second = 0.0 if sizes[old] > 1 else -np.inf  # it may also be alone
+                for c, weight in sums.items():
+                    gained = weight - share * totals[c]
+                    if gained > gain + least:
+                        second = max(second, gain)
+                        best, gain = c, gained
+                    elif c != old:
+                        second = max(second, gained)
+                if gain < -least and sizes[old] > 1:  # better alone
+                    best = free.pop()
+                    gain, second = 0.0, gain
+                room[v] = gain - second if degree[v] >= HUB else -1.0
+                totals[best] += k
+                if best == old:
+                    continue
+                group[v] = best
+                sizes[best] += 1
+                sizes[old] -= 1
+                if sizes[old] == 0:
+                    totals[old] = 0.0  # without what rounding left
+                    free.append(old)
+                first, last = near.begin[v], near.end[v]
+                for u, weight in zip(near.targets[first:last], near.weights[first:last], strict=True):
+                    if waiting[u] or group[u] == best:
+                        continue
+                    room[u] -= weight + weight if group[u] == old else weight
+                    if room[u] >= 0:
+                        touched[u] = True
+                    else:
+                        waiting[u] = True
+                        queue.append(u)
+            queue = [v for v in range(level.size) if touched[v]]
+            for v in queue:
+                waiting[v] = True
         return np.array(group, community.dtype)
 
     def refine(self, level: Level, scale: float, community: Array, total: Array, order: Array) -> Array:
@@ -155,6 +172,13 @@ class PlainSteps:
         offsets = np.zeros(parts + 1, np.int64)
         np.cumsum(np.bincount(source, minlength=parts), out=offsets[1:])
         return offsets, target.astype(level.targets.dtype), sums[by_first]
+
+    def within(self, level: Level, group: Array) -> float:
+        """The weight of the arcs within groups; added up one after the other, which ``sum`` does not."""
+        inner = np.repeat(group, np.diff(level.offsets)) == group[level.targets]
+        if not len(level.weights):
+            return float(np.count_nonzero(inner))
+        return float(np.cumsum(np.where(inner, level.weights, 0.0))[-1])
 
 
 def communities(

