@@ -27,7 +27,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "degeneracy", "peeled_graph", "verify"]
 
-COST: Final = Cost(passes=3)
+COST: Final = Cost(passes=12)
 
 
 class Peel(dr.Program):

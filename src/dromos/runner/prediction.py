@@ -46,6 +46,10 @@ _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed"}  # others begin with the engine's name
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
 _READ_BYTES: Final = 64 << 20
+# Of the graphs that rates are measured on: tables are larger than a core's own cache, and a GPU is busy for longer than
+# it takes to start.
+_SCALE: Final = 20
+_SUPERSTEPS: Final = 6
 _SORTING_PASSES: Final = 3.0  # what sorting the arcs that stay takes, in passes along their pages
 # Of arcs that are sorted in a file: what sorting and writing takes beside the pass itself, what a pass takes by one in
 # memory (blocks are smaller), and the bytes by those of pages. Measured on kron22 within 256 MiB on two cores.
@@ -254,12 +258,12 @@ def _arc_bytes_on_disk(graph: Graph) -> int:
 
 def _measured(device: str) -> Rates:
     where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
-    name = f"rates/whole-{device}-{where}.json"
+    name = f"rates/whole-graph-{device}-{where}.json"
     kept = disk_cache.read(name)
     if kept is not None:
         return Rates(**json.loads(kept))
     engine = DEVICES[device](None)
-    rates = rates_from(lambda graph: _seconds(engine, graph), _link_rate(device))
+    rates = rates_from(lambda graph: _seconds(engine, graph), _link_rate(device), _SCALE)
     disk_cache.save(name, json.dumps(asdict(rates)).encode())
     return rates
 
@@ -275,7 +279,7 @@ def _seconds(engine: Engine, graph: Graph) -> float:
     execution, path = engine.prepare(SumsOfNeighbours(), graph), Path.parse("sync-pull-td")
     execution.step(path)  # compiles, and brings the graph to the device
     times = []
-    for _ in range(3):
+    for _ in range(_SUPERSTEPS):
         begin = time.perf_counter()
         execution.step(path)
         times.append(time.perf_counter() - begin)
