@@ -15,13 +15,14 @@ import griffe
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):`~?([^`]+)`")
 _EXAMPLE = re.compile(r"^( *)>>> ")
+_SEVERAL = re.compile(r"^( +)(\w+(?:, \w+)+)(: .*)$")
 
 
 def as_markdown(text: str) -> str:
-    """``text`` with fences around each example and without roles."""
+    """``text`` with fences around each example, an entry for each argument, and without roles."""
     shown: list[str] = []
     paragraph: list[str] = []
-    for line in [*_ROLE.sub(r"`\1`", text).splitlines(), ""]:
+    for line in [*_one_by_one(_ROLE.sub(r"`\1`", text).splitlines()), ""]:
         if line.strip():
             paragraph.append(line)
             continue
@@ -30,6 +31,26 @@ def as_markdown(text: str) -> str:
         shown += [*paragraph, ""]
         paragraph = []
     return "\n".join(shown).rstrip("\n")
+
+
+def _one_by_one(lines: list[str]) -> Iterator[str]:
+    """Entries of ``Args:`` that tell of several arguments (``rows, cols: the sizes``), as one for each of them."""
+    in_args, at = False, 0
+    while at < len(lines):
+        line, at = lines[at], at + 1
+        in_args = line.strip() == "Args:" or (in_args and bool(line.strip()))
+        found = _SEVERAL.match(line) if in_args else None
+        if found is None:
+            yield line
+            continue
+        indent, names, said = found.groups()
+        more = []
+        while at < len(lines) and lines[at].startswith(indent + " "):
+            more.append(lines[at])
+            at += 1
+        for name in names.split(", "):
+            yield f"{indent}{name}{said}"
+            yield from more
 
 
 _TAKEN = re.compile(r"^(?:classmethod\()?([A-Za-z_][\w.]*)\)?$")
