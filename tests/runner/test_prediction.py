@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -193,6 +194,9 @@ def test_the_command_refuses_devices_before_it_reads_the_graph(device: str, said
 
 def test_rates_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
+    monkeypatch.setattr(prediction, "_SCALE", 12)
+    kept: dict[str, bytes] = {}  # not the one of whoever runs the tests: a small graph tells little
+    monkeypatch.setattr(prediction, "disk_cache", SimpleNamespace(read=kept.get, save=kept.__setitem__))
     first = prediction._measured("cpu")
     assert first.arcs > 0
     assert first.vertices > 0

@@ -54,8 +54,10 @@ def minimum_spanning_forest(
     require_undirected(graph, "minimum_spanning_forest")
     on = weighted(graph, weight)
     ordered = on.with_weights(_negated(on)) if maximum else on
-    taken = session.host_native("forest", ordered)["taken"]
-    edges = on.edges()
+    edges = ordered.edges()
+    taken = session.host_native("forest", ordered, edges=edges)["taken"]
+    if maximum:
+        edges = on.edges()
     weights = np.ones(len(edges.src)) if edges.weight is None else edges.weight
     fields = {"source": edges.src[taken], "target": edges.dst[taken], "weight": weights[taken]}
     return session.result(

@@ -20,27 +20,30 @@ __all__ = ["coloring", "forest", "matching", "row_matching"]
 _AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
 
 
-def forest(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
-    """Which edges (of ``graph.edges()``) are in a spanning forest of least weight; of equal ones the first.
+def forest(graph: Graph, *, edges: Edges, threads: int | None = None) -> Mapping[str, Array]:
+    """Which ``edges`` of a graph are in a spanning forest of least weight; of equal ones the first.
 
     Filter-Kruskal: the lightest edges are sorted and taken, and of the others only those that join two trees go on.
 
     >>> import dromos as dr
-    >>> forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))["taken"].tolist()
+    >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
+    >>> forest(graph, edges=graph.edges())["taken"].tolist()
     [False, True, True]
     """
     from dromos.engines.native import greedy_kernels as kernels
 
-    edges = graph.edges()
     root, stop = np.arange(graph.num_vertices, dtype=graph.targets.dtype), np.zeros(1, np.int64)
     taken = np.zeros(len(edges.src), np.uint8)
     left = np.arange(len(edges.src), dtype=np.int64)
     while len(left):
         now, left = _lightest(edges, left, _AT_ONCE * graph.num_vertices)
         run_team(kernels.span, edges.src, edges.dst, now, root, taken, stop, threads=1, stop=stop)
-        while not np.array_equal(root[root], root):
-            root = root[root]
-        left = left[root[edges.src[left]] != root[edges.dst[left]]]
+        if len(left):
+            crossing, count = np.empty(len(left), np.int64), np.zeros(1, np.int64)
+            run_team(
+                kernels.joining, edges.src, edges.dst, left, root, crossing, count, stop, threads=1, stop=stop
+            )  # fmt: skip
+            left = crossing[: int(count[0])]
     return {"taken": taken.view(bool)}
 
 

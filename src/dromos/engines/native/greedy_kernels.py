@@ -37,6 +37,21 @@ def span(thread, threads, src, dst, order, root, taken, stop):
 
 
 @kernel
+def joining(thread, threads, src, dst, edges, root, found, count, stop):
+    """Those of ``edges`` that join two trees, into ``found``; ``count[0]`` gets their number."""
+    at = np.int64(0)
+    for i in range(edges.size):
+        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        coming = load(edges, min(i + _AHEAD, edges.size - 1))
+        prefetch(root, np.int64(load(dst, coming)))
+        edge = load(edges, i)
+        store(found, at, edge)
+        at += np.int64(_root(root, np.int64(load(src, edge))) != _root(root, np.int64(load(dst, edge))))
+    count[0] = at
+
+
+@kernel
 def match(thread, threads, src, dst, order, mate, stop):
     """Take edges in ``order`` whose ends are both free: ``mate`` is -1."""
     for i in range(order.size):

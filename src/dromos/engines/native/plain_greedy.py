@@ -21,14 +21,14 @@ __all__ = ["coloring", "forest", "matching", "row_matching"]
 _PATIENCE = 4095  # choices between two calls of ``tell``
 
 
-def forest(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
-    """Which edges (of ``graph.edges()``) are in a spanning forest of least weight; of equal ones the first.
+def forest(graph: Graph, *, edges: Edges, tell: Tell | None = None) -> Mapping[str, Array]:
+    """Which ``edges`` of a graph are in a spanning forest of least weight; of equal ones the first.
 
     >>> import dromos as dr
-    >>> forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))["taken"].tolist()
+    >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
+    >>> forest(graph, edges=graph.edges())["taken"].tolist()
     [False, True, True]
     """
-    edges = graph.edges()
     count = len(edges.src)
     order = np.arange(count) if edges.weight is None else np.argsort(edges.weight, kind="stable")
     root, chosen = list(range(graph.num_vertices)), []

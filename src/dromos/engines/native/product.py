@@ -16,7 +16,7 @@ from dromos.parallel import num_threads, run_team
 
 __all__ = ["product"]
 
-_ALONE, _BRIEF = 1 << 18, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
+_ALONE, _BRIEF = 1 << 16, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
 
 
 def product(graph: Graph, *, x: Array, threads: int | None = None) -> Mapping[str, Array]:
