@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dromos.engines.cuda import compiler
 from dromos.errors import DeviceError
 from tests.cuda.compiling import Depth, compiles
 
@@ -33,6 +34,13 @@ def test_a_source_without_faults_compiles(depth: Depth) -> None:
 def test_every_depth_finds_what_the_parser_does(body: str, depth: Depth) -> None:
     with pytest.raises(DeviceError, match="mine does not compile"):
         compiled(body, "sm_90", depth)
+
+
+def test_no_source_asks_which_architecture_it_is_for() -> None:
+    """Or another part of it would have to be compiled for each."""
+    for name, text in compiler.headers().items():
+        assert "__CUDA_ARCH__" not in text, name
+    assert not compiled("a[0] = __CUDA_ARCH__;", "sm_90", Depth.PARSED)
 
 
 @pytest.mark.parametrize("body", ASSEMBLER)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +15,10 @@ from dromos.errors import GraphDataError
 
 
 class TestIgraph:
-    igraph = pytest.importorskip("igraph")
+    @cached_property
+    def igraph(self) -> Any:
+        """Imported when a test runs: it takes a second, which each process that collects tests would pay."""
+        return pytest.importorskip("igraph")
 
     @given(st.booleans(), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
     def test_edges_weights_and_numbers_are_kept(self, directed: bool, pairs: list[tuple[int, int]]) -> None:
