@@ -20,7 +20,7 @@ from dromos.dtypes import Array
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.places.stream import StreamEngine, scratch_file, sorted_rows
 from dromos.places.stream.execution import StreamExecution
-from dromos.places.stream.scratch_file import Extent, ScratchFile
+from dromos.places.stream.scratch_file import Extent, ScratchFile, lies_in_memory
 from dromos.plan import Path as Plan
 from tests.sizes import examples
 from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, sort_any_graph
@@ -173,7 +173,7 @@ def test_a_push_in_between_takes_the_memory_back(file: dr.StoredGraph) -> None:
         execution.close()
 
 
-@pytest.mark.parametrize("trouble", ["full", "read-only", "blocks", "sparse"])
+@pytest.mark.parametrize("trouble", ["full", "read-only", "in memory", "blocks", "sparse"])
 def test_without_a_file_pages_are_read(trouble: str, file: dr.StoredGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     if trouble == "full":
         usage = shutil.disk_usage("/")._replace(free=1 << 10)
@@ -184,6 +184,8 @@ def test_without_a_file_pages_are_read(trouble: str, file: dr.StoredGraph, monke
             raise PermissionError(errno.EROFS, "Read-only file system")
 
         monkeypatch.setattr(scratch_file.tempfile, "TemporaryFile", refused)
+    elif trouble == "in memory":
+        monkeypatch.setattr(scratch_file, "lies_in_memory", lambda folder: True)
     elif trouble == "blocks":
         monkeypatch.setenv("DROMOS_ARC_BLOCKS", "0")
     else:
@@ -196,6 +198,14 @@ def test_without_a_file_pages_are_read(trouble: str, file: dr.StoredGraph, monke
         require_right(execution, file)
     finally:
         execution.close()
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="Linux keeps such files there")
+def test_files_in_memory_are_known() -> None:
+    assert lies_in_memory(Path("/dev/shm")) == any(
+        line.split()[4] == "/dev/shm" and " - tmpfs " in line
+        for line in Path("/proc/self/mountinfo").read_text().splitlines()
+    )
 
 
 def test_pagerank_on_random_graphs(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -16,8 +16,9 @@ from dromos.dtypes import Array, read_only
 from dromos.graph.store.paged.pool import Batch, ReadPool
 from dromos.parallel import run_team
 
-__all__ = ["Extent", "ScratchFile", "open_scratch"]
+__all__ = ["Extent", "ScratchFile", "lies_in_memory", "open_scratch"]
 
+_IN_MEMORY: Final = {"tmpfs", "ramfs"}
 _PIECE: Final = 1 << 20  # bytes of a request, as in the store
 _READERS: Final = 4  # threads that share the pieces of one extent; others read other extents
 
@@ -33,15 +34,33 @@ class Extent:
 def open_scratch(folder: Path, nbytes: int) -> ScratchFile | None:
     """A scratch file in ``folder``; None where none can be made, or ``nbytes`` are more than half of what is free.
 
+    And where files lie in memory: it would take what a budget is to spare.
+
     >>> open_scratch(Path("/no/such/folder"), 1) is None
     True
     """
     try:
-        if 2 * nbytes > shutil.disk_usage(folder).free:
+        if 2 * nbytes > shutil.disk_usage(folder).free or lies_in_memory(folder):
             return None
         return ScratchFile(tempfile.TemporaryFile(dir=folder, buffering=0))
     except OSError:
         return None
+
+
+def lies_in_memory(folder: Path) -> bool:
+    """Whether the files of a folder lie in memory, as far as the system tells.
+
+    >>> lies_in_memory(Path("/proc"))
+    False
+    """
+    try:
+        device = folder.stat().st_dev
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return False
+    own = f"{os.major(device)}:{os.minor(device)}"
+    kinds = [line.partition(" - ")[2].split()[0] for line in mounts if line.split()[2] == own]
+    return bool(set(kinds) & _IN_MEMORY)
 
 
 class ScratchFile:
