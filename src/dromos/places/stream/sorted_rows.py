@@ -129,7 +129,8 @@ class SortedRows:
                     fails = _told(error)
             yield piece
         try:
-            spilled.finish()
+            if not fails:
+                spilled.finish()
         except OSError as error:
             fails = _told(error)
         release_compiler_pages()  # of the kernels that sort and gather

@@ -55,6 +55,7 @@ class _Arena:
         """An array with anything in it."""
         begin, size = -(-self._used // _LINE) * _LINE, count * np.dtype(dtype).itemsize
         self._used = begin + size
+        assert self._used <= len(self._bytes), "columns take more than they can"
         return self._bytes[begin : self._used].view(dtype)
 
     def copy_of(self, values: Array) -> Array:
