@@ -51,7 +51,6 @@ class Depth(Enum):
     """How far a source is compiled: the options for that, and for what kind of architecture."""
 
     PARSED = (("--fdevice-syntax-only",), "compute")
-    TRANSLATED = ((_QUICK,), "compute")
     ASSEMBLED = ((_QUICK,), "sm")
     OPTIMISED = ((), "sm")
 

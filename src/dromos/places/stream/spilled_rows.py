@@ -25,10 +25,9 @@ from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.pool import Batch, ReadPool
 from dromos.places.stream.scratch_file import Extent, ScratchFile
 
-__all__ = ["BUFFERS", "SpilledRows"]
+__all__ = ["SpilledRows"]
 
-BUFFERS: Final = 3
-"""Of the size of a slice: one is computed on while the others are read."""
+_BUFFERS: Final = 3  # of the size of a slice: one is computed on while the others are read
 _WRITERS: Final = 4
 _LINE: Final = 64  # columns begin with a line of the cache
 _COLUMNS: Final = (
@@ -155,8 +154,8 @@ class SpilledRows:
     def slices(self) -> Iterator[tuple[SortedSlice, int]]:
         """All slices, each with the first page of later rows; the last ones lack where the file is not as written."""
         size = max((spilled.extent.nbytes for spilled in self._slices), default=0)
-        stay = max(self._room // max(size, 1) - BUFFERS, 0)
-        while len(self._free) < BUFFERS:
+        stay = max(self._room // max(size, 1) - _BUFFERS, 0)
+        while len(self._free) < _BUFFERS:
             self._free.append(_buffer(size))
         todo = deque(range(len(self._resident), len(self._slices)))
         flying: deque[tuple[Array, Batch, Array]] = deque()
