@@ -29,7 +29,7 @@ from dromos.engines.cuda import compiler
 from dromos.engines.cuda.modules import Kernel, kernels_of, source_text
 from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
 from dromos.engines.cuda.rows import RELABELLING
-from dromos.engines.cuda.sorted_rows import SORTING
+from dromos.engines.cuda.sorted_rows import SORTING, WEIGHTED
 from dromos.program import TypedProgram, analyse
 from tests.cuda.every_program import typed_programs
 
@@ -137,7 +137,7 @@ def compile_native(name: str, arch: str) -> int:
 def compile_relabelling(arch: str) -> int:
     """Compile the kernels that bring rows to the device, for each type of ids and offsets; how many there were."""
     types = [(f"VID={ids}", f"EID={offsets}") for ids in ("int", "long long") for offsets in ("unsigned", "long long")]
-    variants = [("packing", PACKING, _TYPES), ("sorting", SORTING, _TYPES)]
+    variants = [("packing", PACKING, _TYPES), ("sorting", SORTING, _TYPES), ("sorting", SORTING, (*_TYPES, WEIGHTED))]
     variants += [("relabel", RELABELLING, ids_and_offsets) for ids_and_offsets in types]
     _compile_variants(variants, arch)
     return len(variants)

@@ -31,7 +31,7 @@ _LEAST_CHUNK: Final = 256 << 10
 _SLOTS: Final = 4
 _STREAMS: Final = 8
 _LARGE_CHUNK: Final = 4 << 20  # of Python's threads, which wait for each other at every call
-_MOST_THREADS: Final = 8
+_MOST_THREADS: Final = 8  # they fill the link; more would keep the thread waiting that starts kernels
 _WORTH_STOPPING: Final = 1 << 30  # bytes
 _LOOK_AGAIN: Final = 2e-5  # seconds
 
@@ -39,15 +39,15 @@ _LOOK_AGAIN: Final = 2e-5  # seconds
 class Arrival:
     """A large array of the host on its way to the current device, chunk by chunk from its beginning."""
 
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Array, beside: int = 0) -> None:
         import cupy
 
-        self._given = np.ascontiguousarray(values)
+        self._given, self._most_threads = np.ascontiguousarray(values), _MOST_THREADS // (1 + beside)
         self._copied = cupy.empty(self._given.shape, self._given.dtype)
         cupy.cuda.get_current_stream().synchronize()  # nobody writes there any more
         self._device, self._context = int(cupy.cuda.Device().id), int(cupy.cuda.driver.ctxGetCurrent())
         self._compiled = _is_compiler_loaded()
-        most, least, parts = (_CHUNK, _LEAST_CHUNK, _MOST_THREADS) if self._compiled else (_LARGE_CHUNK, _CHUNK, 4)
+        most, least, parts = (_CHUNK, _LEAST_CHUNK, self._most_threads) if self._compiled else (_LARGE_CHUNK, _CHUNK, 4)
         self._chunk = min(most, max(least, self._given.nbytes // parts // least * least))
         self._arrived, self._in_a_row = np.zeros(-(-self._given.nbytes // self._chunk), np.int64), 0
         self._error: BaseException | None = None
@@ -58,15 +58,18 @@ class Arrival:
         return len(self._given)
 
     @classmethod
-    def begun(cls, values: Array, after: Arrival | None = None) -> Arrival:
-        """One that other threads bring; when ``after`` is there, if that is given."""
-        arrival = cls(values)
+    def begun(cls, values: Array, after: Arrival | None = None, *, beside: int = 0) -> Arrival:
+        """One that other threads bring; when ``after`` is there, if that is given.
+
+        ``beside``: how many others come at the same time, with which it shares the threads.
+        """
+        arrival = cls(values, beside)
         threading.Thread(target=arrival._bring_or_tell, args=(after,), daemon=True).start()
         return arrival
 
     def bring(self) -> None:
         """Copy all of it, several threads at a time."""
-        threads = max(1, min(num_threads(), _MOST_THREADS, len(self._arrived)))
+        threads = max(1, min(num_threads(), self._most_threads, len(self._arrived)))
         if self._compiled:
             self._bring_compiled(threads)
         else:

@@ -29,7 +29,7 @@ __all__ = ["Divided", "can_divide", "divided"]
 
 _BYTES_PER_VERTEX: Final = 64  # of the device: offsets, degrees, their order, new ids
 _SMALL_PAGE: Final = 4 << 10
-_NAMES_THREADS, _ROOM_THREADS = 3, 5  # others bring the arcs meanwhile
+_NAMES_THREADS, _ROOM_THREADS = 3, 3  # others bring the arcs meanwhile, which they must not slow down
 
 
 class Divided(NamedTuple):

@@ -178,7 +178,8 @@ def on_its_way(rows: Rows, scratch: int, after: Arrival | None = None) -> Rows:
         return rows
     if size + _ARRIVING * _SCRATCH_BYTES_PER_ARC > scratch:
         return rows
-    targets, weights = (None if array is None else Arrival.begun(array, after) for array in arrays)
+    beside = sum(array is not None for array in arrays) - 1
+    targets, weights = (None if array is None else Arrival.begun(array, after, beside=beside) for array in arrays)
     return replace(rows, targets=targets, weights=weights)
 
 
@@ -230,11 +231,11 @@ def _renumber(
     bounds = [(base, end) for _, _, base, end in pieces]
     most = max((end - base for base, end in bounds), default=0)
     named, weighing = _pieces_of(targets, bounds), _pieces_of(weights, bounds)
-    is_plain = weights is None and placed.on_host == 0 and offsets.dtype == np.uint32
-    if is_plain and len(targets) >= _WORTH_A_SORTER:
-        sorter = RowSorter(types_of(offsets, targets), offsets, placed.offsets, rank)
-        if sorter.is_fit(len(targets)):
-            sorter.place(zip(pieces, named, strict=True), most, placed.targets)
+    if placed.on_host == 0 and offsets.dtype == np.uint32 and len(targets) >= _WORTH_A_SORTER:
+        types = types_of(offsets, targets)
+        sorter = RowSorter(types, offsets, placed.offsets, rank, weighted=weights is not None)
+        if sorter.is_fit:
+            sorter.place(zip(pieces, named, weighing, strict=True), most, placed.targets, placed.weights)
             return
     space = cupy.empty(most, cupy.uint64)
     for (first, last, base, end), piece, weight in zip(pieces, named, weighing, strict=True):
