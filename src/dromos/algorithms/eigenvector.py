@@ -20,12 +20,13 @@ import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
-from dromos.algorithms.lanczos import Products, kept_vectors, length, ritz_vector
+from dromos.algorithms.lanczos import Products, kept_vectors, ritz_vector
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
+from dromos.vectors import length
 
 __all__ = ["Eigenvector", "EigenvectorResult", "eigenvector", "verify"]
 

@@ -15,6 +15,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
+from dromos import vectors
 from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.verifying import require
@@ -99,7 +100,7 @@ def katz(
     session.keep_between_runs()
     outcome = session.run(Katz(**params), on, max_iter=limit, keep_on_device=True)
     found = outcome.fields["centrality"]
-    length = (float(array_module(found).linalg.norm(found)) or 1.0) if normalized else 1.0
+    length = (_length(found) or 1.0) if normalized else 1.0
     with np.errstate(invalid="ignore"):  # values that grew without end; that they did not settle is told below
         scaled = found / length
     promised = tol if outcome.finished == "converged" else np.inf
@@ -110,6 +111,11 @@ def katz(
     )
     trouble = f"katz: the centralities still change by {tol:g} or more in sum"
     return settled(result, on_limit, limit, trouble, "lower alpha=, or raise max_iter= or tol=")
+
+
+def _length(values: Any) -> float:
+    module = array_module(values)
+    return vectors.length(values) if module is np else float(module.linalg.norm(values))
 
 
 def verify(graph: Graph, centrality: Array, alpha: float, beta: float, *, tolerance: float) -> None:

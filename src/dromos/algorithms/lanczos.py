@@ -8,7 +8,6 @@ the eigenvalue problem of linear differential and integral operators", 1950.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Final
 
@@ -17,8 +16,9 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Session
+from dromos.vectors import dot, length
 
-__all__ = ["Products", "kept_vectors", "length", "ritz_vector"]
+__all__ = ["Products", "kept_vectors", "ritz_vector"]
 
 _FEWEST, _MOST = 8, 24
 _SMALL_BYTES: Final = 64 << 20
@@ -70,12 +70,12 @@ def ritz_vector(product: Callable[[Array], Array], start: Array, most: int, tole
     diagonal, beside = np.zeros(most), np.zeros(most)  # the matrix in this basis is tridiagonal
     for last in range(most):
         left = product(basis[last])
-        diagonal[last] = _dot(basis[last], left)
+        diagonal[last] = dot(basis[last], left)
         left -= np.multiply(basis[last], diagonal[last], out=room)
         if last:
             left -= np.multiply(basis[last - 1], beside[last - 1], out=room)
             # rounding brings back the direction that grows most
-            left -= np.multiply(basis[0], _dot(basis[0], left), out=room)
+            left -= np.multiply(basis[0], dot(basis[0], left), out=room)
         beside[last] = length(left)
         full, exhausted = last + 1 == most, beside[last] <= _EXHAUSTED * abs(diagonal[0])
         if full or exhausted or (last + 1) % _LOOKS == 0:
@@ -89,13 +89,3 @@ def ritz_vector(product: Callable[[Array], Array], start: Array, most: int, tole
     # the entries of the eigenvector have one sign: what is below zero is rounding
     best: Array = np.abs(np.einsum("i,ij->j", vectors[:, -1], basis[: last + 1]))
     return best
-
-
-def _dot(a: Array, b: Array) -> float:
-    """By NumPy itself: BLAS would start threads of its own."""
-    return float(np.einsum("i,i", a, b))
-
-
-def length(values: Array) -> float:
-    """Euclidean; see :func:`_dot`."""
-    return math.sqrt(_dot(values, values))

@@ -8,6 +8,7 @@ from typing import Any, Final
 import networkx as nx
 import numpy as np
 
+from dromos import vectors
 from dromos.dtypes import Array
 from dromos.networkx_backend.graph import BackendGraph
 from dromos.networkx_backend.matrices import to_scipy_sparse_array
@@ -146,7 +147,7 @@ def eigenvector_centrality(
     for _ in range(max_iter):
         last = x
         x = last + pull @ last
-        x = x / (np.sqrt(x @ x) or 1)
+        x = x / (vectors.length(x) or 1)
         if np.abs(x - last).sum() < n * tol:
             return G.by_node(x)
     raise nx.PowerIterationFailedConvergence(max_iter)
@@ -186,6 +187,6 @@ def katz_centrality(
             x = alpha * (pull @ last) + base
             change = np.abs(x - last).sum()
         if change < n * tol:
-            length = float(np.sqrt(x @ x)) if normalized else 1.0
+            length = vectors.length(x) if normalized else 1.0
             return G.by_node(x * (1.0 / length) if length else x)
     raise nx.PowerIterationFailedConvergence(max_iter)
