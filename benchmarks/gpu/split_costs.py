@@ -37,7 +37,7 @@ FITTED = (0.05, 0.25, 0.75)
 """The shares whose rows the first test fits to."""
 FREE: dict[str, tuple[str, ...]] = {
     "bfs": ("vertices", "steps", "growth", "on_device", "shared"),
-    "pagerank, an iteration": ("arcs", "vertices", "steps", "crossing"),
+    "pagerank, an iteration": ("arcs", "vertices", "steps", "crossing", "growth"),
     "components": ("arcs", "vertices", "steps", "on_device"),
     "sssp": ("arcs", "vertices", "steps", "growth", "on_device"),
 }

@@ -26,7 +26,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
 COST: Final = Cost(
     passes=0.5,
-    split=SplitCost(arcs=0, vertices=1.3, steps=9.5, search=True, growth=0.72, on_device=0.8, shared=5.5),
+    split=SplitCost(arcs=0, vertices=1.3, steps=8.9, search=True, growth=0.62, on_device=2.9, shared=8.7),
 )
 
 
