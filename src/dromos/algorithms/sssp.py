@@ -33,7 +33,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
-COST: Final = Cost(passes=4, split=SplitCost(arcs=19, vertices=80, steps=28, inner=True, growth=0.81, on_device=0.4))
+COST: Final = Cost(passes=4, split=SplitCost(arcs=19, vertices=77, steps=26, inner=True, growth=0.8, on_device=0.39))
 
 
 @cache
