@@ -110,12 +110,12 @@ def test_a_host_with_few_vertices_is_told_who_is_active(device: str, monkeypatch
 def test_a_level_may_push_on_the_host_and_pull_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lead, "_MOST_ARCS", 0)
     graph = weighted(generators.rmat(13, 8, seed=3, symmetrize=True))
-    ways: set[str] = set()
+    directions: set[str] = set()
     for source in np.argsort(graph.out_degree)[[-1, -500, -1200]].tolist():
         found = dr.bfs(graph, source, device="cpu+cuda", share=0.5, split="random", path="sync-pull-td")
         found.verify()
-        ways |= {row.way for row in found.trace}
-    assert "cpu push, cuda pull" in ways
+        directions |= {row.directions for row in found.trace}
+    assert "cpu push, cuda pull" in directions
 
 
 @pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu", "cuda:0+cuda:0"])

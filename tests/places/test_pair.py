@@ -197,7 +197,7 @@ def test_a_level_may_push_on_the_host_and_pull_on_the_device(
         found = dr.bfs(graph, source, device=engine, path="sync-pull-td")
         found.verify()
         expected = "numpy pull, cpu push" if device_first else "cpu push, numpy pull"
-        assert {row.way for row in found.trace} == {"", expected}
+        assert {row.directions for row in found.trace} == {"", expected}
         assert expected in repr(found.trace)
 
 

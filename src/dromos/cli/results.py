@@ -174,8 +174,6 @@ def _show_trace(result: Result) -> None:
     """The trace to standard error: in a terminal a table that fits it, elsewhere whole lines."""
     from rich.table import Table
 
-    from dromos.plan.ways import WAYS
-
     trace = result.trace
     if not err.is_terminal:
         err.print(repr(trace), markup=False, soft_wrap=True)
@@ -190,8 +188,8 @@ def _show_trace(result: Result) -> None:
                 table.add_row("…")
             continue
         counts = f"{row.superstep}", f"{row.frontier:,}", f"{row.out_degree:,}"
-        way = f"rows {row.way}" if row.way in WAYS else row.way
-        why = row.reason + (f" ({row.parts} ms)" if row.parts else "") + (f" ({way})" if way else "")
+        more = (f"{row.parts} ms" if row.parts else "", row.directions, f"rows {row.way}" if row.way else "")
+        why = row.reason + "".join(f" ({text})" for text in more if text)
         table.add_row(*counts, row.path, f"{row.seconds * 1e3:.3g}", escape(why))
     err.print(table)
 

@@ -164,8 +164,8 @@ class PlacedExecution:
             part.finish(total.reductions)
         self._superstep += 1
         ended = "converged" if converged else "" if total.frontier else "frontier empty"
-        way = ", ".join(f"{name} {direction}" for name, direction in zip(self.names, directions, strict=False))
-        self.stats = replace(self._statistics(total, ended), parts=self._told(busy, exchanging), way=way)
+        each = ", ".join(f"{name} {direction}" for name, direction in zip(self.names, directions, strict=False))
+        self.stats = replace(self._statistics(total, ended), parts=self._told(busy, exchanging), directions=each)
         return self.stats
 
     def _told(self, busy: Sequence[float], exchanging: float) -> tuple[tuple[str, float], ...]:

@@ -88,10 +88,11 @@ class Stats:
     """The processors that shared the last superstep, and the seconds that each of them worked; of ranks, the seconds
     that they computed and exchanged."""
     way: str = ""
-    """How rows in the host's memory reached the device in the last superstep; or the direction of each processor, where
-    they took different ones. Else empty."""
+    """How rows in the host's memory reached the device in the last superstep; empty where none did."""
     way_seconds: float | None = None
     """The seconds that were expected of that way, where there was a choice."""
+    directions: str = ""
+    """The direction of each processor in the last superstep, where they took different ones; else empty."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
     switches: bool = False

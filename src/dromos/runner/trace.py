@@ -47,8 +47,9 @@ class TraceRow(NamedTuple):
     Of a graph on disk: those of the kernels, those that they waited for the disk, and those of the host, which chooses
     what to read and what to keep, such as ``kernels 8.1, disk 2.5, host 0.4``."""
     way: str = ""
-    """How rows in the host's memory reached a GPU: ``in place``, ``pages`` or ``gathered``. Or the direction of each
-    processor, where they took different ones in a superstep: ``cpu push, cuda pull``."""
+    """How rows in the host's memory reached a GPU: ``in place``, ``pages`` or ``gathered``."""
+    directions: str = ""
+    """The direction of each processor, where they took different ones in a superstep: ``cpu push, cuda pull``."""
 
     @property
     def busy(self) -> dict[str, float]:
@@ -72,7 +73,7 @@ class TraceRow(NamedTuple):
             phase, before.superstep, after.superstep - before.superstep,
             before.frontier, before.out_degree, before.in_degree,
             str(decision.path), decision.reason, predicted, after.seconds, after.messages, after.bytes,
-            after.read, after.sent, parts_text(after.parts), after.way,
+            after.read, after.sent, parts_text(after.parts), after.way, after.directions,
         )  # fmt: skip
 
 
@@ -244,14 +245,15 @@ class Trace(Sequence[TraceRow]):
         disk = any(row.read for row in self._rows)
         shared = any(row.parts for row in self._rows)
         sent = any(row.sent for row in self._rows)
-        ways = any(row.way for row in self._rows)
+        ways, mixed = any(row.way for row in self._rows), any(row.directions for row in self._rows)
         more = [*(["MiB read"] if disk else []), *(["kB sent"] if sent else []), *(["ms by part"] if shared else [])]
-        more += ["way", "ms expected"] if ways else []
+        more += [*(["directions"] if mixed else []), *(["way", "ms expected"] if ways else [])]
         head = ["superstep", "frontier", "out-edges", "path", "ms", *more, "reason"]
         head = [*(["phase"] if phases else []), *head]
-        lines = [head, *(_cells(row, phases, disk, sent, shared, ways) if row else ["…"] * len(head) for row in shown)]
+        columns = phases, disk, sent, shared, mixed, ways
+        lines = [head, *(_cells(row, *columns) if row else ["…"] * len(head) for row in shown)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
-        left = {"path", "phase", "ms by part", "way"}
+        left = {"path", "phase", "ms by part", "directions", "way"}
         text = [
             "  ".join(
                 [cell.ljust(w) if name in left else cell.rjust(w) for cell, w, name in zip(line, widths, head)]  # noqa: B905
@@ -262,7 +264,7 @@ class Trace(Sequence[TraceRow]):
         return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
 
 
-def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, ways: bool) -> list[str]:
+def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, mixed: bool, ways: bool) -> list[str]:
     last = row.superstep + row.supersteps - 1
     number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
     expected = "" if row.predicted is None else f"{row.predicted * 1e3:.3g}"
@@ -270,5 +272,6 @@ def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, wa
         *([row.phase] if phases else []),
         number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}",
         *([f"{row.read / 2**20:.3g}"] if disk else []), *([f"{row.sent / 1e3:.4g}"] if sent else []),
-        *([row.parts] if shared else []), *([row.way, expected] if ways else []), row.reason,
+        *([row.parts] if shared else []), *([row.directions] if mixed else []),
+        *([row.way, expected] if ways else []), row.reason,
     ]  # fmt: skip
