@@ -83,6 +83,7 @@ def acyclic_levels(session: Session, graph: Graph) -> Array:
     """The level of each vertex; an error where there is a cycle."""
     if not graph.directed:
         raise InvalidArgumentError(f"{session.name} is defined on directed graphs: every undirected edge is a cycle")
+    session.follow_kernel("topological")
     fields = session.native("topological", graph)
     if fields is None:
         fields = session.run(Levels(), graph).fields
