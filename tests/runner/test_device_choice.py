@@ -39,6 +39,8 @@ def test_the_kernel_of_the_cpu_answers_where_the_gpu_has_none(gpu: None) -> None
     result = dr.topological_levels(DAG)
     assert (result.device, result.level.tolist()) == ("cpu", [0, 2, 1])
     assert [row.path for row in result.trace] == ["native"]
+    longest = dr.longest_paths(DAG)
+    assert (longest.device, longest.distance.tolist()) == ("cpu", [0, 5, 1])
 
 
 def test_what_was_asked_for_runs_where_it_was_asked_for(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,6 +49,8 @@ def test_what_was_asked_for_runs_where_it_was_asked_for(gpu: None, monkeypatch: 
         result = dr.topological_levels(DAG, **how)
         assert (result.device, result.level.tolist()) == ("cuda", [0, 2, 1])
         assert {row.phase for row in result.trace} == {"Levels"}
+        longest = dr.longest_paths(DAG, **how)
+        assert (longest.device, longest.distance.tolist()) == ("cuda", [0, 5, 1])
     monkeypatch.setenv("DROMOS_DEVICE", "cuda")
     assert dr.topological_levels(DAG).device == "cuda"
 
