@@ -41,6 +41,7 @@ def test_the_kernel_of_the_cpu_answers_where_the_gpu_has_none(gpu: None) -> None
     assert [row.path for row in result.trace] == ["native"]
     longest = dr.longest_paths(DAG)
     assert (longest.device, longest.distance.tolist()) == ("cpu", [0, 5, 1])
+    assert dr.strongly_connected_components(DAG).device == "cpu"
 
 
 def test_what_was_asked_for_runs_where_it_was_asked_for(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,6 +52,7 @@ def test_what_was_asked_for_runs_where_it_was_asked_for(gpu: None, monkeypatch: 
         assert {row.phase for row in result.trace} == {"Levels"}
         longest = dr.longest_paths(DAG, **how)
         assert (longest.device, longest.distance.tolist()) == ("cuda", [0, 5, 1])
+        assert dr.strongly_connected_components(DAG, **how).device == "cuda"
     monkeypatch.setenv("DROMOS_DEVICE", "cuda")
     assert dr.topological_levels(DAG).device == "cuda"
 
