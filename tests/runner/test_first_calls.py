@@ -32,6 +32,7 @@ answers = [dr.bfs(g, 0), dr.pagerank(g), dr.connected_components(g), dr.core_num
 answers += [dr.minimum_spanning_forest(g), dr.bridges(g), dr.truss_numbers(g), dr.closeness(g)]
 answers += [dr.node_similarity(g), dr.random_walks(g), dr.edge_betweenness(g), dr.personalized_pagerank(g, [0])]
 dr.largest_component(g)
+assert dr.modularity(g, [0, 0, 0, 0, 1, 1]).modularity == 0.375 and dr.assortativity(g).degree.sum() == 8
 compiled = [dr.louvain(g), dr.leiden(g)]
 assert [answer.community.tolist() for answer in compiled] == [dr.louvain(g, device="numpy").community.tolist()] * 2
 devices = [{answer.device for answer in group} for group in (answers, compiled)]

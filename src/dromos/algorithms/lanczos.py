@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from dromos.algorithms.dots import dot
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Session
@@ -70,12 +71,12 @@ def ritz_vector(product: Callable[[Array], Array], start: Array, most: int, tole
     diagonal, beside = np.zeros(most), np.zeros(most)  # the matrix in this basis is tridiagonal
     for last in range(most):
         left = product(basis[last])
-        diagonal[last] = _dot(basis[last], left)
+        diagonal[last] = dot(basis[last], left)
         left -= np.multiply(basis[last], diagonal[last], out=room)
         if last:
             left -= np.multiply(basis[last - 1], beside[last - 1], out=room)
             # rounding brings back the direction that grows most
-            left -= np.multiply(basis[0], _dot(basis[0], left), out=room)
+            left -= np.multiply(basis[0], dot(basis[0], left), out=room)
         beside[last] = length(left)
         full, exhausted = last + 1 == most, beside[last] <= _EXHAUSTED * abs(diagonal[0])
         if full or exhausted or (last + 1) % _LOOKS == 0:
@@ -91,11 +92,6 @@ def ritz_vector(product: Callable[[Array], Array], start: Array, most: int, tole
     return best
 
 
-def _dot(a: Array, b: Array) -> float:
-    """By NumPy itself: BLAS would start threads of its own."""
-    return float(np.einsum("i,i", a, b))
-
-
 def length(values: Array) -> float:
-    """Euclidean; see :func:`_dot`."""
-    return math.sqrt(_dot(values, values))
+    """Euclidean."""
+    return math.sqrt(dot(values, values))
