@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,11 +12,12 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.louvain import verify
-from dromos.engines.native import community_order
+from dromos.engines.native import community_order, within
 from dromos.engines.native.communities import _pieces
 from dromos.engines.native.community_levels import Level
 from dromos.engines.native.community_order import hubs_first
 from dromos.errors import InvalidArgumentError, VerificationError
+from dromos.graph import build_small
 from tests.algorithms.support import as_networkx, examples, graphs
 
 either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
@@ -41,6 +44,38 @@ def test_modularity_is_that_of_networkx(graph, data, gamma):
     else:
         assert np.isnan(result.modularity)
     assert result["size"].sum() == graph.num_vertices
+
+
+@examples(40)
+@given(
+    graph=graphs(high=12, weights=(0.1, 0.3, 1e17, 2.0)),
+    data=st.data(),
+    threads=st.sampled_from((1, 3)),
+    kind=st.sampled_from((np.float32, np.float64)),
+)
+def test_rows_are_added_up_the_same_with_and_without_a_compiler(graph, data, threads, kind):
+    community = np.array([data.draw(st.integers(0, 3)) for _ in range(graph.num_vertices)], np.int64)
+    if graph.weights is not None:
+        graph = graph.with_weights(graph.weights.astype(kind))
+    with patch.object(within, "_ALONE", 0), patch.object(build_small, "is_preferred", lambda edges: False):
+        found = within.row_weights(graph, community, threads)
+    for sums, expected in zip(found, within.plain_row_weights(graph, community), strict=True):
+        assert sums.tobytes() == expected.astype(np.float64).tobytes()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_modularity_of_a_larger_graph_whatever_the_threads_and_the_names(directed):
+    graph = dr.generators.rmat(13, seed=3, symmetrize=not directed, weights=(1, 9))
+    draw = np.random.default_rng(1)
+    community = draw.integers(-3, 9, graph.num_vertices)
+    found = [dr.modularity(graph, community, threads=threads) for threads in (1, 2, 5)]
+    found[0].verify()
+    far = dr.modularity(graph, community * 10**12)  # names from far apart
+    assert far.community.tolist() == (found[0].community * 10**12).tolist()
+    for other in (*found[1:], far):
+        assert other.modularity == found[0].modularity
+        assert other.inside.tobytes() == found[0].inside.tobytes()
+        assert other.degree.tobytes() == found[0].degree.tobytes()
 
 
 @either

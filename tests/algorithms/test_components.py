@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from dromos.algorithms.strongly_connected_components import verify as verify_str
 from dromos.engines.native.strong import strong
 from dromos.errors import VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
+
+strong_components = import_module("dromos.algorithms.strongly_connected_components")  # the function hides it
 
 
 def least_ids(parts, n):
@@ -64,7 +68,45 @@ def test_one_search_finds_strong_components_also_among_some(seed, n, degree):
     assert strong(graph, among=among)["label"].tolist() == expected
 
 
-def test_a_deep_search_and_a_dense_graph_with_a_rest():
+@examples(60)
+@given(
+    seed=st.integers(0, 9999),
+    n=st.integers(0, 60),
+    degree=st.sampled_from((1.0, 2.0, 4.0)),
+    most=st.sampled_from((1, 3, 64)),
+)
+def test_two_searches_and_one_of_the_rest_find_strong_components(seed, n, degree, most):
+    chance = np.random.default_rng(seed)
+    graph = dr.Graph.from_edges(*chance.integers(0, n or 1, (2, int(degree * n))), num_vertices=n)
+    parts = list(nx.strongly_connected_components(as_networkx(graph)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strong_components, "_WORTH_TWO_SEARCHES", 1)
+        patch.setattr(strong_components, "_MOST_LEVELS", most)
+        result = dr.strongly_connected_components(graph, device="cpu")
+    assert result.label.tolist() == least_ids(parts, n)
+    result.verify()
+
+
+def test_two_searches_are_left_where_they_find_no_large_component(monkeypatch):
+    monkeypatch.setattr(strong_components, "_WORTH_TWO_SEARCHES", 1)
+
+    def searches(graph):
+        trace = dr.strongly_connected_components(graph, device="cpu").trace
+        return sum(row.phase == "BFS" and row.superstep == 0 for row in trace)
+
+    drawn = dr.generators.rmat(10, 16, seed=2, symmetrize=False)
+    assert searches(drawn) == 2
+    edges = drawn.edges()
+    low, high = np.minimum(edges.src, edges.dst), np.maximum(edges.src, edges.dst)
+    assert searches(dr.Graph.from_edges(low[low < high], high[low < high])) == 1  # no way leads back
+    n = 3000
+    far = np.arange(n)
+    assert searches(dr.Graph.from_edges(np.tile(far, 2), np.concatenate([far + 1, far + 2]) % n)) == 1  # and given up
+    assert searches(dr.Graph.from_edges(far, (far + 1) % n)) == 0
+
+
+def test_a_deep_search_and_a_dense_graph_with_a_rest(monkeypatch):
+    monkeypatch.setattr(strong_components, "_WORTH_TWO_SEARCHES", 1)
     n = 200_000
     ring = dr.Graph.from_edges(np.arange(n), np.roll(np.arange(n), -1))
     assert dr.strongly_connected_components(ring).count == 1
@@ -76,10 +118,10 @@ def test_a_deep_search_and_a_dense_graph_with_a_rest():
     graph = dr.Graph.from_edges(
         np.concatenate([drawn.src, links[0], back[0]]), np.concatenate([drawn.dst, links[1], back[1]])
     )
-    result = dr.strongly_connected_components(graph)
     parts = list(nx.strongly_connected_components(as_networkx(graph)))
+    result = dr.strongly_connected_components(graph, device="cpu")
     assert result.label.tolist() == least_ids(parts, graph.num_vertices)
-    assert {row.phase for row in result.trace} >= {"Trim", "Reach", "strong"}
+    assert {row.phase for row in result.trace} == {"BFS", "strong"}
 
 
 def test_many_threads_hook_the_same_trees():

@@ -18,6 +18,7 @@ from dromos.algorithms.topological_levels import verify as verify_levels
 from dromos.algorithms.truss_numbers import verify as verify_trusses
 from dromos.dtypes import order_of
 from dromos.engines.native import trusses
+from dromos.engines.native.longest_paths import longest_paths
 from dromos.errors import AlgorithmError, InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device, row
 
@@ -140,11 +141,43 @@ def test_levels_and_longest_paths_are_those_of_networkx(device, drawn):
     assert np.all(levels.position[edges.src] < levels.position[edges.dst])
 
 
+@examples(60)
+@given(
+    drawn=graphs(high=12, weights=(-1.0, -0.0, 0.5, 1.0, 2.0, np.inf)),
+    kind=st.sampled_from((np.float32, np.float64, np.int32, None)),
+)
+def test_the_kernel_for_longest_paths_means_what_the_programs_do(drawn, kind):
+    graph = downward(drawn)
+    if kind is np.int32 and graph.weights is not None:
+        graph = graph.with_weights(np.where(np.isinf(graph.weights), 3, 2 * graph.weights).astype(np.int32))
+    elif graph.weights is not None:
+        graph = graph.with_weights(None if kind is None else graph.weights.astype(kind))
+    found = longest_paths(graph)
+    assert not found["left"].any()
+    for device, path in (("reference", "auto"), ("cpu", "sync-push-dd"), ("cpu", "sync-pull-td")):
+        expected = dr.longest_paths(graph, device=device, path=path)
+        assert found["distance"].tobytes() == expected.distance.tobytes()
+        assert found["parent"].tobytes() == expected.parent.tobytes()
+
+
+def test_of_ways_of_one_length_the_one_from_the_lesser_level_stays():
+    graph = dr.Graph.from_edges([0, 0, 1, 2, 4], [4, 2, 4, 3, 3], [1.0, 1.0, 1.0, 3.0, 3.0])  # of a level: the greater
+    for how in ({"device": "cpu"}, {"device": "cpu", "path": "sync-push-td"}):
+        result = dr.longest_paths(graph, **how)
+        assert (result.distance.tolist(), result.parent.tolist()) == ([0, 0, 1, 4, 1], [0, 1, 0, 4, 1])
+    assert {row.phase for row in dr.longest_paths(graph, device="cpu").trace} == {"longest_paths"}
+    late = dr.Graph.from_edges([0, 3, 1, 2], [3, 2, 2, 4], [1.0, 1.0, 2.0, 1.0])  # 3 is below 1
+    for how in ({"device": "cpu"}, {"device": "reference"}):
+        assert dr.longest_paths(late, **how).parent.tolist() == [0, 1, 1, 0, 2]
+
+
 def test_a_cycle_is_named():
     graph = dr.Graph.from_edges(["top", "a", "b", "c", "c"], ["a", "b", "c", "a", "end"])
     for find in (dr.topological_levels, dr.longest_paths):
         with pytest.raises(AlgorithmError, match="the cycle a -> b -> c -> a; remove an edge"):
             find(graph)
+        with pytest.raises(AlgorithmError, match="the cycle a -> b -> c -> a; remove an edge"):
+            find(graph, device="cpu")
     with pytest.raises(AlgorithmError, match="the cycle 1 -> 1"):
         dr.topological_levels(dr.Graph.from_edges([0, 1], [1, 1]))
     with pytest.raises(InvalidArgumentError, match="every undirected edge is a cycle"):

@@ -11,6 +11,7 @@ from hypothesis import given
 
 import dromos as dr
 from dromos.errors import InvalidArgumentError, UnknownVertexError, VerificationError
+from dromos.graph import build_small
 from tests.algorithms.support import as_networkx, examples, graphs, row
 
 
@@ -79,6 +80,17 @@ def test_degrees_by_direction(direction):
     result["centrality"][1] = 0
     with pytest.raises(VerificationError, match="vertex 1 has another degree"):
         result.verify()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_assortativity_does_not_depend_on_the_threads_or_on_a_compiler(directed, monkeypatch):
+    graph = dr.generators.rmat(13, seed=3, symmetrize=not directed, weights=(1, 9))
+    found = [dr.assortativity(graph, threads=threads) for threads in (1, 2, 5)]
+    found[0].verify()
+    assert found[0].assortativity == found[1].assortativity == found[2].assortativity
+    monkeypatch.setattr(build_small, "is_preferred", lambda edges: True)
+    assert dr.assortativity(graph).assortativity == pytest.approx(found[0].assortativity, rel=1e-9)
+    assert np.array_equal(dr.assortativity(graph).degree, found[0].degree)
 
 
 def test_the_largest_strong_component():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import networkx as nx
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.errors import GraphDataError, InvalidArgumentError, UnknownVertexError
+from dromos.graph import build_small, transform
 
 BOTH = st.booleans()
 
@@ -86,6 +89,30 @@ def test_subgraph(g, data):
     assert arcs_of(part) == sorted(expected)
     assert part.directed == g.directed
     assert_flags_are_true(part)
+
+
+@given(graphs(), st.data())
+def test_rows_that_are_in_order_are_not_sorted_again(g, data):
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=g.num_vertices, max_size=g.num_vertices)))
+    turned = data.draw(st.booleans())
+    if turned:  # rows from their ends: not in order
+        at = np.concatenate([np.arange(*ends)[::-1] for ends in zip(g.offsets, g.offsets[1:], strict=False)])
+        weights = None if g.weights is None else g.weights[at.astype(int)]
+        g = dr.Graph.from_csr(g.offsets, g.targets[at.astype(int)], weights, directed=g.directed)
+    with patch.object(build_small, "is_preferred", lambda edges: False):
+        part = g.subgraph(mask)
+        with patch.object(transform, "_ascends", lambda ids: False):
+            expected = g.subgraph(mask)
+    assert transform.same_arrays(part, expected)
+    assert part.known_flags == expected.known_flags
+    assert_flags_are_true(part)
+
+
+@given(graphs())
+def test_loops_are_counted_by_row(g):
+    expected = [sum(u == v == w for u, w, _ in arcs_of(g)) for v in range(g.num_vertices)]
+    assert transform.loops_by_row(g).tolist() == expected
+    assert transform.count_loops(g) == sum(expected)
 
 
 def test_subgraph_by_mask_keeps_labels():

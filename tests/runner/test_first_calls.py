@@ -32,6 +32,7 @@ answers = [dr.bfs(g, 0), dr.pagerank(g), dr.connected_components(g), dr.core_num
 answers += [dr.minimum_spanning_forest(g), dr.bridges(g), dr.truss_numbers(g), dr.closeness(g)]
 answers += [dr.node_similarity(g), dr.random_walks(g), dr.edge_betweenness(g), dr.personalized_pagerank(g, [0])]
 dr.largest_component(g)
+assert dr.modularity(g, [0, 0, 0, 0, 1, 1]).modularity == 0.375 and dr.assortativity(g).degree.sum() == 8
 compiled = [dr.louvain(g), dr.leiden(g)]
 assert [answer.community.tolist() for answer in compiled] == [dr.louvain(g, device="numpy").community.tolist()] * 2
 devices = [{answer.device for answer in group} for group in (answers, compiled)]
@@ -113,3 +114,14 @@ def test_what_other_threads_do_for_a_call_counts(monkeypatch: pytest.MonkeyPatch
     assert effort.seconds() == 3  # two threads have shared six seconds of work
     clocks.update(thread_time=16.0)
     assert effort.seconds() == 6  # or this one had all of it
+
+
+def test_a_composition_goes_on_with_kernels_once_there_is_a_compiler(
+    cold: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_calls, "_LOADING", 0.0)
+    monkeypatch.setattr(first_calls, "_COMPILING", 0.0)
+    rings = dr.Graph.from_edges([6, 0, 1, 1, 2, 3, 3, 4, 5], [0, 1, 0, 2, 3, 2, 4, 5, 4])
+    result = dr.strongly_connected_components(rings)
+    assert (result.device, result.label.tolist()) == ("cpu", [0, 0, 2, 2, 4, 4, 6])
+    assert {row.phase for row in result.trace} == {"Trim", "Reach", "strong"}

@@ -9,10 +9,11 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
-from dromos.graph import Graph
+from dromos.graph import Graph, build_small
 from dromos.graph.build import expand_sources
 from dromos.graph.derived import derived
 from dromos.graph.slices import GraphSlice
+from dromos.graph.transform import loops_by_row
 from dromos.graph.weight_range import range_of_weights
 from dromos.runner import Session, array_module
 from dromos.whole_numbers import whole_number
@@ -82,6 +83,8 @@ def loops_of(graph: Graph) -> Array:
     """
     if not graph.has_self_loops:
         return np.zeros(graph.num_vertices, dtype=np.int64)
+    if not getattr(graph, "on_disk", False) and not build_small.is_preferred(graph.num_arcs):
+        return loops_by_row(graph)
     return row_sums(graph, lambda piece: piece.sources == piece.targets).astype(np.int64)
 
 

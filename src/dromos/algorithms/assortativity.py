@@ -13,12 +13,14 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import sources_of_arcs
+from dromos.algorithms.arguments import sources_of_arcs, weighted
 from dromos.algorithms.degree_distribution import degrees
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
-from dromos.graph import Graph
+from dromos.engines.native.product import product
+from dromos.graph import Graph, build_small
 from dromos.runner import NumberResult, Options, Session
+from dromos.vectors import dot
 
 __all__ = ["AssortativityResult", "assortativity", "verify"]
 
@@ -42,33 +44,41 @@ def assortativity(graph: Graph, **how: Unpack[Options]) -> AssortativityResult:
     -1.0
     """
     session = Session("assortativity", graph, **how)
-    head, tail = _ends(graph)
+    total = degrees(graph, "total")
+    head, tail = _ends(graph, total)
     # each vertex stands in the sums once for each of its arcs, so no array of all arcs is needed but one
     out, into = graph.out_degree, graph.in_degree
     arcs = max(graph.num_arcs, 1)
-    mean_head, mean_tail = head @ out / arcs, tail @ into / arcs
-    spread = ((head - mean_head) ** 2 @ out) * ((tail - mean_tail) ** 2 @ into)
-    around = np.repeat(head - mean_head, out) @ (tail - mean_tail)[graph.targets]
+    from_head, from_tail = head - dot(head, out) / arcs, tail - dot(tail, into) / arcs
+    spread = dot(from_head**2, out) * dot(from_tail**2, into)
+    around = _together(graph, from_head, from_tail, session.threads)
     value = float(around / np.sqrt(spread)) if spread > 0 else float("nan")
     return session.result(
         AssortativityResult,
-        {"degree": degrees(graph, "total")},
+        {"degree": total},
         values={"assortativity": value},
         verifier=lambda result: verify(graph, value),
     )
 
 
-def _ends(graph: Graph) -> tuple[Array, Array]:
+def _together(graph: Graph, at_source: Array, at_target: Array, threads: int | None) -> float:
+    """The sum over all arcs of a number of the source times one of the target."""
+    if build_small.is_preferred(graph.num_arcs):
+        return dot(np.repeat(at_source, graph.out_degree), at_target[graph.targets])
+    return dot(at_source, product(weighted(graph, None), x=at_target, threads=threads)["y"])
+
+
+def _ends(graph: Graph, total: Array) -> tuple[Array, Array]:
     """The degree that counts at an arc's source, and the one that counts at its target, by vertex."""
     if not graph.directed:
-        both = degrees(graph, "total").astype(np.float64)
+        both = total.astype(np.float64)
         return both, both
     return graph.out_degree.astype(np.float64), graph.in_degree.astype(np.float64)
 
 
 def verify(graph: Graph, value: float) -> None:
     """The number is the one that NumPy's correlation matrix over all arcs has."""
-    head, tail = _ends(graph)
+    head, tail = _ends(graph, degrees(graph, "total"))
     ends = np.stack([head[sources_of_arcs(graph)], tail[graph.targets]])
     if graph.num_arcs == 0 or np.any(ends.min(axis=1) == ends.max(axis=1)):
         require(np.isnan(value), f"all degrees are equal, but the assortativity is {value:g}")

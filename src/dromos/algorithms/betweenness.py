@@ -211,7 +211,7 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
         if paths.max() > _MOST_PATHS:
             raise FieldOverflowError(
                 f"from vertex {source} there are more shortest paths than a 64-bit float can count in a program; "
-                "leave path and device out, and a kernel counts on"
+                "leave path out and take device='cpu', whose kernel counts on"
             )
         dependency = session.run(program, back).fields["dependency"]
         dependency[source] = 0

@@ -5,7 +5,8 @@ Returns ``distance`` (the weight of the heaviest path that ends at the vertex, f
 ``length``, with the vertex where it ends, ``end``. ``result.path_to(result.end)`` is NetworkX's ``dag_longest_path``.
 Without weights every edge counts 1; parallel edges count by the heaviest. A cycle is an error that names it.
 
-Two programs: topological levels, then distances level by level, so that every edge carries one message.
+By an engine's own kernel where it has one. Otherwise two programs: topological levels, then distances level by level,
+so that every edge carries one message.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import sources_of_arcs, weighted
-from dromos.algorithms.topological_levels import acyclic_levels
+from dromos.algorithms.topological_levels import acyclic_levels, refuse_cycle, refuse_undirected
 from dromos.algorithms.verifying import nowhere, require, with_arc
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -79,8 +80,13 @@ def longest_paths(graph: Graph, weight: str | None = "weight", **how: Unpack[Opt
     """
     session = Session("longest_paths", graph, **how)
     on = weighted(graph, weight)
-    level = acyclic_levels(session, on)
-    fields = session.run(LongestPaths(level=level), on).fields
+    refuse_undirected(session.name, on)
+    session.follow_kernel("longest_paths")
+    fields = session.native("longest_paths", on)
+    if fields is None:
+        fields = session.run(LongestPaths(level=acyclic_levels(session, on)), on).fields
+    else:
+        refuse_cycle(session.name, on, fields["left"])
     distance, values = fields["distance"], {}
     if len(distance):
         end = int(distance.argmax())

@@ -19,9 +19,11 @@ from dromos.algorithms.arguments import finite, sources_of_arcs, vertex_values, 
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
 from dromos.engines.native.community_levels import strength_of, weight_within
+from dromos.engines.native.within import row_weights
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import NumberResult, Options, Result, Session
+from dromos.vectors import dot
 
 __all__ = ["ModularityResult", "modularity", "modularity_of", "verify"]
 
@@ -69,8 +71,8 @@ def modularity(
     values = vertex_values(graph, community, "community")
     if np.any(values != np.rint(values)):
         raise InvalidArgumentError("community holds a number that is not whole; number the communities")
-    names, number = np.unique(values.astype(np.int64), return_inverse=True)
-    found, inside, degree = _sums(on, number, len(names), gamma)
+    names, number = _numbered(values.astype(np.int64))
+    found, inside, degree = _sums(on, number, len(names), gamma, session.threads)
     size = np.bincount(number, minlength=len(names))
     return session.result(
         ModularityResult,
@@ -101,27 +103,45 @@ def modularity_of(graph: Graph, number: Array, resolution: float = 1.0) -> float
     if total == 0:
         return float("nan")
     share = degree / total  # a square of tiny weights would be 0
-    return inside / total - resolution * float(share @ share)
+    return inside / total - resolution * dot(share, share)
 
 
-def _sums(graph: Graph, number: Array, count: int, resolution: float) -> tuple[float, Array, Array]:
+def _numbered(values: Array) -> tuple[Array, Array]:
+    """The names of communities in order, and for each vertex the number of its own among them."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if high - low > 2 * len(values):  # names from far apart are sorted
+        names, number = np.unique(values, return_inverse=True)
+        return names, number
+    there = np.zeros(high - low + 1, dtype=bool)
+    there[values - low] = True
+    return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[values - low]
+
+
+def _weights_into(graph: Graph) -> Array:
+    """The weight of the arcs that reach each vertex."""
+    if graph.weights is None:
+        return graph.in_degree
+    into: Array = np.bincount(graph.targets, weights=graph.weights, minlength=graph.num_vertices)
+    return into
+
+
+def _sums(
+    graph: Graph, number: Array, count: int, resolution: float, threads: int | None = None
+) -> tuple[float, Array, Array]:
     """The modularity, and for each community the weight inside and the sum of degrees."""
-    src, dst = sources_of_arcs(graph), graph.targets
-    weights = np.ones(len(dst)) if graph.weights is None else graph.weights.astype(np.float64)
-    here, there = number[src], number[dst]
-    within = here == there
-    inside: Array = np.bincount(here[within], weights=weights[within], minlength=count)
-    degree: Array = np.bincount(here, weights=weights, minlength=count)
-    into: Array = np.bincount(there, weights=weights, minlength=count)
-    if not graph.directed:  # a loop is one arc, any other edge two
-        loops = src == dst
-        extra = np.bincount(here[loops], weights=weights[loops], minlength=count)
+    rows = row_weights(graph, number, threads)
+    inside: Array = np.bincount(number, weights=rows.inside, minlength=count)
+    degree: Array = np.bincount(number, weights=rows.total, minlength=count)
+    if graph.directed:
+        into: Array = np.bincount(number, weights=_weights_into(graph), minlength=count)
+    else:  # a loop is one arc, any other edge two
+        extra = np.bincount(number, weights=rows.loops, minlength=count)
         inside, degree = (inside + extra) / 2, degree + extra
         into = degree
     total = degree.sum() / (1 if graph.directed else 2)
     if total == 0:
         return float("nan"), inside, degree
-    chance = (degree / total) @ (into / total) / (1 if graph.directed else 4)  # a square of tiny weights would be 0
+    chance = dot(degree / total, into / total) / (1 if graph.directed else 4)  # a square of tiny weights would be 0
     return float(inside.sum() / total - resolution * chance), inside, degree
 
 

@@ -3,23 +3,26 @@
 Returns ``label`` (the least vertex id of the component), ``size`` and the number of components, ``count``. On an
 undirected graph they are the connected ones. Self-loops and parallel edges change nothing.
 
-Where every edge goes both ways they are found as connected components are. Otherwise a composition of programs: what no
-cycle can reach, or reaches none, is peeled off; what the best connected vertex reaches forward and backward is the one
-large component that most graphs have (Fleischer, Hendrickson and Pınar, 2000); the rest is coloured by the least vertex
-that reaches it, and each colour's own component is what reaches back within the colour, for all colours at once (Orzan,
-2004; Slota, Rajamanickam and Madduri, IPDPS 2014). An engine's own kernel searches that rest, and thin graphs whole;
-``dromos/engines/native/strong.py`` says why.
+Where every edge goes both ways they are found as connected components are. Otherwise by an engine's own depth-first
+search (``dromos/engines/native/strong.py``), on one thread; in large graphs of what is left when two breadth-first
+searches, on all threads, have found the one large component that most of them have: what the best connected vertex
+reaches forward and backward (Fleischer, Hendrickson and Pınar, 2000).
+
+Where there is no such kernel, a composition of programs: what no cycle can reach, or reaches none, is peeled off; then
+comes that large component; the rest is coloured by the least vertex that reaches it, and each colour's own component is
+what reaches back within the colour, for all colours at once (Orzan, 2004; Slota, Rajamanickam and Madduri, IPDPS 2014).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import loops_of, sources_of_arcs
+from dromos.algorithms.bfs import BFS
 from dromos.algorithms.connected_components import component_count, component_sizes
 from dromos.algorithms.verifying import expand, nowhere, require
 from dromos.dtypes import Array
@@ -28,7 +31,11 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["Color", "Reach", "StrongComponentsResult", "Trim", "strongly_connected_components", "verify"]
 
-_THIN = 8  # arcs per vertex
+_WORTH_TWO_SEARCHES: Final = 1 << 21  # arcs; with fewer, one thread is done before others have begun
+_THIN: Final = 2  # arcs per vertex: whatever is large in such a graph is also far across
+_MOST_LEVELS: Final = 64  # of a search that is given up: a thread follows long ways as fast as many do
+_SHARE: Final = 8  # a component is large that seems to have this part of the vertices
+_SAMPLE: Final = 1 << 18  # arcs
 
 
 class Trim(dr.Program):
@@ -136,8 +143,44 @@ def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> Stron
 
 
 def _searched(session: Session, graph: Graph) -> Mapping[str, Array] | None:
-    """All by one search, where the graph is thin: then its diameter may be large."""
-    return session.native("strong") if graph.num_arcs < _THIN * graph.num_vertices else None
+    """By the engine's own search; None where it has none."""
+    session.follow_kernel("strong")
+    if not session.has_native("strong"):
+        return None
+    worth = graph.num_arcs >= max(_WORTH_TWO_SEARCHES, _THIN * graph.num_vertices)
+    large = _large_component(session, graph) if worth else None
+    if large is None:
+        return session.native("strong")
+    fields = session.native("strong", among=~large)
+    assert fields is not None
+    fields["label"][large] = large.argmax()
+    return fields
+
+
+def _large_component(session: Session, graph: Graph) -> Array | None:
+    """Which vertices are in the component of the best connected one; None where that is small, or far across."""
+    pivot = _best_connected(graph)
+    after = _reached(session, graph, pivot)
+    if after is None or _SHARE * np.count_nonzero(after) < graph.num_vertices:
+        return None
+    back = graph.transpose
+    before = back.targets[back.offsets[pivot] : back.offsets[pivot + 1]]
+    if _SHARE * np.count_nonzero(after[before]) < len(before):  # without a cycle: none
+        return None
+    reaching = _reached(session, back, pivot)
+    return None if reaching is None else after & reaching
+
+
+def _best_connected(graph: Graph) -> int:
+    """A vertex with many out-edges and many in-edges, by a sample of these: they need not be counted for that."""
+    some = graph.targets[:: max(1, graph.num_arcs // _SAMPLE)]
+    return int(np.argmax(graph.out_degree * np.bincount(some, minlength=graph.num_vertices)))
+
+
+def _reached(session: Session, graph: Graph, source: int) -> Array | None:
+    """What ``source`` reaches; None where that takes many levels."""
+    outcome = session.run(BFS(source=source), graph, max_iter=_MOST_LEVELS)
+    return outcome.fields["level"] >= 0 if outcome.finished else None
 
 
 def _labels(session: Session, graph: Graph) -> Array:
@@ -155,7 +198,7 @@ def _labels(session: Session, graph: Graph) -> Array:
         found = forward & session.run(Reach(root=alone, color=np.where(forward, 0, -1)), back).fields["reached"]
         label[found] = np.flatnonzero(found)[0]
         open_ &= ~found
-    if open_.any():
+    if open_.any():  # a first call may have begun without a compiler, and have one now
         fields = session.native("strong", among=open_)
         if fields is not None:
             return np.where(open_, fields["label"], label)

@@ -22,7 +22,10 @@ from dromos.errors import AlgorithmError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
-__all__ = ["Levels", "TopologicalLevelsResult", "acyclic_levels", "topological_levels", "verify"]
+__all__ = [
+    "Levels", "TopologicalLevelsResult", "acyclic_levels", "refuse_cycle", "refuse_undirected", "topological_levels",
+    "verify",
+]  # fmt: skip
 
 
 class Levels(dr.Program):
@@ -81,18 +84,30 @@ def topological_levels(graph: Graph, **how: Unpack[Options]) -> TopologicalLevel
 
 def acyclic_levels(session: Session, graph: Graph) -> Array:
     """The level of each vertex; an error where there is a cycle."""
-    if not graph.directed:
-        raise InvalidArgumentError(f"{session.name} is defined on directed graphs: every undirected edge is a cycle")
+    refuse_undirected(session.name, graph)
+    session.follow_kernel("topological")
     fields = session.native("topological", graph)
     if fields is None:
         fields = session.run(Levels(), graph).fields
-    if fields["left"].any():
-        cycle = _cycle(graph, fields["left"] > 0)
-        labels = graph.labels
-        names = cycle if labels is None else labels.values_of(np.array(cycle)).tolist()
-        shown = " -> ".join(map(str, [*names[:8], "…"] if len(names) > 8 else [*names, names[0]]))
-        raise AlgorithmError(f"{session.name} has no answer: the graph has the cycle {shown}; remove an edge of it")
+    refuse_cycle(session.name, graph, fields["left"])
     return fields["level"]
+
+
+def refuse_undirected(name: str, graph: Graph) -> None:
+    """An error where edges have no direction."""
+    if not graph.directed:
+        raise InvalidArgumentError(f"{name} is defined on directed graphs: every undirected edge is a cycle")
+
+
+def refuse_cycle(name: str, graph: Graph, left: Array) -> None:
+    """An error that names a cycle, where a vertex has in-edges ``left`` after all the others had their turn."""
+    if not left.any():
+        return
+    cycle = _cycle(graph, left > 0)
+    labels = graph.labels
+    names = cycle if labels is None else labels.values_of(np.array(cycle)).tolist()
+    shown = " -> ".join(map(str, [*names[:8], "…"] if len(names) > 8 else [*names, names[0]]))
+    raise AlgorithmError(f"{name} has no answer: the graph has the cycle {shown}; remove an edge of it")
 
 
 def _cycle(graph: Graph, stuck: Array) -> list[int]:

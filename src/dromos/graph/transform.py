@@ -96,6 +96,18 @@ def count_loops(graph: Graph) -> int:
     return int(found.sum())
 
 
+def loops_by_row(graph: Graph) -> Array:
+    """For each vertex the number of arcs from it to itself."""
+    from dromos.graph import transform_kernels as kernels
+
+    loops = np.zeros(graph.num_vertices, dtype=np.int64)
+    run_team(
+        kernels.loops_by_row, np.zeros(1, np.int64), graph.offsets, graph.targets, loops,
+        threads=build.team_size(graph.num_arcs),
+    )  # fmt: skip
+    return loops
+
+
 def has_parallel_unsorted(graph: Graph) -> bool:
     """Parallel edges in rows that are not sorted: found by sorting a copy."""
     src = build.expand_sources(graph.offsets, graph.targets.dtype)
@@ -157,9 +169,14 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
 def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) -> Graph:
     """The rows of ``chosen``, renamed by ``new_ids``, without the arcs that lead to a vertex named -1."""
     chosen = chosen.astype(np.int64, copy=False)
-    gather = build_small.kept_arcs if build_small.is_preferred(graph.num_arcs) else _kept_arcs
-    src, dst, kept = gather(graph, chosen, new_ids)
     known = graph.known_flags
+    if build_small.is_preferred(graph.num_arcs):
+        src, dst, kept = build_small.kept_arcs(graph, chosen, new_ids)
+    elif known.sorted and _ascends(chosen):  # what is left of a row is in order, and so are the rows
+        rows = _kept_rows(graph, chosen, new_ids)
+        return type(graph)._make(*rows, labels=names, flags=_flags_of_some(graph))
+    else:
+        src, dst, kept = _kept_arcs(graph, chosen, new_ids)
     if known.symmetric and known.parallel_edges is False:
         # each arc has one back of the same weight; of those the targets ascend, which spares most of the sorting
         offsets, targets, values = build.build_csr(dst, src, kept, len(chosen), dst_ascending=True)
@@ -180,29 +197,52 @@ def _flags_of_some(graph: Graph) -> Flags:
     )
 
 
+def _ascends(ids: Array) -> bool:
+    return bool(np.all(ids[1:] > ids[:-1]))
+
+
 def _kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
     """The arcs from ``chosen`` vertices to those that have a new id, by new ids."""
+    starts = _kept_starts(graph, chosen, new_ids)
+    src = np.empty(starts[-1], dtype=graph.targets.dtype)
+    return Edges(src, *_gathered(graph, chosen, new_ids, starts, src))
+
+
+def _kept_rows(graph: Graph, chosen: Array, new_ids: Array) -> CsrArrays:
+    """The same as rows, each in the order that it has."""
+    starts = _kept_starts(graph, chosen, new_ids)
+    return CsrArrays(starts, *_gathered(graph, chosen, new_ids, starts, np.empty(0, dtype=graph.targets.dtype)))
+
+
+def _kept_starts(graph: Graph, chosen: Array, new_ids: Array) -> Array:
+    """Where the kept arcs of each of the ``chosen`` vertices begin, and where the last ones end."""
     from dromos.graph import transform_kernels as kernels
 
-    team, ids = build.team_size(graph.num_arcs), graph.targets.dtype
     starts = np.zeros(len(chosen) + 1, dtype=OFFSET)
     if len(chosen) == graph.num_vertices:
         starts[1:] = graph.out_degree[chosen]
     else:
         run_team(
             kernels.count_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, chosen, new_ids, starts[1:],
-            threads=team,
+            threads=build.team_size(graph.num_arcs),
         )  # fmt: skip
     np.cumsum(starts, out=starts)
+    return starts
+
+
+def _gathered(graph: Graph, chosen: Array, new_ids: Array, starts: Array, src: Array) -> tuple[Array, Array | None]:
+    """The targets and weights of the kept arcs; their sources are written to ``src`` unless it is empty."""
+    from dromos.graph import transform_kernels as kernels
+
     weighted = graph.weights is not None
     weights = graph.weights if graph.weights is not None else np.empty(0, dtype=np.float32)
-    src, dst = np.empty(starts[-1], dtype=ids), np.empty(starts[-1], dtype=ids)
-    kept_weights = np.empty(len(src) if weighted else 0, dtype=weights.dtype)
+    dst = np.empty(starts[-1], dtype=graph.targets.dtype)
+    kept_weights = np.empty(len(dst) if weighted else 0, dtype=weights.dtype)
     run_team(
         kernels.gather_kept, np.zeros(1, np.int64), graph.offsets, graph.targets, read_only(as_words(weights)),
-        weighted, chosen, new_ids, starts, src, dst, as_words(kept_weights), threads=team,
+        weighted, chosen, new_ids, starts, src, dst, as_words(kept_weights), threads=build.team_size(graph.num_arcs),
     )  # fmt: skip
-    return Edges(src, dst, kept_weights if weighted else None)
+    return dst, kept_weights if weighted else None
 
 
 def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = False) -> Relabelled:

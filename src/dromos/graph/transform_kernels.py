@@ -27,7 +27,11 @@ def count_kept(thread, num_threads, ticket, offsets, targets, chosen, new_ids, d
 def gather_kept(
     thread, num_threads, ticket, offsets, targets, weights, weighted, chosen, new_ids, starts, src, dst, kept_weights
 ):
-    """Write the arcs that :func:`count_kept` counted, by new ids; those of ``chosen[i]`` from ``starts[i]`` on."""
+    """Write the arcs that :func:`count_kept` counted, by new ids; those of ``chosen[i]`` from ``starts[i]`` on.
+
+    Sources are left out where ``src`` is empty: the rows tell them.
+    """
+    with_sources = src.size != 0
     while True:
         first = atomic_add(ticket, 0, ROWS_A_TICKET)
         if first >= chosen.size:
@@ -37,7 +41,8 @@ def gather_kept(
             for at in range(offsets[chosen[i]], offsets[chosen[i] + 1]):
                 v = new_ids[targets[at]]
                 if v >= 0:
-                    src[out] = i
+                    if with_sources:
+                        src[out] = i
                     dst[out] = v
                     if weighted:
                         kept_weights[out] = weights[at]
@@ -57,3 +62,17 @@ def count_loops(thread, num_threads, ticket, offsets, targets, found):
             for at in range(offsets[u], offsets[u + 1]):
                 loops += targets[at] == u
     found[thread] = loops
+
+
+@kernel
+def loops_by_row(thread, num_threads, ticket, offsets, targets, loops):
+    """``loops[u]``: how many arcs of ``u`` lead back to it."""
+    while True:
+        first = atomic_add(ticket, 0, ROWS_A_TICKET)
+        if first >= loops.size:
+            return
+        for u in range(first, min(loops.size, first + ROWS_A_TICKET)):
+            own = 0
+            for at in range(offsets[u], offsets[u + 1]):
+                own += targets[at] == u
+            loops[u] = own

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 Answer = TypeVar("Answer", bound=Result)
+_GPU: Final = "cuda"
 
 
 class Session:
@@ -87,6 +88,7 @@ class Session:
         )
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
         cold = chosen and self.engine.name == "cpu" and not explain  # paths are compared on one engine
+        self._may_leave = chosen and self.engine.name == _GPU and not keep_on_device
         self._explains, self._explanation = explain, Explanation()
         self._at_once = cold and first_calls.answers_at_once(graph)
         if self._at_once:
@@ -307,6 +309,15 @@ class Session:
         found = self._native(kernel)
         return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
 
+    def follow_kernel(self, kernel: str) -> None:
+        """Go on on the CPU if it has this kernel, the GPU has none, and nobody asked for a device or a path.
+
+        For kernels that are done with a graph before programs are: one pass over the arcs against a superstep for each
+        level. The graph lies in the host's memory in any case.
+        """
+        if self._may_leave and self.engine.native(kernel) is None and cpu_kernel(kernel) is not None:
+            self.engine, self._may_leave = engine_for("cpu", self.threads), False
+
     def has_native(self, kernel: str) -> bool:
         """Whether :meth:`native` gives an answer."""
         return self._native(kernel) is not None
@@ -393,7 +404,11 @@ class Session:
         """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own."""
         self.refuse_path()
         self.graph.require_in_memory()
-        found = self.engine.native(kernel) or cpu_kernel(kernel, self.threads)
+        found = self.engine.native(kernel)
+        if found is None:
+            found = cpu_kernel(kernel, self.threads)
+            if self.engine.name == _GPU:  # the result tells where it was computed
+                self.engine = engine_for("cpu", self.threads)
         assert found is not None, kernel
         return self._call_or_compile(kernel, found, graph, False, options)
 

@@ -19,6 +19,7 @@ from dromos.engines.native.community_order import hubs_first
 from dromos.graph import Graph
 from dromos.graph.build import expand_sources
 from dromos.parallel import num_threads, run_team
+from dromos.vectors import dot
 
 __all__ = ["communities"]
 
@@ -184,7 +185,7 @@ def _by_gain(
 def _gain(steps: Steps, level: Level, community: Array, scale: float) -> float:
     """The weight inside communities less what chance would give: the higher, the higher the modularity."""
     total = np.bincount(community, weights=level.strength)
-    return steps.within(level, community) - scale * float(total @ total)
+    return steps.within(level, community) - scale * dot(total, total)
 
 
 def _within(levels: list[Array], top: Array) -> list[Array]:

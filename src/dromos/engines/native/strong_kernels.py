@@ -40,7 +40,7 @@ def tarjan(thread, threads, offsets, targets, order, low, path, calls, arcs, lab
         if load(order, root) != 0:
             continue
         v, depth, fresh = np.int64(root), np.int64(0), True
-        at, end, reach = np.int64(0), np.int64(0), np.int64(0)
+        at, begin, reach = np.int64(0), np.int64(0), np.int64(0)
         while True:
             if fresh:
                 count += 1
@@ -49,10 +49,10 @@ def tarjan(thread, threads, offsets, targets, order, low, path, calls, arcs, lab
                 store(order, v, count)
                 store(path, size, v)
                 size += 1
-                at, end, reach, fresh = load(offsets, v), load(offsets, v + 1), count, False
-            while at < end:
+                at, begin, reach, fresh = load(offsets, v + 1), load(offsets, v), count, False
+            while at > begin:
+                at -= 1
                 w = np.int64(load(targets, at))
-                at += 1
                 number = np.int64(load(order, w))
                 if number == 0:
                     store(calls, depth, v)
@@ -71,5 +71,5 @@ def tarjan(thread, threads, offsets, targets, order, low, path, calls, arcs, lab
                 break
             depth -= 1
             v = np.int64(load(calls, depth))
-            at, end = load(arcs, depth), load(offsets, v + 1)
+            at, begin = load(arcs, depth), load(offsets, v)
             reach = min(np.int64(load(low, v)), reach)

@@ -29,8 +29,8 @@ def order(thread, threads, offsets, targets, left, level, queue, stop):
         below = level[v] + 1
         for arc in range(offsets[v], offsets[v + 1]):
             u = targets[arc]
-            level[u] = max(level[u], below)
             left[u] -= 1
-            if left[u] == 0:
+            if left[u] == 0:  # the queue is in the order of levels: v is on the deepest one before u
+                level[u] = below
                 queue[last] = u
                 last += 1

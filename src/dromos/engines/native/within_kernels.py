@@ -1,0 +1,43 @@
+"""Sums over the rows of a graph: threads take chunks of rows, each sum in the order of its arcs."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import atomic_add, load, load_relaxed, store
+from dromos.jit import kernel
+
+CHUNK = 256
+
+
+@kernel
+def add_up(thread, threads, offsets, targets, weights, community, inside, total, loops, cursor, stop):
+    """The weight of each row's arcs into its own community, of all of them, and of those back to the vertex itself.
+
+    Without weights, which are then empty, every arc counts 1.
+    """
+    n, weighted = offsets.size - 1, weights.size != 0
+    while load_relaxed(stop, 0) == 0:
+        begin = atomic_add(cursor, 0, CHUNK)
+        if begin >= n:
+            break
+        for v in range(begin, min(begin + CHUNK, n)):
+            own, inner, whole, back = load(community, v), 0.0, 0.0, 0.0
+            first, last = load(offsets, v), load(offsets, v + 1)
+            if weighted:
+                for arc in range(first, last):
+                    u, weight = load(targets, arc), np.float64(load(weights, arc))
+                    whole += weight
+                    inner += weight if load(community, u) == own else 0.0
+                    back += weight if u == v else 0.0
+            else:
+                same, selves = np.int64(0), np.int64(0)
+                for arc in range(first, last):
+                    u = load(targets, arc)
+                    same += load(community, u) == own
+                    selves += u == v
+                inner, whole, back = np.float64(same), np.float64(last - first), np.float64(selves)
+            store(inside, v, inner)
+            store(total, v, whole)
+            store(loops, v, back)
