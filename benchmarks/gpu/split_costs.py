@@ -1,7 +1,8 @@
 """The model of a hybrid beside measured runs: ``python -m benchmarks.gpu.split_costs``.
 
 Prints for each row of ``benchmarks/results/h200/hybrid.json`` the measured milliseconds and those that the model in use
-gives, from the rates that were measured in the same run and the sizes of the parts. No device is needed.
+gives, from the rates that were measured in the same run and the sizes of the parts; and of all recorded runs, the
+median error of each row. No device is needed.
 
 ``--fit`` fits the numbers of :class:`dromos.plan.cost.SplitCost` to all rows, by least squares of the logarithms, and
 tests them twice: fitted to three of the five shares and compared with the other two, and fitted to all rows but one
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -28,10 +30,15 @@ from dromos.places.hybrid.part_sizes import PartSize
 from dromos.places.hybrid.rates import Rates
 from dromos.plan.cost import SplitCost
 
-__all__ = ["FREE", "MEASURED", "WITHIN", "Case", "cases_of", "fitted", "predicted"]
+__all__ = [
+    "EARLIER", "FREE", "MEASURED", "WITHIN", "Case", "cases_of", "errors_of_runs", "fitted", "median_errors",
+    "predicted",
+]  # fmt: skip
 
 Row = dict[str, Any]
 MEASURED = RESULTS / "h200" / "hybrid.json"
+EARLIER = RESULTS / "h200" / "hybrid_runs"
+"""Runs of the same benchmark before that."""
 WITHIN = 0.25
 FITTED = (0.05, 0.25, 0.75)
 """The shares whose rows the first test fits to."""
@@ -95,6 +102,25 @@ def _parts_of(row: Row) -> tuple[PartSize, ...]:
 def predicted(cost: SplitCost, case: Case) -> float:
     """Milliseconds by the model."""
     return predicted_run(cost, case.parts, case.rates) * 1e3
+
+
+def errors_of_runs(files: Sequence[Path]) -> list[dict[str, float]]:
+    """The relative error of the model in use for each row of each run."""
+    found = []
+    for file in files:
+        errors: dict[str, float] = {}
+        for case in cases_of(file):
+            cost = MODELS[case.work]
+            assert cost is not None
+            errors[f"{case.work}, {case}"] = predicted(cost, case) / case.ms - 1
+        found.append(errors)
+    return found
+
+
+def median_errors(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The median error of each row over the runs that have it."""
+    rows = dict.fromkeys(row for run in runs for row in run)
+    return {row: statistics.median(run[row] for run in runs if row in run) for row in rows}
 
 
 def fitted(cases: Sequence[Case], known: SplitCost, names: Sequence[str], starts: int = 12) -> SplitCost:
@@ -194,6 +220,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _ablate(work, known, mine)
         else:
             _compare(work, known, mine)
+    if not (asked.fit or asked.ablate):
+        runs = errors_of_runs([*sorted(EARLIER.glob("*.json")), MEASURED])
+        print(f"The median of {len(runs)} runs: {_told(median_errors(runs))}")
 
 
 if __name__ == "__main__":

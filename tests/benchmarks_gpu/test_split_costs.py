@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from benchmarks.gpu.hybrid import MODELS
-from benchmarks.gpu.split_costs import FREE, MEASURED, WITHIN, Case, cases_of, fitted, main, predicted
+from benchmarks.gpu.split_costs import (
+    EARLIER,
+    FREE,
+    MEASURED,
+    WITHIN,
+    Case,
+    cases_of,
+    errors_of_runs,
+    fitted,
+    main,
+    median_errors,
+    predicted,
+)
 from dromos.graph.parting import SPLITS
 from dromos.plan.cost import SplitCost
 
@@ -29,21 +40,18 @@ def test_all_splits_of_the_table_are_recorded() -> None:
     assert {case.work for case in CASES if case.graph == "kron24"} == set(MODELS)
 
 
-@pytest.mark.parametrize(
-    ("file", "off", "error"),
-    [
-        (MEASURED, "sssp kron21 high 0.75", -0.30),
-        (MEASURED.with_name("hybrid_later.json"), "pagerank, an iteration kron21 random 0.05", -0.32),
-    ],
-    ids=["table", "later"],
-)
-def test_the_model_is_near_what_was_measured(file: Path, off: str, error: float) -> None:
-    """The recorded runs were made after the numbers of the model were fixed."""
-    cases = cases_of(file)
-    assert len(cases) == 64
-    errors = {f"{case.work} {case}": predicted(model_of(case), case) / case.ms - 1 for case in cases}
-    far = {name: found for name, found in errors.items() if abs(found) > WITHIN}
-    assert far == {off: pytest.approx(error, abs=0.01)}
+def test_the_model_is_near_the_median_of_what_was_measured() -> None:
+    """A run has its own noise, and so have its rates: all its predictions may be a tenth too high or too low."""
+    runs = errors_of_runs([*sorted(EARLIER.glob("*.json")), MEASURED])
+    assert [len(run) for run in runs] == [64, 64, 60, 64]
+    median = median_errors(runs)
+    assert len(median) == 64
+    assert max(map(abs, median.values())) < 0.2 < WITHIN
+
+
+def test_the_model_is_near_most_rows_of_each_run() -> None:
+    runs = errors_of_runs([*sorted(EARLIER.glob("*.json")), MEASURED])
+    assert [sum(abs(error) > WITHIN for error in run.values()) for run in runs] == [1, 1, 0, 4]
 
 
 @pytest.mark.parametrize("work", MODELS)
@@ -60,5 +68,5 @@ def test_the_command_prints_every_row(capsys: pytest.CaptureFixture[str]) -> Non
     main([])
     printed = capsys.readouterr().out
     assert printed.count(" measured ") == len(CASES) == 64
-    assert printed.count("16 of 16 within 25%") == 3
-    assert printed.count("15 of 16 within 25%, the worst kron21 high 0.75 -30%") == 1
+    assert printed.count("16 of 16 within 25%") == 1
+    assert "The median of 4 runs: 64 of 64 within 25%" in printed

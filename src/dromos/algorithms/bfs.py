@@ -26,7 +26,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 
 COST: Final = Cost(
     passes=0.5,
-    split=SplitCost(arcs=0, vertices=1.3, steps=8.7, search=True, growth=0.63, on_device=5.0, shared=7.3),
+    split=SplitCost(arcs=0, vertices=1.2, steps=8.4, search=True, growth=0.62, on_device=1.3, shared=7.3),
 )
 
 
