@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.louvain import verify
-from dromos.engines.native import community_order, within
+from dromos.dtypes import read_only
+from dromos.engines.native import community_order, within, within_kernels
 from dromos.engines.native.communities import _pieces
 from dromos.engines.native.community_levels import Level
 from dromos.engines.native.community_order import hubs_first
 from dromos.errors import InvalidArgumentError, VerificationError
 from dromos.graph import build_small
+from dromos.parallel import run_team
 from tests.algorithms.support import as_networkx, examples, graphs
 
 either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
@@ -61,6 +63,16 @@ def test_rows_are_added_up_the_same_with_and_without_a_compiler(graph, data, thr
         found = within.row_weights(graph, community, threads)
     for sums, expected in zip(found, within.plain_row_weights(graph, community), strict=True):
         assert sums.tobytes() == expected.astype(np.float64).tobytes()
+
+
+def test_a_set_stop_flag_ends_the_sums_of_rows():
+    graph = dr.generators.path(50)
+    rows = read_only(graph.offsets), read_only(graph.targets), read_only(np.empty(0))
+    for set_, expected in ((1, 0.0), (0, 98.0)):
+        sums = np.zeros((3, 50))
+        community, cursor, stop = read_only(np.zeros(50, graph.targets.dtype)), np.zeros(1, np.int64), np.array([set_])
+        run_team(within_kernels.add_up, *rows, community, *sums, cursor, stop, threads=2)
+        assert sums[1].sum() == expected
 
 
 @pytest.mark.parametrize("directed", [False, True])

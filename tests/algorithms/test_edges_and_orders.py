@@ -16,10 +16,11 @@ from dromos.algorithms.longest_paths import verify as verify_longest
 from dromos.algorithms.topological_levels import Levels
 from dromos.algorithms.topological_levels import verify as verify_levels
 from dromos.algorithms.truss_numbers import verify as verify_trusses
-from dromos.dtypes import order_of
-from dromos.engines.native import trusses
+from dromos.dtypes import order_of, read_only
+from dromos.engines.native import longest_paths_kernels, trusses
 from dromos.engines.native.longest_paths import longest_paths
 from dromos.errors import AlgorithmError, InvalidArgumentError, VerificationError
+from dromos.parallel import run_team
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device, row
 
 KITE = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
@@ -169,6 +170,18 @@ def test_of_ways_of_one_length_the_one_from_the_lesser_level_stays():
     late = dr.Graph.from_edges([0, 3, 1, 2], [3, 2, 2, 4], [1.0, 1.0, 2.0, 1.0])  # 3 is below 1
     for how in ({"device": "cpu"}, {"device": "reference"}):
         assert dr.longest_paths(late, **how).parent.tolist() == [0, 1, 1, 0, 2]
+
+
+def test_a_set_stop_flag_ends_the_queue_of_longest_paths():
+    chain = dr.generators.path(50, directed=True)
+    for set_, expected in ((1, 0.0), (0, 49.0)):
+        left, level, distance = chain.in_degree.astype(np.int64), np.zeros(50, np.int64), np.zeros(50)
+        parent, queue = np.arange(50, dtype=chain.targets.dtype), np.empty(50, chain.targets.dtype)
+        rows = read_only(chain.offsets), read_only(chain.targets), read_only(np.empty(0))
+        run_team(
+            longest_paths_kernels.relax, *rows, left, level, distance, parent, queue, np.array([set_]), threads=1
+        )  # fmt: skip
+        assert distance.max() == expected
 
 
 def test_a_cycle_is_named():

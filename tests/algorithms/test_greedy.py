@@ -14,6 +14,8 @@ from dromos.algorithms.maximal_independent_set import IndependentSet
 from dromos.algorithms.maximal_independent_set import verify as verify_set
 from dromos.algorithms.maximal_matching import verify as verify_matching
 from dromos.algorithms.minimum_spanning_forest import verify as verify_forest
+from dromos.dtypes import order_of
+from dromos.engines.native import greedy, plain_greedy
 from dromos.errors import InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
 
@@ -29,6 +31,38 @@ def test_forests_weigh_what_networkx_finds(graph, maximum):
     expected = sum(data["weight"] for *_, data in find(as_networkx(graph), data=True))
     assert result.total_weight == pytest.approx(expected)
     assert result.count == graph.num_vertices - dr.connected_components(graph, device="reference").count
+
+
+@given(
+    values=st.lists(
+        st.sampled_from((-np.inf, -1e300, -2.5, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, 7.0, 70_000.0, np.inf))
+    ),
+    kind=st.sampled_from((np.float32, np.float64, np.int32)),
+    far=st.booleans(),
+)
+def test_weights_are_sorted_as_numpy_sorts_them_and_equal_ones_stay(values, kind, far):
+    given_ = np.array(values)
+    if kind is np.int32:
+        given_ = np.clip(given_, -(2**31), 2**31 - 1) if far else np.clip(given_, 100, 200)
+    with np.errstate(over="ignore"):
+        weights = given_.astype(kind)
+    assert order_of(greedy._keys(weights)).tolist() == np.argsort(weights, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float32, np.float64])
+@pytest.mark.parametrize("edge_factor", [2, 16])
+def test_forests_of_larger_graphs_take_the_first_of_equal_edges(kind, edge_factor):
+    drawn = dr.generators.rmat(12, edge_factor, seed=5, weights=(-40, 40))
+    graph = drawn.with_weights(
+        (drawn.weights.astype(np.float64) / 8 if kind != np.int32 else drawn.weights).astype(kind)
+    )
+    edges = graph.edges()
+    expected = plain_greedy.forest(graph, edges=edges)["taken"]
+    assert np.array_equal(greedy.forest(graph, edges=edges)["taken"], expected)
+    result = dr.minimum_spanning_forest(graph, device="cpu")
+    result.verify()
+    assert np.array_equal(result.source, edges.src[expected])
+    assert np.array_equal(result.weight, edges.weight[expected])
 
 
 def test_the_heaviest_forest_avoids_the_least_integer():

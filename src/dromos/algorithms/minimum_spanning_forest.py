@@ -19,6 +19,7 @@ from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
+from dromos.graph.picking import picked
 from dromos.runner import Options, Result, Session
 
 __all__ = ["SpanningForestResult", "minimum_spanning_forest", "verify"]
@@ -58,12 +59,15 @@ def minimum_spanning_forest(
     taken = session.host_native("forest", ordered, edges=edges)["taken"]
     if maximum:
         edges = on.edges()
-    weights = np.ones(len(edges.src)) if edges.weight is None else edges.weight
-    fields = {"source": edges.src[taken], "target": edges.dst[taken], "weight": weights[taken]}
+    if edges.weight is None:
+        source, target = picked(taken, edges.src, edges.dst)
+        weights = np.ones(len(source))
+    else:
+        source, target, weights = picked(taken, edges.src, edges.dst, edges.weight)
     return session.result(
         SpanningForestResult,
-        fields,
-        values={"count": int(taken.sum()), "total_weight": float(fields["weight"].sum(dtype=np.float64))},
+        {"source": source, "target": target, "weight": weights},
+        values={"count": len(source), "total_weight": float(weights.sum(dtype=np.float64))},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(ordered, result["source"], result["target"], result["weight"], maximum),

@@ -20,6 +20,7 @@ from dromos.graph.checks import check_rows
 from dromos.graph.columns import weight_column
 from dromos.graph.hints import missing_attribute
 from dromos.graph.labels import Labels
+from dromos.graph.picking import picked
 from dromos.graph.records import Edges, Flags
 from dromos.graph.slices import GraphSlice
 from dromos.graph.vertex_data import VertexData
@@ -300,7 +301,11 @@ class Graph:
         if self.directed or arcs:
             return Edges(src, self._targets, self._weights)
         once = src <= self._targets
-        return Edges(src[once], self._targets[once], None if self._weights is None else self._weights[once])
+        if self._weights is None:
+            src, dst = picked(once, src, self._targets)
+            return Edges(src, dst, None)
+        src, dst, weight = picked(once, src, self._targets, self._weights)
+        return Edges(src, dst, weight)
 
     # ---- parts and transformations -----------------------------------------------------------------------------
 

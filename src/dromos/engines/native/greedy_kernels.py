@@ -26,14 +26,21 @@ def _root(root, v):
 @kernel
 def span(thread, threads, src, dst, order, root, taken, stop):
     """Take edges in ``order`` that join two trees; ``root`` is a forest of all vertices, ``taken`` is zeros."""
+    final = order.size - 1
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
-        edge = order[i]
-        u, v = _root(root, np.int64(src[edge])), _root(root, np.int64(dst[edge]))
+        coming = load(order, min(i + 2 * _AHEAD, final))
+        prefetch(src, coming)
+        prefetch(dst, coming)
+        coming = load(order, min(i + _AHEAD, final))
+        prefetch(root, np.int64(load(src, coming)))
+        prefetch(root, np.int64(load(dst, coming)))
+        edge = load(order, i)
+        u, v = _root(root, np.int64(load(src, edge))), _root(root, np.int64(load(dst, edge)))
         if u != v:
-            root[max(u, v)] = min(u, v)
-            taken[edge] = 1
+            store(root, max(u, v), min(u, v))
+            store(taken, edge, 1)
 
 
 @kernel

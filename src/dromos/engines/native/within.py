@@ -14,7 +14,7 @@ from dromos.dtypes import Array, read_only
 from dromos.graph import Graph, build_small
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["RowWeights", "row_weights"]
+__all__ = ["RowWeights", "plain_row_weights", "row_weights"]
 
 _ALONE, _BRIEF = 1 << 16, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
 
