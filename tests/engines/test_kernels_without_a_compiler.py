@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.arguments import simple
-from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, community_order, cpu_kernel, plain
+from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, community_levels, community_order, cpu_kernel, plain
 from dromos.engines.native.community_levels import HUB
 from dromos.engines.vectorised.natives import KERNELS
 from tests.algorithms.support import examples, graphs
@@ -82,6 +82,33 @@ def test_communities(graph: dr.Graph, seed: int, refined: bool) -> None:
 def test_communities_of_a_larger_graph(weighted: bool) -> None:
     graph = dr.generators.rmat(10, 12, seed=3)
     assert np.count_nonzero(graph.out_degree >= HUB) > 5
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
+    for refined in (False, True):
+        _same("communities", graph, resolution=1.0, seed=1, refined=refined, rounds=2, tries=3)
+
+
+@examples(40)
+@given(
+    graph=graphs(low=1, high=14, directed=False, weights=(0.0, 0.1, 0.2, 1.5)),
+    seed=st.integers(0, 3),
+    refined=st.booleans(),
+    batches=st.integers(1, 5),
+)
+def test_communities_in_batches(graph: dr.Graph, seed: int, refined: bool, batches: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_levels, "LARGE", 1)
+        patch.setattr(community_levels, "BATCHES", batches)
+        _same("communities", graph, resolution=1.0, seed=seed, refined=refined, rounds=3, tries=3)
+        _same("communities", graph.with_weights(None), resolution=1.7, seed=seed, refined=refined, rounds=3)
+
+
+@pytest.mark.parametrize("batches", [2, 32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_communities_of_a_larger_graph_in_batches(weighted: bool, batches: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(community_levels, "LARGE", 1000)
+    monkeypatch.setattr(community_levels, "BATCHES", batches)
+    graph = dr.generators.rmat(10, 12, seed=3)
     if weighted:
         graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
     for refined in (False, True):

@@ -5,9 +5,9 @@ each community is refined: its vertices merge again, from single ones on, into w
 parts become the vertices of the smaller graph. So no community falls into pieces, and parts may move on by themselves;
 the columns of ``hierarchy`` are the parts, and last the communities.
 
-A round is one thread's, in an order drawn from ``seed``; the tries run side by side. Parts are chosen by the greatest
-gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing
-well-connected communities", 2019.
+Vertices move in an order drawn from ``seed``; the tries run side by side, and large levels on several threads, with the
+same communities on any number of them. Parts are chosen by the greatest gain, not at random in proportion to it. Traag,
+Waltman and van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", 2019.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def leiden(
         tries: how often the first round is made, each time in another order; the best two go on side by side for two
             rounds, and then the better one.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``, for the tries; the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)

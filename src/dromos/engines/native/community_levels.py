@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.parallel import in_blocks
 
-__all__ = ["HUB", "LEAST_GAIN", "Level", "Steps", "strength_of", "weight_within"]
+__all__ = [
+    "BLOCK", "HUB", "LEAST_GAIN", "ONE_IN_EXACT", "ROOM", "STALE_PASSES", "Level", "Steps", "batch_of", "hubs_before",
+    "is_large", "strength_of", "weight_within",
+]  # fmt: skip
 
 _BLOCK: Final = 1 << 16  # arcs that are compared at a time: what is made of them fits a core's own cache
 
@@ -20,6 +23,25 @@ LEAST_GAIN: Final = 1e-10
 HUB: Final = 256
 """Arcs of a vertex from which on it is not looked at again for every neighbour that moves. For lesser ones it would
 save little, and from 64 on communities of preferential attachment come out a little worse."""
+
+
+LARGE: Final = 1 << 19
+"""Arcs of a level from which on vertices move in batches, on all threads."""
+
+BATCHES: Final = 64
+"""Into how many batches the vertices of such a level are divided."""
+
+STALE_PASSES: Final = 16
+"""Passes in which moves may be made that others of the same batch have made worse than they seemed."""
+
+ONE_IN_EXACT: Final = 16
+"""If those that want to move have fewer than one in so many of a batch's arcs, each is looked at again just before."""
+
+ROOM: Final = 2.0**60
+"""In how many units the weight of all edges, twice, is measured where a hub's room is."""
+
+BLOCK: Final = 64
+"""Vertices whose weights within communities are added up by themselves."""
 
 
 class Level(NamedTuple):
@@ -38,6 +60,32 @@ class Level(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.strength)
+
+
+def is_large(level: Level) -> bool:
+    """Whether vertices of a level move in batches; that must not depend on the threads, as its answer does on it."""
+    return len(level.targets) >= LARGE
+
+
+def batch_of(level: Level) -> int:
+    """How many vertices a batch has."""
+    return -(-level.size // BATCHES)
+
+
+def hubs_before(level: Level, order: Array) -> tuple[Array, int]:
+    """An order with hubs before others, and how many there are.
+
+    >>> star = Level(np.array([0, 300, *range(301, 601)]), np.zeros(600, int), np.empty(0), np.ones(301))
+    >>> order, hubs = hubs_before(star, np.arange(300, -1, -1))
+    >>> order[:3].tolist(), hubs
+    ([0, 300, 299], 1)
+    """
+    is_hub = np.diff(level.offsets) >= HUB
+    count = int(np.count_nonzero(is_hub))
+    if count == 0:
+        return order, 0
+    come_first = is_hub[order]
+    return np.concatenate([order[come_first], order[~come_first]]), count
 
 
 def weight_within(sources: Array, targets: Array, weights: Array | None, community: Array) -> float:
@@ -82,6 +130,9 @@ def strength_of(graph: Graph, sources: Array) -> Array:
 class Steps(Protocol):
     """Moving, refinement and aggregation on one level; arrays that are given may be overwritten."""
 
+    def on(self, threads: int) -> Steps:
+        """The same on so many threads."""
+
     def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
         """The communities after moves from ``community``, first visits in ``order``; ``total`` and ``size`` are the
         sums of strengths and the members of each."""
@@ -94,3 +145,15 @@ class Steps(Protocol):
 
     def within(self, level: Level, group: Array) -> float:
         """The weight of the arcs within groups, self-loops among them."""
+
+    def numbered(self, group: Array) -> tuple[Array, int]:
+        """See :func:`dromos.engines.native.community_numbers.numbered`."""
+
+    def cut(self, fine: Array, coarse: Array) -> Array:
+        """See :func:`dromos.engines.native.community_numbers.cut`."""
+
+    def members(self, group: Array, count: int) -> tuple[Array, Array]:
+        """See :func:`dromos.engines.native.community_numbers.members`."""
+
+    def shuffled(self, n: int, seed: int, dtype: np.dtype[Any]) -> Array:
+        """See :func:`dromos.engines.native.community_numbers.shuffled`."""

@@ -1,4 +1,4 @@
-"""The three steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.communities_kernels`.
+"""The steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.communities_kernels`.
 
 The same moves in the same order, and sums in the same order, so that the communities are the same.
 """
@@ -12,24 +12,12 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.native import communities as driver
-from dromos.engines.native.community_levels import HUB, LEAST_GAIN, Level
+from dromos.engines.native import community_numbers
+from dromos.engines.native.community_levels import BLOCK, LEAST_GAIN, Level, is_large
+from dromos.engines.native.plain_community_moves import BatchMoves, Rows, moved_one_by_one
 from dromos.graph import Graph
 
 __all__ = ["PlainSteps", "communities"]
-
-
-class _Rows(NamedTuple):
-    """Arcs as lists; those of vertex ``v`` are from ``begin[v]`` up to ``end[v]``."""
-
-    begin: list[int]
-    end: list[int]
-    targets: list[int]
-    weights: list[float]
-
-    @classmethod
-    def of(cls, arcs: _Arcs, size: int) -> _Rows:
-        ends = np.cumsum(np.bincount(arcs.sources, minlength=size)).tolist()
-        return cls([0, *ends[:-1]], ends, arcs.targets.tolist(), arcs.weights.tolist())
 
 
 class _Arcs(NamedTuple):
@@ -42,12 +30,20 @@ class _Arcs(NamedTuple):
     def where(self, keep: Array) -> _Arcs:
         return self if keep.all() else _Arcs(self.sources[keep], self.targets[keep], self.weights[keep])
 
+    def rows(self, size: int) -> Rows:
+        ends = np.cumsum(np.bincount(self.sources, minlength=size)).tolist()
+        return Rows([0, *ends[:-1]], ends, self.targets.tolist(), self.weights.tolist())
+
 
 class PlainSteps:
     """See :class:`dromos.engines.native.community_levels.Steps`."""
 
     def __init__(self) -> None:
         self._level: Level | None = None
+
+    def on(self, threads: int) -> PlainSteps:
+        """Python's threads would only take turns."""
+        return self
 
     def _prepare(self, level: Level) -> None:
         """Make lists of a level's arcs: all of them, and those of weight above zero, which count."""
@@ -57,67 +53,15 @@ class PlainSteps:
         weights = level.weights if len(level.weights) else np.ones(len(sources))
         others = _Arcs(sources, level.targets, weights).where(sources != level.targets)
         self._level, self._arcs = level, others.where(others.weights > 0)
-        self._counted = self._all = _Rows.of(others, level.size)
+        self._counted = self._all = others.rows(level.size)
         if self._arcs is not others:
-            self._counted = _Rows.of(self._arcs, level.size)
+            self._counted = self._arcs.rows(level.size)
 
     def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
         """Move vertices to the community around them that gains most, until no move gains."""
         self._prepare(level)
-        begin, end, targets, weights = self._counted
-        near = self._all
-        strength, group, totals, sizes = level.strength.tolist(), community.tolist(), total.tolist(), size.tolist()
-        free = np.flatnonzero(size == 0).tolist()
-        may_move = (np.diff(level.offsets) > 0) | (size[community] > 1)  # the others are alone and stay so
-        queue, waiting, touched = order[may_move[order]].tolist(), [True] * level.size, [False] * level.size
-        room, degree = [0.0] * level.size, np.diff(level.offsets).tolist()
-        while queue:
-            for v in queue:  # it grows
-                waiting[v] = touched[v] = False
-                old, k = group[v], strength[v]
-                first, last = begin[v], end[v]
-                sums: dict[int, float] = {}
-                for u, weight in zip(targets[first:last], weights[first:last], strict=True):
-                    c = group[u]
-                    sums[c] = sums.get(c, 0.0) + weight
-                totals[old] -= k
-                least, share = LEAST_GAIN * k, scale * k
-                best, gain = old, sums.get(old, 0.0) - share * totals[old]
-                second = 0.0 if sizes[old] > 1 else -np.inf  # it may also be alone
-                for c, weight in sums.items():
-                    gained = weight - share * totals[c]
-                    if gained > gain + least:
-                        second = max(second, gain)
-                        best, gain = c, gained
-                    elif c != old:
-                        second = max(second, gained)
-                if gain < -least and sizes[old] > 1:  # better alone
-                    best = free.pop()
-                    gain, second = 0.0, gain
-                room[v] = gain - second if degree[v] >= HUB else -1.0
-                totals[best] += k
-                if best == old:
-                    continue
-                group[v] = best
-                sizes[best] += 1
-                sizes[old] -= 1
-                if sizes[old] == 0:
-                    totals[old] = 0.0  # without what rounding left
-                    free.append(old)
-                first, last = near.begin[v], near.end[v]
-                for u, weight in zip(near.targets[first:last], near.weights[first:last], strict=True):
-                    if waiting[u] or group[u] == best:
-                        continue
-                    room[u] -= weight + weight if group[u] == old else weight
-                    if room[u] >= 0:
-                        touched[u] = True
-                    else:
-                        waiting[u] = True
-                        queue.append(u)
-            queue = [v for v in range(level.size) if touched[v]]
-            for v in queue:
-                waiting[v] = True
-        return np.array(group, community.dtype)
+        given = (level, self._counted, self._all, scale, community, total, size, order)
+        return BatchMoves(*given).run() if is_large(level) else moved_one_by_one(*given)
 
     def refine(self, level: Level, scale: float, community: Array, total: Array, order: Array) -> Array:
         """Merge vertices within their communities, from single ones on, into well-connected parts."""
@@ -174,11 +118,28 @@ class PlainSteps:
         return offsets, target.astype(level.targets.dtype), sums[by_first]
 
     def within(self, level: Level, group: Array) -> float:
-        """The weight of the arcs within groups; added up one after the other, which ``sum`` does not."""
-        inner = np.repeat(group, np.diff(level.offsets)) == group[level.targets]
-        if not len(level.weights):
-            return float(np.count_nonzero(inner))
-        return float(np.cumsum(np.where(inner, level.weights, 0.0))[-1])
+        """The weight of the arcs within groups; those of a block are added up one after the other."""
+        degree = np.diff(level.offsets)
+        inner = np.repeat(group, degree) == group[level.targets]
+        weights = np.where(inner, level.weights if len(level.weights) else 1.0, 0.0)
+        blocks = np.repeat(np.arange(level.size) // BLOCK, degree)
+        return float(np.bincount(blocks, weights=weights, minlength=-(-level.size // BLOCK)).sum())
+
+    def numbered(self, group: Array) -> tuple[Array, int]:
+        """By whole arrays."""
+        return community_numbers.numbered(group)
+
+    def cut(self, fine: Array, coarse: Array) -> Array:
+        """By whole arrays."""
+        return community_numbers.cut(fine, coarse)
+
+    def members(self, group: Array, count: int) -> tuple[Array, Array]:
+        """By whole arrays."""
+        return community_numbers.members(group, count)
+
+    def shuffled(self, n: int, seed: int, dtype: np.dtype[Any]) -> Array:
+        """By whole arrays, as far as that goes."""
+        return community_numbers.shuffled(n, seed, dtype)
 
 
 def communities(

@@ -1,0 +1,103 @@
+"""Refinement and aggregation on a team of threads, with the answers of one thread.
+
+A community's refinement reads and writes what belongs to its own vertices, and the row of a group follows from the rows
+of its vertices: threads take communities, or groups, those with most arcs first.
+
+Shared memory. What belongs to a vertex, a part or a group is written by the thread that took its community or group;
+of other communities only the label is read, which is not written meanwhile. Sums and ``seen`` are each thread's own.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.engines.native.communities_kernels import add_row, join_part, start_part
+from dromos.intrinsics import atomic_add, load, load_relaxed, store
+from dromos.jit import LINE, barrier, inline, kernel
+
+CURSORS = 2
+_VERTICES = 256  # that a thread takes at a time
+_GROUPS = 64
+_ARCS = 1 << 14
+
+
+@inline
+def _take(cursors, cursor, large, size):
+    """The groups that a thread takes next, from the first up to the last: those in ``large`` one by one, then all."""
+    taken = np.int64(atomic_add(cursors, cursor * LINE, 1))
+    if taken < large.size:
+        first = np.int64(load(large, taken))
+        return first, first + 1, True
+    first = (taken - large.size) * _GROUPS
+    return first, min(first + _GROUPS, size), False
+
+
+@kernel
+def refine(
+    thread, threads, offsets, targets, weights, strength, scale, community, total, order, starts, is_large, large,
+    label, table, seen, cursors, memory, stop,
+):  # fmt: skip
+    """As ``communities_kernels.refine``; ``order`` has the vertices by community, and ``large`` the large ones."""
+    n, count = strength.size, starts.size - 1
+    while True:
+        first = np.int64(atomic_add(cursors, 0, _VERTICES))
+        if first >= n or load_relaxed(stop, 0) != 0:
+            break
+        for v in range(first, min(first + _VERTICES, n)):
+            start_part(v, offsets, targets, weights, strength, community, label, table)
+    barrier(memory, thread, threads, 1)
+    front = thread * (seen.size // threads)
+    while True:
+        first, last, alone = _take(cursors, 1, large, count)
+        if first >= count or load_relaxed(stop, 0) != 0:
+            return
+        for c in range(first, last):
+            if alone or load(is_large, c) == 0:
+                end = np.int64(load(starts, c + 1))
+                for i in range(load(starts, c), end):
+                    join_part(
+                        order, i, end - 1, offsets, targets, weights, strength, scale, total, label, table, seen, front
+                    )
+
+
+@kernel
+def aggregate(
+    thread, threads, offsets, targets, weights, group, starts, order, is_large, large, bounds, ends, new_targets,
+    new_weights, sums, seen, cursors, stop,
+):  # fmt: skip
+    """As ``communities_kernels.aggregate``, but the row of group ``c`` lies from ``bounds[c]`` up to ``ends[c]``."""
+    count = starts.size - 1
+    base = front = thread * (sums.size // threads)
+    while True:
+        first, last, alone = _take(cursors, 0, large, count)
+        if first >= count or load_relaxed(stop, 0) != 0:
+            return
+        for c in range(first, last):
+            if alone or load(is_large, c) == 0:
+                store(ends, c, add_row(
+                    c, offsets, targets, weights, group, starts, order, new_targets, new_weights,
+                    np.int64(load(bounds, c)), sums, base, seen, front,
+                ))  # fmt: skip
+
+
+@kernel
+def pack(thread, threads, bounds, rows, weights, new_offsets, new_rows, new_weights):
+    """Move rows that begin at ``bounds`` to where ``new_offsets`` says; threads take equal numbers of arcs."""
+    count, arcs = new_offsets.size - 1, new_rows.size
+    begin, end = arcs * thread // threads, arcs * (thread + 1) // threads
+    low, high = np.int64(0), count  # the row of the first arc: the last one that begins at it or before
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if load(new_offsets, middle) <= begin:
+            low = middle
+        else:
+            high = middle
+    at = begin
+    while at < end:
+        stays, shift = min(end, np.int64(load(new_offsets, low + 1))), load(bounds, low) - load(new_offsets, low)
+        while at < stays:
+            store(new_rows, at, load(rows, at + shift))
+            store(new_weights, at, load(weights, at + shift))
+            at += 1
+        low += 1

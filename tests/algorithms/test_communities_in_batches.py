@@ -1,0 +1,176 @@
+"""Louvain and Leiden on levels so large that vertices move in batches, on a team of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dromos as dr
+from dromos import sizes
+from dromos.engines.native import communities, community_levels, community_numbers, community_steps
+from dromos.engines.native.communities import _waves
+from dromos.engines.native.community_levels import Level, is_large
+from dromos.engines.native.community_steps import CompiledSteps
+from tests.algorithms.support import examples, graphs
+
+either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
+
+
+def level_of(graph):
+    weights = np.empty(0, np.int32) if graph.weights is None else graph.weights.astype(np.float64)
+    strength = np.bincount(
+        np.repeat(np.arange(graph.num_vertices), graph.out_degree),
+        weights=graph.weights,
+        minlength=graph.num_vertices,
+    ).astype(np.float64)
+    return Level.of(graph.offsets, graph.targets, weights, strength)
+
+
+@either
+@examples(25)
+@given(
+    graph=graphs(high=14, directed=False, weights=(0.0, 1.0, 2.5)),
+    gamma=st.sampled_from((0.5, 1.0, 1.7)),
+    batches=st.integers(1, 4),
+)
+def test_divisions_of_small_graphs(find, graph, gamma, batches):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_levels, "LARGE", 1)
+        patch.setattr(community_levels, "BATCHES", batches)
+        result = find(graph, gamma, seed=1, threads=1)
+        again = find(graph, gamma, seed=1, threads=3)
+    result.verify()
+    assert result.hierarchy.tolist() == again.hierarchy.tolist()
+
+
+@either
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_on_any_number_of_threads(find, weighted, monkeypatch):
+    monkeypatch.setattr(community_levels, "LARGE", 1 << 10)
+    monkeypatch.setattr(community_levels, "BATCHES", 16)
+    graph = dr.generators.rmat(11, 16, seed=5)
+    assert graph.has_self_loops
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
+    first = find(graph, seed=2, threads=1)
+    first.verify()
+    for threads in (2, 3, 5):
+        again = find(graph, seed=2, threads=threads)
+        assert again.hierarchy.tolist() == first.hierarchy.tolist()
+        assert again.modularity == first.modularity
+
+
+@either
+def test_batches_reach_what_one_move_after_the_other_does(find, monkeypatch):
+    for graph in (dr.generators.rmat(15, 12, seed=5), dr.generators.grid(400, 400)):
+        assert is_large(level_of(graph))
+        found = find(graph, threads=2)
+        found.verify()
+        with monkeypatch.context() as patch:
+            patch.setattr(community_levels, "LARGE", 1 << 60)
+            expected = find(graph, threads=2)
+        assert found.modularity > expected.modularity * 0.99
+
+
+@either
+def test_edges_that_all_weigh_next_to_nothing(find, monkeypatch):
+    monkeypatch.setattr(community_levels, "LARGE", 1)
+    monkeypatch.setattr(community_levels, "BATCHES", 8)
+    plain = dr.generators.rmat(9, 16, seed=5)
+    expected = find(plain.with_weights(np.ones(plain.num_arcs)))
+    for unit in (2.0**-900, 2.0**900):
+        found = find(plain.with_weights(np.full(plain.num_arcs, unit)))
+        assert found.community.tolist() == expected.community.tolist()
+
+
+def test_refinement_and_aggregation_on_a_team_are_those_of_one_thread(monkeypatch):
+    monkeypatch.setattr(community_levels, "LARGE", 1)
+    graph = dr.generators.with_random_weights(dr.generators.rmat(11, 16, seed=5), 0, 4, seed=3)
+    level, random = level_of(graph), np.random.default_rng(4)
+    n, scale = level.size, 1 / level.strength.sum()
+    community = random.integers(0, 40, n).astype(graph.targets.dtype)
+    community[random.random(n) < 0.5] = 7
+    order, total = random.permutation(n).astype(community.dtype), np.bincount(community, level.strength, minlength=n)
+    alone, team = CompiledSteps(np.zeros(1, np.int64)), CompiledSteps(np.zeros(1, np.int64), 3)
+    part = alone.refine(level, scale, community, total, order)
+    assert part.tolist() == team.refine(level, scale, community, total, order).tolist()
+    group, parts = community_numbers.numbered(part)
+    assert parts < n
+    starts = np.concatenate([[0], np.cumsum(np.bincount(group))])
+    members = np.argsort(group, kind="stable").astype(group.dtype)
+    rows = zip(
+        alone.aggregate(level, group, starts, members), team.aggregate(level, group, starts, members), strict=True
+    )
+    for one, other in rows:
+        assert one.dtype == other.dtype
+        assert one.tolist() == other.tolist()
+    assert alone.within(level, community) == team.within(level, community)
+
+
+@examples(30)
+@given(data=st.data(), n=st.integers(0, 30))
+def test_numbers_by_a_kernel_are_those_by_numpy(data, n):
+    fine, coarse = (np.array([data.draw(st.integers(0, most)) for _ in range(n)], dtype=np.int32) for most in (9, 3))
+    steps = CompiledSteps(np.zeros(1, np.int64))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_steps, "_MANY", 1)
+        number, count = steps.numbered(fine)
+        assert (number.tolist(), count) == (community_numbers.numbered(fine)[0].tolist(), len(set(fine.tolist())))
+        for one, other in zip(steps.members(fine, 11), community_numbers.members(fine, 11), strict=True):
+            assert (one.tolist(), one.dtype) == (other.tolist(), other.dtype)
+        if n:
+            assert steps.cut(fine, coarse).tolist() == community_numbers.cut(fine, coarse).tolist()
+
+
+@pytest.mark.parametrize("seed", [0, 1, (1 << 62) - 1])
+def test_shuffles_by_a_kernel_are_those_without(seed):
+    ids, steps = np.dtype(np.int32), CompiledSteps(np.zeros(1, np.int64))
+    for n in (0, 1, 2, 5000):
+        found = steps.shuffled(n, seed, ids)
+        assert sorted(found.tolist()) == list(range(n))
+        assert found.tolist() == community_numbers.shuffled(n, seed, ids).tolist()
+
+
+def test_shuffles_are_even():
+    places = np.array([community_numbers.shuffled(4, seed, np.dtype(np.int32)) for seed in range(4000)])
+    counts = np.array([np.bincount(places[:, place], minlength=4) for place in range(4)])
+    assert np.abs(counts - 1000).max() < 120  # more than four standard deviations
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_step_ends_early_once_the_stop_flag_is_set(threads, monkeypatch):
+    monkeypatch.setattr(community_levels, "LARGE", 1)
+    graph = dr.generators.grid(30, 30)
+    level, steps = level_of(graph), CompiledSteps(np.ones(1, np.int64), threads)
+    n, ids = level.size, graph.targets.dtype
+    singles, order = np.arange(n, dtype=ids), np.arange(n, dtype=ids)
+    with pytest.raises(KeyboardInterrupt):
+        steps.move(level, 1e-3, singles.copy(), level.strength.copy(), np.ones(n, np.int64), order)
+    with pytest.raises(KeyboardInterrupt):
+        steps.refine(level, 1e-3, singles, level.strength, order)
+    with pytest.raises(KeyboardInterrupt):
+        steps.aggregate(level, singles, np.arange(n + 1), order)
+    with pytest.raises(KeyboardInterrupt):
+        steps.within(level, singles)
+
+
+@given(team=st.integers(1, 40), count=st.integers(1, 9), are_shared=st.booleans())
+def test_waves_have_each_round_once_and_no_more_threads_than_there_are(team, count, are_shared):
+    waves = _waves(team, count, are_shared)
+    assert sum(map(len, waves)) == count
+    assert all(sum(wave) <= team and min(wave) >= 1 for wave in waves)
+    if are_shared:
+        assert all(sum(wave) == team for wave in waves)
+    else:
+        assert {threads for wave in waves for threads in wave} == {1}
+
+
+def test_no_more_threads_than_there_is_memory_for(monkeypatch):
+    graph = dr.generators.path(1 << 10)
+    monkeypatch.setattr(communities, "_LITTLE_MEMORY", 0)
+    needed = communities._THREAD_BYTES * graph.num_vertices
+    for room, threads in ((0, 1), (2.5, 2), (100, 8)):
+        monkeypatch.setattr(sizes, "available_memory", lambda room=room: int(room * 4 * needed))
+        assert communities._threads_with_room(graph, 8) == threads
