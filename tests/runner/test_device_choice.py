@@ -31,7 +31,7 @@ class StandIn:
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine where every graph is worth the copy to a GPU."""
     monkeypatch.setitem(devices.DEVICES, "cuda", lambda threads: StandIn())  # type: ignore[index]
-    monkeypatch.setattr(devices, "_best", lambda graph: "cuda")
+    monkeypatch.setattr(devices, "_best", lambda graph: ("cuda", ""))
     monkeypatch.delenv("DROMOS_DEVICE", raising=False)
 
 
@@ -73,3 +73,24 @@ def test_a_result_tells_of_the_cpu_where_only_that_has_a_kernel(gpu: None) -> No
     for how in asked:
         result = dr.minimum_spanning_forest(both, **how)
         assert (result.device, result.count) == ("cpu", 2)
+
+
+def test_the_reason_of_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DROMOS_DEVICE", raising=False)
+    monkeypatch.setattr(devices, "_WORTH_COPYING", 0)
+    missing, room = "there is no GPU", False
+    monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: missing)
+    monkeypatch.setattr("dromos.engines.cuda.availability.fits", lambda graph: room)
+    assert devices.why_chosen("auto", DAG) == "there is no GPU"
+    missing = ""
+    assert "no room" in devices.why_chosen("auto", DAG)
+    room = True
+    assert devices.why_chosen("auto", DAG) == "there is a GPU, and room for a run"
+    assert devices.why_chosen("cuda", DAG) == 'device="cuda" is asked for'
+    assert "memory is given" in devices.why_chosen("auto", DAG, 1 << 30)
+    monkeypatch.setenv("DROMOS_DEVICE", "cuda")
+    assert devices.why_chosen("auto", DAG, 1 << 30) == "DROMOS_DEVICE=cuda"
+    room = False
+    monkeypatch.setenv("DROMOS_DEVICE", "")
+    monkeypatch.setattr(devices, "_is_larger_than_memory", lambda graph: True)
+    assert devices.why_chosen("auto", DAG) == "the file is larger than the free memory"

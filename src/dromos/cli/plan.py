@@ -32,6 +32,7 @@ def plan(
     from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
     from dromos.graph.summary import human_bytes
+    from dromos.runner.devices import why_chosen
     from dromos.runner.prediction import chosen, predictions, require_model
 
     name = algorithm.replace("-", "_")
@@ -47,10 +48,10 @@ def plan(
         found = read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):
         rows = predictions(found, cost, budget, device)
-    taken = chosen(found, budget, device)
+    taken, reason = chosen(found, budget, device), why_chosen(device, found, budget)
     if json:
         places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
-        told = {"device": device, "takes": taken, "auto": chosen(found, budget)}
+        told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}
         print_json({"algorithm": name, "passes": cost.passes, **told, "places": places})
         return
     title = f"{algorithm} on {graph.name}: the arcs are read {cost.passes:g} times, about"
@@ -63,4 +64,4 @@ def plan(
             mark + row.place, human_bytes(row.memory), human_bytes(row.moved), about, escape(row.note or row.how)
         )
     out.print(table)
-    out.print(f'* device="{device}" takes: {taken}', markup=False, highlight=False)
+    out.print(f'* device="{device}" takes {taken}: {reason}', markup=False, highlight=False)

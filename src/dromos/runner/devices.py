@@ -12,7 +12,7 @@ from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.parallel import THREADS_VARIABLE, num_threads
 
-__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "engine_for"]
+__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "engine_for", "why_chosen"]
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs; any machine has memory for fewer
@@ -288,7 +288,7 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
         num_threads(threads)  # zero or a million threads are refused on every device alike
     name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
     if name == "auto":
-        name = _best(graph)
+        name = _best(graph)[0]
     if name not in DEVICES:
         known = ", ".join(map(repr, ("auto", *DEVICES, CLUSTER)))
         hint = "an NVIDIA GPU is 'cuda'; " if name.lower() in ("gpu", "nvidia", "cuda:0") else ""
@@ -296,9 +296,36 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
     return name
 
 
-def _best(graph: GraphLike | None) -> str:
+def _best(graph: GraphLike | None) -> tuple[str, str]:
+    """The name of the device that ``"auto"`` is, and why."""
     if graph is not None and graph.num_arcs < _WORTH_COPYING:
-        return "cpu"
-    from dromos.engines.cuda.availability import fits, is_available
+        return "cpu", f"a CPU is done with {graph.num_arcs:,} arcs before a copy to a GPU ends"
+    from dromos.engines.cuda.availability import fits, why_unavailable
 
-    return "cuda" if is_available() and (graph is None or fits(graph)) else "cpu"
+    reason = why_unavailable()
+    if reason:
+        return "cpu", reason
+    if graph is None or fits(graph):
+        return "cuda", "there is a GPU, and room for a run"
+    return "cpu", "the GPU has no room for the vertices, or the host none for the arcs beside it"
+
+
+def why_chosen(device: str, graph: GraphLike, memory: int | None = None) -> str:
+    """Why :func:`engine_for` takes the engine that it takes.
+
+    >>> import dromos as dr
+    >>> why_chosen("auto", dr.generators.path(3)), why_chosen("cpu", dr.generators.path(3), memory=1 << 20)
+    ('a CPU is done with 4 arcs before a copy to a GPU ends', 'memory is given: arcs are read from the file within it')
+    """
+    asked = f'device="{device}" is asked for' if device != "auto" else ""
+    variable = os.environ.get(DEVICE_VARIABLE)
+    if variable and not asked:
+        device, asked = variable, f"{DEVICE_VARIABLE}={variable}"
+    if memory is not None and "cuda" not in device:
+        return "memory is given: arcs are read from the file within it"
+    if asked:
+        return asked
+    name, reason = _best(graph)
+    if name == "cpu" and _is_larger_than_memory(graph):
+        return "the file is larger than the free memory"
+    return reason
