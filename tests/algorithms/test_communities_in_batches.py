@@ -64,14 +64,15 @@ def test_the_same_on_any_number_of_threads(find, weighted, monkeypatch):
 
 @either
 def test_batches_reach_what_one_move_after_the_other_does(find, monkeypatch):
-    for graph in (dr.generators.rmat(15, 12, seed=5), dr.generators.grid(400, 400)):
+    monkeypatch.setattr(community_levels, "LARGE", 1 << 16)
+    for graph in (dr.generators.rmat(14, 12, seed=5), dr.generators.grid(160, 160)):
         assert is_large(level_of(graph))
         found = find(graph, threads=2)
         found.verify()
         with monkeypatch.context() as patch:
             patch.setattr(community_levels, "LARGE", 1 << 60)
             expected = find(graph, threads=2)
-        assert found.modularity > expected.modularity * 0.99
+        assert found.modularity > expected.modularity * 0.98  # as seeds differ
 
 
 @either
