@@ -91,7 +91,7 @@ def find_communities(
         tries=count_of(tries, "tries", 1), refined=refined,
     )  # fmt: skip
     community, levels = fields["community"], fields["levels"]
-    found = modularity_of(on, community, gamma)
+    found = modularity_of(on, community, gamma, session.threads)
     return session.result(
         CommunitiesResult,
         {"community": community, "hierarchy": lambda: np.stack(levels, axis=1)},

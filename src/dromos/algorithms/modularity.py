@@ -15,10 +15,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import finite, sources_of_arcs, vertex_values, weight_range, weighted
+from dromos.algorithms.arguments import finite, vertex_values, weight_range, weighted
 from dromos.algorithms.verifying import matrix, require
 from dromos.dtypes import Array
-from dromos.engines.native.community_levels import strength_of, weight_within
 from dromos.engines.native.within import row_weights
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
@@ -83,27 +82,14 @@ def modularity(
     )
 
 
-def modularity_of(graph: Graph, number: Array, resolution: float = 1.0) -> float:
+def modularity_of(graph: Graph, number: Array, resolution: float = 1.0, threads: int | None = None) -> float:
     """The modularity of communities ``0..k - 1``; NaN without an edge.
 
     >>> import dromos as dr
     >>> modularity_of(dr.generators.path(2), np.array([0, 1]))
     -0.5
     """
-    count = int(number.max(initial=-1)) + 1
-    if graph.directed:
-        return _sums(graph, number, count, resolution)[0]
-    sources, targets, weights = sources_of_arcs(graph), graph.targets, graph.weights
-    inside = weight_within(sources, targets, weights, number)
-    if graph.has_self_loops:  # a loop is one arc, any other edge two
-        loops = sources == targets
-        inside += float(np.count_nonzero(loops) if weights is None else weights[loops].sum(dtype=np.float64))
-    degree = np.bincount(number, weights=strength_of(graph, sources), minlength=count)
-    total = float(degree.sum())
-    if total == 0:
-        return float("nan")
-    share = degree / total  # a square of tiny weights would be 0
-    return inside / total - resolution * dot(share, share)
+    return _sums(graph, number, int(number.max(initial=-1)) + 1, resolution, threads)[0]
 
 
 def _numbered(values: Array) -> tuple[Array, Array]:

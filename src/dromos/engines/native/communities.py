@@ -21,11 +21,11 @@ import numpy as np
 
 from dromos import sizes
 from dromos.dtypes import Array
-from dromos.engines.native.community_levels import Level, Steps, is_large, strength_of
+from dromos.engines.native.community_levels import Level, Steps, is_large
 from dromos.engines.native.community_order import hubs_first
 from dromos.engines.native.community_steps import CompiledSteps
+from dromos.engines.native.within import strengths
 from dromos.graph import Graph
-from dromos.graph.build import expand_sources
 from dromos.parallel import num_threads, run_team
 from dromos.vectors import dot
 
@@ -68,8 +68,7 @@ def communities(
     if steps is None:
         stop, team = np.zeros(1, np.int64), _threads_with_room(graph, num_threads(threads))
         steps = CompiledSteps(stop)
-    strength = strength_of(graph, expand_sources(graph.offsets, graph.targets.dtype))
-    bottom = Level.of(graph.offsets, graph.targets, weights, strength)
+    bottom = Level.of(graph.offsets, graph.targets, weights, strengths(graph, team))
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
 

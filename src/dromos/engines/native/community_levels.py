@@ -7,12 +7,10 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from dromos.dtypes import Array, read_only
-from dromos.graph import Graph
-from dromos.parallel import in_blocks
 
 __all__ = [
     "BLOCK", "HUB", "LEAST_GAIN", "ONE_IN_EXACT", "ROOM", "STALE_PASSES", "Level", "Steps", "batch_of", "hubs_before",
-    "is_large", "strength_of", "weight_within",
+    "is_large",
 ]  # fmt: skip
 
 _BLOCK: Final = 1 << 16  # arcs that are compared at a time: what is made of them fits a core's own cache
@@ -86,45 +84,6 @@ def hubs_before(level: Level, order: Array) -> tuple[Array, int]:
         return order, 0
     come_first = is_hub[order]
     return np.concatenate([order[come_first], order[~come_first]]), count
-
-
-def weight_within(sources: Array, targets: Array, weights: Array | None, community: Array) -> float:
-    """The weight of the arcs within communities; ``weights``: None for ones.
-
-    >>> ends = np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])
-    >>> weight_within(*ends, None, np.array([5, 5, 6]))
-    2.0
-    """
-    found = np.zeros(-(-len(targets) // _BLOCK))
-
-    def add(begin: int, end: int) -> None:
-        inner = community[sources[begin:end]] == community[targets[begin:end]]
-        if weights is None:
-            found[begin // _BLOCK] = np.count_nonzero(inner)
-        else:
-            found[begin // _BLOCK] = weights[begin:end][inner].sum(dtype=np.float64)
-
-    in_blocks(add, len(targets), _BLOCK)
-    return float(found.sum())
-
-
-def strength_of(graph: Graph, sources: Array) -> Array:
-    """The sum of the weights at each vertex; a self-loop counts twice. ``sources``: of all arcs.
-
-    >>> import dromos as dr
-    >>> strength_of(dr.Graph.from_edges([0, 1], [1, 1], directed=False), np.array([0, 1, 1])).tolist()
-    [1.0, 3.0]
-    """
-    n, weights = graph.num_vertices, graph.weights
-    loops = sources == graph.targets
-    if weights is None:
-        once: Array = graph.out_degree.astype(np.float64)
-    else:
-        once = np.bincount(sources, weights=weights, minlength=n).astype(np.float64)
-    if not loops.any():
-        return once
-    again: Array = np.bincount(sources[loops], weights=None if weights is None else weights[loops], minlength=n)
-    return once + again
 
 
 class Steps(Protocol):

@@ -14,7 +14,7 @@ from dromos.dtypes import Array, read_only
 from dromos.graph import Graph, build_small
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["RowWeights", "plain_row_weights", "row_weights"]
+__all__ = ["RowWeights", "plain_row_weights", "row_weights", "strengths"]
 
 _ALONE, _BRIEF = 1 << 16, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
 
@@ -63,3 +63,16 @@ def plain_row_weights(graph: Graph, community: Array) -> RowWeights:
     weights = np.ones(len(sources)) if graph.weights is None else graph.weights.astype(np.float64)
     kept = community[sources] == community[graph.targets], slice(None), sources == graph.targets
     return RowWeights(*(np.bincount(sources[some], weights=weights[some], minlength=n) for some in kept))
+
+
+def strengths(graph: Graph, threads: int | None = None) -> Array:
+    """The sum of the weights at each vertex of an undirected graph; a self-loop counts twice.
+
+    >>> import dromos as dr
+    >>> strengths(dr.Graph.from_edges([0, 1], [1, 1], directed=False)).tolist()
+    [1.0, 3.0]
+    """
+    if graph.weights is None and not graph.has_self_loops:
+        return graph.out_degree.astype(np.float64)
+    found = row_weights(graph, np.zeros(graph.num_vertices, graph.targets.dtype), threads)
+    return found.total + found.loops
