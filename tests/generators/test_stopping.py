@@ -16,6 +16,7 @@ from dromos.parallel import NO_MORE_WORK, run_team
 rmat, uniform = (import_module(f"dromos.graph.generators.{name}") for name in ("rmat", "uniform"))  # not the functions
 
 
+@pytest.mark.usefixtures("no_collections")
 def test_ctrl_c_takes_the_work_that_is_left_away():
     ticket, main = np.zeros(1, np.int64), threading.main_thread().ident
 

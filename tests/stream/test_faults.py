@@ -73,6 +73,7 @@ def test_a_file_that_changes_between_supersteps_is_refused(how: str, tmp_path: P
     assert not reading_threads()
 
 
+@pytest.mark.usefixtures("no_collections")
 def test_ctrl_c_ends_a_run_and_its_threads_while_the_disk_stalls(tmp_path: Path) -> None:
     file = stored(random_graph(7), tmp_path)
     interrupted = threading.Event()
