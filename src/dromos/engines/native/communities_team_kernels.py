@@ -79,25 +79,3 @@ def aggregate(
                     c, offsets, targets, weights, group, starts, order, new_targets, new_weights,
                     np.int64(load(bounds, c)), sums, base, seen, front,
                 ))  # fmt: skip
-
-
-@kernel
-def pack(thread, threads, bounds, rows, weights, new_offsets, new_rows, new_weights):
-    """Move rows that begin at ``bounds`` to where ``new_offsets`` says; threads take equal numbers of arcs."""
-    count, arcs = new_offsets.size - 1, new_rows.size
-    begin, end = arcs * thread // threads, arcs * (thread + 1) // threads
-    low, high = np.int64(0), count  # the row of the first arc: the last one that begins at it or before
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if load(new_offsets, middle) <= begin:
-            low = middle
-        else:
-            high = middle
-    at = begin
-    while at < end:
-        stays, shift = min(end, np.int64(load(new_offsets, low + 1))), load(bounds, low) - load(new_offsets, low)
-        while at < stays:
-            store(new_rows, at, load(rows, at + shift))
-            store(new_weights, at, load(weights, at + shift))
-            at += 1
-        low += 1

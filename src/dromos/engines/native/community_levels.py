@@ -13,15 +13,12 @@ __all__ = [
     "is_large",
 ]  # fmt: skip
 
-_BLOCK: Final = 1 << 16  # arcs that are compared at a time: what is made of them fits a core's own cache
-
 LEAST_GAIN: Final = 1e-10
 """A gain that counts, relative to the strength of the vertex; rounding must not move it for ever."""
 
 HUB: Final = 256
 """Arcs of a vertex from which on it is not looked at again for every neighbour that moves. For lesser ones it would
 save little, and from 64 on communities of preferential attachment come out a little worse."""
-
 
 LARGE: Final = 1 << 19
 """Arcs of a level from which on vertices move in batches, on all threads."""

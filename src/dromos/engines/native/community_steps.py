@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, as_words, read_only
 from dromos.engines.native.community_levels import BLOCK, Level, batch_of, hubs_before, is_large
 from dromos.engines.native.community_numbers import cut, members, numbered
 from dromos.parallel import run_team
@@ -129,6 +129,7 @@ class CompiledSteps:
         self, level: Level, group: Array, starts: Array, order: Array, targets: Array, weights: Array
     ) -> tuple[Array, Array, Array]:
         """Rows with room for all arcs of their vertices, and then without."""
+        from dromos.engines.cpu.copy_kernels import gather_rows
         from dromos.engines.native import communities_team_kernels as kernels
         from dromos.jit import LINE
 
@@ -145,7 +146,8 @@ class CompiledSteps:
         offsets = np.zeros(parts + 1, np.int64)
         np.cumsum(ends - bounds[:-1], out=offsets[1:])
         rows, sums = np.empty(offsets[-1], targets.dtype), np.empty(offsets[-1], weights.dtype)
-        run_team(kernels.pack, bounds, targets, weights, offsets, rows, sums, threads=threads)
+        for values, into in ((targets, rows), (weights, sums)):
+            run_team(gather_rows, bounds[:-1], offsets, read_only(as_words(values)), as_words(into), threads=threads)
         return offsets, rows, sums
 
     def within(self, level: Level, group: Array) -> float:
