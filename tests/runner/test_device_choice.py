@@ -94,3 +94,9 @@ def test_the_reason_of_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DROMOS_DEVICE", "")
     monkeypatch.setattr(devices, "_is_larger_than_memory", lambda graph: True)
     assert devices.why_chosen("auto", DAG) == "the file is larger than the free memory"
+
+
+def test_what_several_processors_leave_to_one_says_so() -> None:
+    ring = dr.generators.cycle(6)
+    assert dr.coloring(ring, device="cpu+cpu").device == "cpu"
+    assert dr.bfs(ring, 0, device="cpu+cpu").device == "cpu+cpu"

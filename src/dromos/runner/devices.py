@@ -12,7 +12,7 @@ from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.parallel import THREADS_VARIABLE, num_threads
 
-__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "engine_for", "why_chosen"]
+__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "HYBRID", "engine_for", "why_chosen"]
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs; any machine has memory for fewer

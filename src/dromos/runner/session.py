@@ -20,7 +20,7 @@ from dromos.graph import Graph
 from dromos.plan import Path, Row
 from dromos.program import Program
 from dromos.runner import first_calls
-from dromos.runner.devices import DEVICE_VARIABLE, engine_for
+from dromos.runner.devices import DEVICE_VARIABLE, HYBRID, engine_for
 from dromos.runner.explanation import Explanation
 from dromos.runner.host import array_module, on_host
 from dromos.runner.keywords import unknown_argument
@@ -407,7 +407,7 @@ class Session:
         found = self.engine.native(kernel)
         if found is None:
             found = cpu_kernel(kernel, self.threads)
-            if self.engine.name == _GPU:  # the result tells where it was computed
+            if self.engine.name == _GPU or HYBRID in self.engine.name:  # the result tells where it was computed
                 self.engine = engine_for("cpu", self.threads)
         assert found is not None, kernel
         return self._call_or_compile(kernel, found, graph, False, options)
