@@ -21,6 +21,7 @@ from dromos.parallel import num_threads, run_team
 __all__ = ["as_bytes", "chunk_checksums", "crc_tables", "piece_checksums"]
 
 _FEW_CORES: Final = 4
+_TURN: Final = 16  # chunks that a thread takes at once
 
 
 def as_bytes(array: Array) -> Array:
@@ -36,15 +37,16 @@ def chunk_checksums(data: Array, chunk_bytes: int, threads: int | None = None) -
     """
     count = -(-data.size // chunk_bytes)
     sums = np.zeros(count, dtype=CHECKSUM)
-    ticket = itertools.count()
+    ticket, memory = itertools.count(step=_TURN), memoryview(data)
 
     def work(thread: int, team: int) -> None:
-        for chunk in ticket:
-            if chunk >= count:
+        for first in ticket:
+            if first >= count:
                 return
-            sums[chunk] = zlib.crc32(data[chunk * chunk_bytes : (chunk + 1) * chunk_bytes].data)
+            begins = range(first * chunk_bytes, min(first + _TURN, count) * chunk_bytes, chunk_bytes)
+            sums[first : first + _TURN] = [zlib.crc32(memory[begin : begin + chunk_bytes]) for begin in begins]
 
-    run_team(work, threads=min(num_threads(threads), max(1, count)))
+    run_team(work, threads=min(num_threads(threads), max(1, -(-count // _TURN))))
     return sums
 
 

@@ -44,7 +44,7 @@ MAGIC = b"\x89DRM\r\n\x1a\n"  # a byte over 127 and both line ends: a transfer a
 VERSION = 2
 """The newest version that is read. A file is written with the oldest one that can hold it."""
 ALIGNMENT = 4096
-CHUNK_BYTES = 64 << 10  # the least that is read at first from disk, since it is checked as a whole
+CHUNK_BYTES = 16 << 10  # the least that is read at first from disk, since it is checked as a whole
 CHECKSUM = np.dtype(np.uint32)
 
 SECTION_NAMES = (
