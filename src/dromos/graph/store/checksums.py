@@ -37,7 +37,7 @@ def chunk_checksums(data: Array, chunk_bytes: int, threads: int | None = None) -
     """
     count = -(-data.size // chunk_bytes)
     sums = np.zeros(count, dtype=CHECKSUM)
-    ticket, memory = itertools.count(step=_TURN), memoryview(data)
+    ticket, memory = itertools.count(step=_TURN), data.data
 
     def work(thread: int, team: int) -> None:
         for first in ticket:
