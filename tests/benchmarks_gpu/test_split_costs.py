@@ -41,9 +41,9 @@ def test_all_splits_of_the_table_are_recorded() -> None:
 
 
 def test_the_model_is_near_the_median_of_what_was_measured() -> None:
-    """A run has its own noise, and so have its rates: all its predictions may be a tenth too high or too low."""
+    """A run has its own noise, and so have its rates."""
     runs = errors_of_runs([*sorted(EARLIER.glob("*.json")), MEASURED])
-    assert [len(run) for run in runs] == [64, 64, 60, 64]
+    assert [len(run) for run in runs] == [64, 64]
     median = median_errors(runs)
     assert len(median) == 64
     assert max(map(abs, median.values())) < 0.2 < WITHIN
@@ -51,7 +51,7 @@ def test_the_model_is_near_the_median_of_what_was_measured() -> None:
 
 def test_the_model_is_near_most_rows_of_each_run() -> None:
     runs = errors_of_runs([*sorted(EARLIER.glob("*.json")), MEASURED])
-    assert [sum(abs(error) > WITHIN for error in run.values()) for run in runs] == [1, 1, 0, 4]
+    assert [sum(abs(error) > WITHIN for error in run.values()) for run in runs] == [1, 0]
 
 
 @pytest.mark.parametrize("work", MODELS)
@@ -68,5 +68,5 @@ def test_the_command_prints_every_row(capsys: pytest.CaptureFixture[str]) -> Non
     main([])
     printed = capsys.readouterr().out
     assert printed.count(" measured ") == len(CASES) == 64
-    assert printed.count("16 of 16 within 25%") == 1
-    assert "The median of 4 runs: 64 of 64 within 25%" in printed
+    assert printed.count("16 of 16 within 25%") == len(MODELS)
+    assert "The median of 2 runs: 64 of 64 within 25%" in printed

@@ -26,8 +26,10 @@ class SplitCost:
     """Supersteps, each of which takes a while even if there is nothing to do."""
     crossing: float = 0.0
     """Bytes by which a processor is told of each vertex elsewhere before it begins; 0: it is told of few vertices."""
-    inner: bool = False
-    """Whether of a CPU and a GPU the GPU does what crosses the cut, and the CPU the arcs within its part."""
+    inner: float = 0.0
+    """Above 0: of a CPU and a GPU the GPU does what crosses the cut, and the CPU goes along the arcs within its part.
+    Their share of its arcs is this power of its share of all arcs: 1 if ends of arcs were drawn at random, and more
+    where a small part has less to do again, since most of its vertices are settled from elsewhere."""
     search: bool = False
     """Whether pulls end at the first active neighbour. Then time goes with the vertices and not with the arcs: a CPU
     looks at those with a neighbour across the cut for messages, and at those with one in its own part to pull."""
@@ -46,7 +48,7 @@ class SplitCost:
         """So many of it, one after the other.
 
         >>> SplitCost(1, 2, 3, crossing=4).times(2)  # doctest: +NORMALIZE_WHITESPACE
-        SplitCost(arcs=2, vertices=4, steps=6, crossing=8, inner=False, search=False, in_turn=False, growth=1.0,
+        SplitCost(arcs=2, vertices=4, steps=6, crossing=8, inner=0.0, search=False, in_turn=False, growth=1.0,
         on_device=1.0, shared=0.0)
         """
         return replace(

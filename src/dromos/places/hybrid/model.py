@@ -71,7 +71,7 @@ def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Ra
     0.21
     >>> round(predicted_run(SplitCost(2, 0, 10, in_turn=True), quarter, rates), 3)
     0.41
-    >>> round(predicted_run(SplitCost(2, 0, 10, inner=True), half, rates), 3)
+    >>> round(predicted_run(SplitCost(2, 0, 10, inner=1), half, rates), 3)
     0.51
     >>> round(predicted_run(SplitCost(2, 0, 10, shared=5), quarter, rates), 3)
     0.215
@@ -85,8 +85,7 @@ def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Ra
         host, device = (0, 1) if on_host[0] else (1, 0)
         ends_alone = parts[host].hubs
         if work.inner:
-            # as if ends of arcs were drawn at random: then so many leave the part
-            across = loads[host] * (1 - loads[host] / max(sum(loads), 1.0))
+            across = loads[host] * (1 - math.pow(loads[host] / max(sum(loads), 1.0), work.inner))
             loads[host], loads[device] = loads[host] - across, loads[device] + across
     looked_at = [
         _looked_at(work, part, total) if is_host else part.joined for part, is_host in zip(parts, on_host, strict=True)
