@@ -1,7 +1,12 @@
 // Dependencies of many sources, one block per source (Brandes, "A faster algorithm for betweenness centrality", 2001). Each
 // block has a search of its own, with levels, path counts and sums in memory of its own, so nothing waits for the grid;
 // it pays where one search is too little for the whole device.
+//
+// EDGES: what is gathered back along an arc is added to that arc's sum instead of its vertex's.
 #pragma once
+#ifndef EDGES
+#define EDGES 0
+#endif
 #define GRID_ROW (1 << 30)  // no row is for more than a block
 #include "walking.cuh"
 
@@ -14,7 +19,7 @@ struct Batch {
     const eid* offsets;
     const vid* targets;
     const vid* sources;
-    i64 n, max_degree, count;
+    i64 n, arcs, max_degree, count;
     double on_path;  // what the ends of a path count
     // n of each for every block
     int* level;       // -1 everywhere between searches
@@ -24,12 +29,13 @@ struct Batch {
     vid* order;       // the vertices by level
     vid* hubs;
     unsigned* bounds; // n + 2: where each level begins in the order
+    double* through;  // where EDGES, one per arc for every block: the sums of this block's sources
     unsigned* failed; // one per source: more paths than can be counted
 };
 
 struct Block {
     int* level;
-    double *paths, *spread, *sum;
+    double *paths, *spread, *sum, *through;
     vid *order, *hubs;
     unsigned* bounds;
 };
@@ -67,11 +73,20 @@ DEVICE void forward(const Batch& b, const Block& m, int depth, unsigned begin, u
 }
 
 // What the vertices behind `u` have to give, at arcs arc, arc + step, ...
-DEVICE double gather(const Batch& b, const Block& m, i64 arc, i64 last, unsigned step, int behind) {
+DEVICE double gather(const Batch& b, const Block& m, vid u, i64 arc, i64 last, unsigned step, int behind) {
     double all = 0.0;
+#if EDGES
+    const double paths = m.paths[u];
+#endif
     for (; arc < last; arc += step) {
         const vid v = __ldg(b.targets + arc);
-        if (m.level[v] == behind) all += m.spread[v];
+        if (m.level[v] == behind) {
+            const double brought = m.spread[v];
+#if EDGES
+            m.through[arc] += paths * brought;
+#endif
+            all += brought;
+        }
     }
     return all;
 }
@@ -79,7 +94,9 @@ DEVICE double gather(const Batch& b, const Block& m, i64 arc, i64 last, unsigned
 DEVICE void settle(const Batch& b, const Block& m, vid u, double gathered) {
     const double paths = m.paths[u], dependency = paths * gathered;
     m.spread[u] = (1.0 + dependency) / paths;
+#if !EDGES
     m.sum[u] += dependency + b.on_path;
+#endif
 }
 
 DEVICE void backward(const Batch& b, const Block& m, int depth, unsigned begin, unsigned end, unsigned* big, double* parts) {
@@ -94,7 +111,7 @@ DEVICE void backward(const Batch& b, const Block& m, int depth, unsigned begin, 
             const i64 first = b.offsets[u], last = b.offsets[u + 1];
             mine = last - first < BLOCK_ROW;
             if (mine)
-                all = gather(b, m, first + lane() % LANES, last, LANES, depth + 1);
+                all = gather(b, m, u, first + lane() % LANES, last, LANES, depth + 1);
             else if (lane() % LANES == 0)
                 m.hubs[atomicAdd(big, 1)] = u;
         }
@@ -106,7 +123,7 @@ DEVICE void backward(const Batch& b, const Block& m, int depth, unsigned begin, 
     const unsigned deferred = *big;
     for (unsigned i = 0; i < deferred; ++i) {
         const vid u = m.hubs[i];
-        const double all = warp_sum(gather(b, m, (i64)b.offsets[u] + threadIdx.x, b.offsets[u + 1], BLOCK, depth + 1));
+        const double all = warp_sum(gather(b, m, u, (i64)b.offsets[u] + threadIdx.x, b.offsets[u + 1], BLOCK, depth + 1));
         if (lane() == 0) parts[warp_in_block()] = all;
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -125,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) by_blocks(const Batch b) {
     __shared__ double parts[WARPS];
     __shared__ unsigned size, big, huge, overflow;
     const i64 at = (i64)blockIdx.x * b.n;
-    const Block m = {b.level + at,  b.paths + at, b.spread + at,                b.sum + at,
+    const Block m = {b.level + at, b.paths + at, b.spread + at, b.sum + at, b.through + (i64)blockIdx.x * b.arcs,
                      b.order + at, b.hubs + at,  b.bounds + at + 2 * blockIdx.x};
     if (threadIdx.x == 0) big = huge = 0;
     for (i64 s = blockIdx.x; s < b.count; s += gridDim.x) {
@@ -152,8 +169,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) by_blocks(const Batch b) {
         if (overflow) {
             if (threadIdx.x == 0) b.failed[s] = 1;
         } else {
-            for (int d = depth - 1; d > 0; --d) backward(b, m, d, m.bounds[d], m.bounds[d + 1], &big, parts);
+            for (int d = depth - 1; d >= (EDGES ? 0 : 1); --d) backward(b, m, d, m.bounds[d], m.bounds[d + 1], &big, parts);
+#if !EDGES
             if (threadIdx.x == 0) m.sum[source] += b.on_path * (size - 1);
+#endif
         }
         __syncthreads();
         for (unsigned i = threadIdx.x; i < size; i += BLOCK) {
