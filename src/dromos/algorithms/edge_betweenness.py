@@ -67,9 +67,11 @@ def edge_betweenness(
     elif not on.directed:
         scale /= 2
     src, dst = (sources_of_arcs(on), on.targets) if on.directed else (fields["source"], fields["target"])
+    through = fields["through"]
+    np.multiply(through, scale, out=through)
     return session.result(
         EdgeBetweennessResult,
-        {"source": src, "target": dst, "centrality": fields["through"] * scale},
+        {"source": src, "target": dst, "centrality": through},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(on, starts, result["centrality"], scale),

@@ -316,6 +316,11 @@ class Session:
         level. The graph lies in the host's memory in any case.
         """
         if self._may_leave and self.engine.native(kernel) is None and cpu_kernel(kernel) is not None:
+            self.leave_gpu()
+
+    def leave_gpu(self) -> None:
+        """Go on on the CPU if nobody asked for a device or a path: for what is done sooner than a graph is copied."""
+        if self._may_leave:
             self.engine, self._may_leave = engine_for("cpu", self.threads), False
 
     def has_native(self, kernel: str) -> bool:

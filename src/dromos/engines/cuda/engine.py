@@ -34,10 +34,13 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "cdlp", "components", "cores", "edge_betweenness", "joint", "k_core", "triangles")
+NATIVE: Final = (
+    "betweenness", "cdlp", "components", "cores", "edge_betweenness", "joint", "k_core", "triangles", "walks",
+)  # fmt: skip
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name.
 
-A module may say by ``BYTES_PER_ARC`` what its kernel needs on the device for each arc.
+A module may say by ``BYTES_PER_ARC`` what its kernel needs on the device for each arc, by ``READS_WEIGHTS`` that it
+reads them, and by ``IN_GIVEN_ORDER`` that rows must be as they were given.
 """
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
@@ -133,8 +136,10 @@ class CudaEngine:
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
         options, module = self.options, import_module(f"dromos.engines.cuda.native.{name}")
         state = NATIVE_BYTES_PER_VERTEX * graph.num_vertices + getattr(module, "BYTES_PER_ARC", 0) * graph.num_arcs
-        need = Need(options.memory, state, weights=False, share=options.share)
-        copy = device_graph(graph, renumber=options.renumber, need=need)
+        weights = getattr(module, "READS_WEIGHTS", False)
+        need = Need(options.memory, state, weights=weights, share=options.share)
+        renumber = options.renumber and not getattr(module, "IN_GIVEN_ORDER", False)
+        copy = device_graph(graph, renumber=renumber, need=need)
         with told_when_full(name):
             fields = getattr(module, name)(copy, **arguments)
             return {key: self._given(graph, copy, values) for key, values in fields.items()}
