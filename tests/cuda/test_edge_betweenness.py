@@ -90,11 +90,26 @@ def test_any_small_graph(graph: dr.Graph) -> None:
         _agree(dr.edge_betweenness(graph, normalized=normalized, device="cuda"), want)
 
 
-def test_more_paths_than_a_float_can_count() -> None:
-    graph = _diamonds(1100)
-    sources = [0, 3 * 1100, *range(1300, 1370)]  # from both ends there are 2**1100 paths to the other
+@pytest.mark.parametrize("uneven", [False, True], ids=["alike in a level", "with one path beside them"])
+def test_more_paths_than_a_float_can_count(uneven: bool) -> None:
+    links = 2200
+    graph = _diamonds(links)
+    sources = [0, 3 * links, *range(1300, 1370)]  # from both ends there are 2**2200 paths to the other
+    if uneven:  # a level has a vertex with one path to it, and a block cannot scale both
+        edges, n = graph.edges(), graph.num_vertices
+        beside = np.concatenate([[0], n + np.arange(2 * links)])
+        graph = dr.Graph.from_edges(
+            np.concatenate([edges.src, beside[:-1]]), np.concatenate([edges.dst, beside[1:]]), directed=False
+        )
     want = dr.edge_betweenness(graph, sources=sources, device="cpu")
     _agree(dr.edge_betweenness(graph, sources=sources, device="cuda"), want)
+
+
+def test_a_path_of_many_levels_is_left_to_the_cpu() -> None:
+    graph = dr.generators.path(100_000)
+    found = dr.edge_betweenness(graph, sources=[0, 70_000], normalized=False, device="cuda")
+    assert found.device == "cpu"
+    found.verify()
 
 
 @pytest.mark.parametrize("offsets", [np.uint32, np.int64])

@@ -63,16 +63,21 @@ def one_by_one(
     *,
     before: int = 0,
     edges: bool = False,
+    watch: Callable[[int], Any] | None = None,
 ) -> None:
     """Add the dependencies of ``sources`` (given ids) to ``total``, each with the whole device; ``before`` are done.
 
-    ``total`` is by vertex, or with ``edges`` by arc in the device's order.
+    ``total`` is by vertex, or with ``edges`` by arc in the device's order. ``watch`` is told the depth of each search
+    before anything is added, and may end the run by raising.
     """
     if not len(sources):
         return
     levels, sweep = _Levels(graph), _Sweep(graph, total, endpoints, edges)
     for done, source in enumerate(sources, before + 1):
-        sweep.run(*levels.find(int(source)))
+        level, deepest = levels.find(int(source))
+        if watch is not None:
+            watch(deepest)
+        sweep.run(level, deepest)
         if progress is not None:
             progress(done, before + len(sources))
 

@@ -18,6 +18,8 @@ __all__ = ["BYTES_PER_ARC", "edge_betweenness", "sources"]
 BYTES_PER_ARC: Final = 56
 """The sums; then a key, its sorted copy, the order, and what a sort takes itself."""
 _EDGES: Final = "native_edges"
+_NARROW: Final = 4096
+"""Levels of fewer vertices than that do not fill the device: a block does them as soon."""
 _THREADS: Final = 256
 
 
@@ -28,16 +30,33 @@ def edge_betweenness(graph: DeviceGraph, *, sources: Array, directed: bool) -> M
     """
     import cupy
 
-    starts: list[int] = sources.tolist() if graph.num_arcs else []
-    blocks = brandes.blocks_for(graph, len(starts), edges=True)
+    through, left = cupy.zeros(graph.num_arcs), sources.tolist() if graph.num_arcs else []
+    blocks = brandes.blocks_for(graph, len(left), edges=True)
+    if left and not blocks:
+        deepest = _first(graph, left[0], through)
+        left = left[1:]
+        if graph.num_vertices < _NARROW * deepest:
+            blocks = brandes.blocks_that_fit(graph, len(left), edges=True)
     if blocks:
-        through, left = brandes.by_blocks(graph, starts, blocks, edges=True)
-    else:
-        through, left = cupy.zeros(graph.num_arcs), starts
-    betweenness.one_by_one(graph, left, through, before=len(starts) - len(left), edges=True)
+        more, left = brandes.by_blocks(graph, left, blocks, edges=True)
+        through += more
+    betweenness.one_by_one(graph, left, through, edges=True)
     if directed:
         return {"through": ByArc(through)}
     return {name: AsItIs(values) for name, values in _joined(graph, through).items()}
+
+
+def _first(graph: DeviceGraph, source: int, through: Any) -> int:
+    """Add what the first source has; the depth of its search, which says how to go on."""
+    depths = list[int]()
+
+    def watch(deepest: int) -> None:
+        depths.append(deepest)
+        if brandes.is_too_deep(graph, deepest):
+            raise brandes.too_deep()
+
+    betweenness.one_by_one(graph, [source], through, edges=True, watch=watch)
+    return depths[0]
 
 
 def _joined(graph: DeviceGraph, through: Any) -> dict[str, Any]:
