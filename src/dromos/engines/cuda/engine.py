@@ -35,8 +35,8 @@ from dromos.program import Program
 __all__ = ["NATIVE", "CudaEngine"]
 
 NATIVE: Final = (
-    "betweenness", "cdlp", "components", "cores", "edge_betweenness", "joint", "k_core", "sampling", "triangles",
-    "walks",
+    "betweenness", "cdlp", "components", "cores", "edge_betweenness", "joint", "k_core", "sampling", "similarity",
+    "triangles", "walks",
 )  # fmt: skip
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name.
 
