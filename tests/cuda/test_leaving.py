@@ -63,7 +63,7 @@ def test_the_cpu_answers_where_a_gpu_that_nobody_asked_for_has_no_room(
 
     kernel = name.partition(",")[0]
     monkeypatch.setattr(import_module(f"dromos.engines.cuda.native.{kernel}"), kernel, full)
-    monkeypatch.setattr("dromos.algorithms.random_walks._FEW_STEPS", 0)
+    monkeypatch.setattr(import_module("dromos.algorithms.random_walks"), "_FEW_STEPS", 0)
     graph = _graph(14)  # large enough for a GPU
     with pytest.raises(DeviceError):
         CALLS[name](graph, device="cuda")

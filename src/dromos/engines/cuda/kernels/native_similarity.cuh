@@ -42,7 +42,7 @@ struct Pairs {
     vid* seen;
     u64* standing;
     u64* cursor;           // in the list
-    i64 cycles;            // after so many no new source is begun
+    i64 cycles;            // after so many a block begins no other source
 };
 
 DEVICE i64 given(const Pairs& p, vid v) { return p.ids ? p.ids[v] : v; }
@@ -316,9 +316,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) similar_by_blocks(
     vid* seen = p.seen + blockIdx.x * p.n;
     u64* standing = p.standing + blockIdx.x * p.n;
     const i64 began = clock64();
-    for (;;) {
+    for (bool first = true;; first = false) {  // one source is done in any case
         if (threadIdx.x == 0) {
-            next = clock64() - began < p.cycles ? (i64)atomicAdd(p.cursor, 1ull) : p.size;
+            next = first || clock64() - began < p.cycles ? (i64)atomicAdd(p.cursor, 1ull) : p.size;
             size = 0;
         }
         __syncthreads();
@@ -348,17 +348,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) similar_by_blocks(
             const i64 total = upto[BLOCK];
             for (i64 from = 0; from < total; from += BLOCK) {
                 const i64 walk = from + threadIdx.x;
-                bool first = false;
+                bool is_new = false;
                 vid v = 0;
                 if (walk < total) {
                     unsigned row = 0;  // the last one that begins at this walk or before
                     for (unsigned step = BLOCK / 2; step > 0; step >>= 1)
                         if (upto[row + step] <= walk) row += step;
                     v = p.back_targets[starts[row] + (walk - upto[row])];
-                    first = v != u && atomicAdd(common + v, 1u) == 0;
+                    is_new = v != u && atomicAdd(common + v, 1u) == 0;
                 }
                 __syncwarp();
-                warp_append(seen, &size, first, v);
+                warp_append(seen, &size, is_new, v);
             }
             __syncthreads();
         }
