@@ -112,6 +112,24 @@ def test_edge_betweenness_from_some_sources():
     )
 
 
+@pytest.mark.parametrize("device", ["cpu", "numpy"])
+def test_edge_betweenness_where_there_are_more_paths_than_a_float_can_count(device):
+    links = 1200  # of a chain, each of which doubles the number of paths
+    first = 3 * np.arange(links)
+    ends = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    src, dst = (np.concatenate([first + end[side] for end in ends]) for side in (0, 1))
+    graph = dr.Graph.from_edges(src, dst, directed=False)
+    result = dr.edge_betweenness(graph, sources=[0, 3 * links], normalized=False, device=device)
+    result.verify()
+    # half of the paths to all behind a link lead over each of its sides, and one to its own middle
+    behind = 3 * (links - 1 - np.arange(links))
+    scale = graph.num_vertices / 2 / 2
+    near, far = 1 + (behind + 1) / 2, (behind + 1) / 2
+    before = near[::-1]
+    expected = (np.stack([near + far[::-1], near + far[::-1], far + before, far + before], axis=1) * scale).ravel()
+    np.testing.assert_allclose(result.centrality, expected, rtol=1e-9)
+
+
 def downward(graph):
     """The same edges, each from the lesser end to the greater, without loops."""
     edges = graph.edges()

@@ -49,9 +49,17 @@ def test_blocks_give_what_the_cpu_gives(make: Callable[[], dr.Graph], endpoints:
     np.testing.assert_array_equal(found.centrality, again.centrality)
 
 
-def test_sources_with_too_many_paths_are_counted_one_by_one() -> None:
-    graph = _diamonds(905)
-    sources = [0, 3 * 905, *range(1300, 1370)]  # from both ends there are 2**905 paths to the other
+@pytest.mark.parametrize("uneven", [False, True], ids=["alike in a level", "with one path beside them"])
+def test_more_paths_than_a_float_can_count(uneven: bool) -> None:
+    links = 2200
+    graph = _diamonds(links)
+    sources = [0, 3 * links, *range(1300, 1370)]  # from both ends there are 2**2200 paths to the other
+    if uneven:  # a level has a vertex with one path to it: such a source is done by itself
+        edges, n = graph.edges(), graph.num_vertices
+        beside = np.concatenate([[0], n + np.arange(2 * links)])
+        graph = dr.Graph.from_edges(
+            np.concatenate([edges.src, beside[:-1]]), np.concatenate([edges.dst, beside[1:]]), directed=False
+        )
     want = dr.betweenness(graph, sources=sources, device="cpu")
     found = dr.betweenness(graph, sources=sources, device="cuda")
     np.testing.assert_allclose(found.centrality, want.centrality, rtol=1e-9)

@@ -12,9 +12,19 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos.algorithms.arguments import simple
-from dromos.engines.native import COMPILED_AT_ONCE, CPU_KERNELS, community_levels, community_order, cpu_kernel, plain
+from dromos.engines.native import (
+    COMPILED_AT_ONCE,
+    CPU_KERNELS,
+    community_levels,
+    community_order,
+    cpu_kernel,
+    plain,
+    walks_kernels,
+)
 from dromos.engines.native.community_levels import HUB
+from dromos.engines.running_weights import running_weights
 from dromos.engines.vectorised.natives import KERNELS
+from dromos.parallel import run_team
 from tests.algorithms.support import examples, graphs
 
 
@@ -140,6 +150,24 @@ def test_walks(graph: dr.Graph, bias: tuple[float, float], seed: int) -> None:
         _same("walks", on, starts=starts, length=6, p=bias[0], q=bias[1], seed=seed)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32, np.uint8])
+def test_running_weights_have_the_same_digits(kind: type) -> None:
+    graph = dr.generators.rmat(9, 24, seed=1)  # rows of more than a hundred arcs, and empty ones
+    weights = np.random.default_rng(1).uniform(0, 200, graph.num_arcs).astype(kind)
+    weights[graph.offsets[3] : graph.offsets[4]] = 0
+    weighted = dr.Graph.from_csr(graph.offsets, graph.targets, weights)
+    sums, zero = np.empty(graph.num_arcs), np.zeros(1, np.int64)
+    run_team(walks_kernels.sum_rows, weighted.offsets, weights, sums, zero, zero.copy(), threads=2)
+    np.testing.assert_array_equal(running_weights(weighted), sums)
+    ends = weighted.offsets[1:][weighted.out_degree > 0] - 1
+    rows = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
+    heaviest = np.zeros(graph.num_vertices)
+    np.maximum.at(heaviest, rows, weights)
+    totals = np.bincount(rows, weights)[np.unique(rows)] / np.maximum(heaviest, 1e-300)[np.unique(rows)]
+    np.testing.assert_allclose(sums[ends], totals, rtol=1e-12)
+    _same("walks", weighted, starts=np.arange(500), length=5, p=1.0, q=1.0, seed=1)
+
+
 @examples(40)
 @given(graph=graphs(low=1, high=9), metric=st.sampled_from(("jaccard", "overlap", "cosine")), k=st.integers(1, 4))
 def test_similar_vertices(graph: dr.Graph, metric: str, k: int) -> None:
@@ -153,8 +181,11 @@ def test_similar_vertices(graph: dr.Graph, metric: str, k: int) -> None:
 @examples(40)
 @given(graph=graphs(low=1, high=9))
 def test_edge_betweenness(graph: dr.Graph) -> None:
-    expected, found = _both("edge_betweenness", simple(graph), sources=np.arange(graph.num_vertices))
+    on, sources = simple(graph), np.arange(graph.num_vertices)
+    expected, found = _both("edge_betweenness", on, sources=sources, directed=on.directed)
     assert np.allclose(found["through"], expected["through"], rtol=1e-12)  # sums in another order
+    for end in () if on.directed else ("source", "target"):
+        np.testing.assert_array_equal(found[end], expected[end])
 
 
 @examples(40)
@@ -210,7 +241,7 @@ def test_empty_graphs(name: str) -> None:
         "cdlp": {"max_iter": 2, "directed": False},
         "coloring": {"order": np.arange(0)},
         "communities": {"resolution": 1.0, "seed": 0, "refined": True, "rounds": 2},
-        "edge_betweenness": {"sources": np.arange(0)},
+        "edge_betweenness": {"sources": np.arange(0), "directed": False},
         "forest": {"edges": graph.edges()},
         "matching": {"edges": graph.edges(), "order": np.arange(0)},
         "row_matching": {"order": np.arange(0)},

@@ -18,7 +18,7 @@ import numpy as np
 from dromos.algorithms.arguments import simple, sources_of_arcs
 from dromos.algorithms.many.sources import chosen_sources
 from dromos.algorithms.verifying import matrix, nowhere, require
-from dromos.dtypes import Array, order_of
+from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session
 
@@ -49,7 +49,7 @@ def edge_betweenness(
         sources: estimate from these vertices (labels, or ids where the graph has none) instead.
         normalized: divide by the number of pairs of vertices.
         seed: of the draw; the same one draws the same sources.
-        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.edge_betweenness(dr.generators.path(4), normalized=False)
@@ -60,31 +60,22 @@ def edge_betweenness(
     on, n = simple(graph), graph.num_vertices
     chosen = chosen_sources(graph, k, sources, seed)
     starts = np.arange(n) if chosen is None else chosen
-    through = session.host_native("edge_betweenness", on, sources=starts)["through"]
+    fields = session.host_native("edge_betweenness", on, sources=starts, directed=on.directed)
     scale = n / max(len(starts), 1)
     if normalized:
         scale /= max(n * (n - 1), 1)
     elif not on.directed:
         scale /= 2
-    src, dst, through = (sources_of_arcs(on), on.targets, through) if on.directed else _joined(on, through)
+    src, dst = (sources_of_arcs(on), on.targets) if on.directed else (fields["source"], fields["target"])
+    through = fields["through"]
+    np.multiply(through, scale, out=through)
     return session.result(
         EdgeBetweennessResult,
-        {"source": src, "target": dst, "centrality": through * scale},
+        {"source": src, "target": dst, "centrality": through},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(on, starts, result["centrality"], scale),
     )
-
-
-def _joined(graph: Graph, through: Array) -> tuple[Array, Array, Array]:
-    """Each edge of a simple undirected graph once, with what leads over it in both directions."""
-    src, dst = sources_of_arcs(graph), graph.targets
-    if not graph.sorted:
-        order = np.lexsort((dst, src))
-        src, dst, through = src[order], dst[order], through[order]
-    forward = src < dst
-    back = ~forward
-    return src[forward], dst[forward], through[forward] + through[back][order_of(dst[back])]
 
 
 def verify(graph: Graph, sources: Array, centrality: Array, scale: float) -> None:

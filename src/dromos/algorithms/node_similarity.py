@@ -22,12 +22,14 @@ from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.derived import derived
 from dromos.runner import Options, Result, Session
 
 __all__ = ["NodeSimilarityResult", "node_similarity", "verify"]
 
 _METRICS = ("jaccard", "overlap", "cosine")
 _CHECKED = 64
+_FEW_SOURCES = 16  # a GPU has to have the graph first
 
 
 class NodeSimilarityResult(Result):
@@ -52,7 +54,8 @@ def node_similarity(
         sources: only for these vertices (labels, or ids where the graph has none).
         k: the most rows for each source.
         metric: ``"jaccard"``, ``"overlap"`` or ``"cosine"``.
-        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; there are no paths to choose from. A GPU finds the same pairs; unless it is asked
+            for, the CPU does it for a few sources.
 
     >>> import dromos as dr
     >>> result = dr.node_similarity(dr.generators.path(4), sources=[0, 1])
@@ -66,12 +69,13 @@ def node_similarity(
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
     on = _without_parallels(graph)
     most = min(most, max(graph.num_vertices, 1))
+    if len(ids) < _FEW_SOURCES:
+        session.leave_gpu()
     fields = session.host_native("similarity", on, sources=ids, metric=metric, k=most)
-    there = fields["best"] >= 0
-    source = np.repeat(ids, there.sum(axis=1)).astype(graph.targets.dtype)
+    source = np.repeat(ids.astype(graph.targets.dtype), fields["count"])
     return session.result(
         NodeSimilarityResult,
-        {"source": source, "target": fields["best"][there], "similarity": fields["score"][there]},
+        {"source": source, "target": fields["best"], "similarity": fields["score"]},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(on, ids, most, metric, result["source"], result["target"], result["similarity"]),
@@ -79,8 +83,10 @@ def node_similarity(
 
 
 def _without_parallels(graph: Graph) -> Graph:
-    if not graph.has_parallel_edges:
-        return graph
+    return derived(graph, "without parallel edges", _deduped) if graph.has_parallel_edges else graph
+
+
+def _deduped(graph: Graph) -> Graph:
     edges = graph.edges()
     return Graph.from_edges(edges.src, edges.dst, num_vertices=graph.num_vertices, directed=graph.directed, dedupe=True)
 

@@ -5,8 +5,8 @@ after a vertex without out-edges. A step takes an edge in proportion to its weig
 ``q`` other than 1 it also depends on the step before: the way back counts ``1/p``, a neighbour of the vertex before 1,
 any other ``1/q``. The rows are a corpus for word2vec: vertices are words.
 
-The same seed gives the same walks, whatever the number of threads. Perozzi, Al-Rfou and Skiena, "DeepWalk", 2014;
-Grover and Leskovec, "node2vec: scalable feature learning for networks", 2016.
+The same seed gives the same walks, whatever the device and the number of threads. Perozzi, Al-Rfou and Skiena,
+"DeepWalk", 2014; Grover and Leskovec, "node2vec: scalable feature learning for networks", 2016.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.derived import derived
 from dromos.runner import Options, Result, Session
 
 __all__ = ["RandomWalksResult", "random_walks", "verify"]
 
 _MOST_SEEDS = 2**63
+_FEW_STEPS = 1 << 20  # which a CPU takes in milliseconds
+_ARCS_A_STEP = 16  # a GPU has to have the graph first
 
 
 class RandomWalksResult(Result):
@@ -58,7 +61,8 @@ def random_walks(
         q: how unlikely it is to go further away.
         seed: of all draws.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; there are no paths to choose from. A GPU takes the same walks; unless it is asked
+            for, the CPU takes few of them.
 
     >>> import dromos as dr
     >>> result = dr.random_walks(dr.Graph.from_edges([0, 1], [1, 2]), length=3, walks=1)
@@ -74,8 +78,9 @@ def random_walks(
         raise InvalidArgumentError(f"seed={seed} is not below 2^63")
     ids = np.arange(graph.num_vertices) if sources is None else listed_ids(graph, sources)
     if not on.sorted and (back, away) != (1.0, 1.0):
-        edges = on.edges()
-        on = Graph.from_edges(edges.src, edges.dst, edges.weight, num_vertices=on.num_vertices, directed=on.directed)
+        on = derived(on, "sorted", _sorted)
+    if len(ids) * each * steps < max(_FEW_STEPS, on.num_arcs // _ARCS_A_STEP):
+        session.leave_gpu()
     starts = np.repeat(ids, each)
     found = session.host_native("walks", on, starts=starts, length=steps, p=back, q=away, seed=seed)["walk"]
     return session.result(
@@ -85,6 +90,13 @@ def random_walks(
         index="source",
         verifier=lambda result: verify(on, starts, steps, result["walk"]),
     )
+
+
+def _sorted(graph: Graph) -> Graph:
+    edges = graph.edges()
+    return Graph.from_edges(
+        edges.src, edges.dst, edges.weight, num_vertices=graph.num_vertices, directed=graph.directed
+    )  # fmt: skip
 
 
 def verify(graph: Graph, starts: Array, length: int, walk: Array) -> None:

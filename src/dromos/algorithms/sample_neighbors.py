@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from dromos.algorithms.arguments import count_of
 from dromos.algorithms.many.sources import listed_ids
 from dromos.algorithms.verifying import expand, nowhere, require
 from dromos.dtypes import Array
-from dromos.engines.native.sampling import drawn_arcs
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.runner import Options, Session
 
 __all__ = ["Block", "NeighborSample", "sample_neighbors"]
 
 _NO_LIMIT = (1 << 63) - 1  # more edges than any graph has
+_FEW_ARCS = 1 << 10  # which a CPU draws as soon as a GPU is told of them
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class NeighborSample:
     num_seeds: int
     blocks: tuple[Block, ...]
     fanouts: tuple[int, ...]
+    device: str = "cpu"
 
     @property
     def edge_index(self) -> Array:
@@ -78,7 +80,9 @@ class NeighborSample:
         require(known == len(self.vertices), "there are vertices that no edge leads to")
 
 
-def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int], seed: int = 0) -> NeighborSample:
+def sample_neighbors(
+    graph: Graph, sources: Iterable[Any], fanouts: Sequence[int], seed: int = 0, **how: Unpack[Options]
+) -> NeighborSample:
     """Draw a neighbourhood of ``sources``, layer by layer.
 
     Args:
@@ -86,12 +90,15 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
         sources: the seeds (labels, or ids where the graph has none), each once.
         fanouts: the most edges to draw for a vertex, for each layer.
         seed: of the draw.
+        how: ``device``, ``threads``; there are no paths to choose from. A GPU draws the same edges; unless it is asked
+            for, the CPU draws few of them.
 
     >>> import dromos as dr
     >>> sample = dr.sample_neighbors(dr.generators.star(5), [0, 1], [2, 2])
     >>> sample.vertices[:2].tolist(), len(sample.vertices), [len(block.source) for block in sample.blocks]
     ([0, 1], 4, [3, 2])
     """
+    session = Session("sample_neighbors", graph, **how)
     limits = tuple(min(count_of(fanout, "fanouts", 1), _NO_LIMIT) for fanout in fanouts)
     random = count_of(seed, "seed") % (1 << 64)
     if isinstance(sources, str | bytes):
@@ -99,19 +106,11 @@ def sample_neighbors(graph: Graph, sources: Iterable[Any], fanouts: Sequence[int
     seeds = listed_ids(graph, sources)
     if len(np.unique(seeds)) < len(seeds):
         raise InvalidArgumentError("a vertex stands twice among the sources; give each once")
-    into = graph.transpose
-    place = np.full(graph.num_vertices, -1, np.int64)
-    place[seeds] = np.arange(len(seeds))
-    vertices, frontier, blocks = [seeds], seeds, []
-    known = len(seeds)
-    for layer, limit in enumerate(limits):
-        rows, arcs = drawn_arcs(into.offsets, frontier, limit, random, layer)
-        heads = into.targets[arcs].astype(np.int64)
-        new, first = np.unique(heads[place[heads] < 0], return_index=True)
-        new = new[np.argsort(first, kind="stable")]
-        place[new] = known + np.arange(len(new))
-        known += len(new)
-        blocks.append(Block(place[heads], place[frontier[rows]]))
-        vertices.append(new)
-        frontier = new
-    return NeighborSample(graph, np.concatenate(vertices), len(seeds), tuple(blocks), limits)
+    bound = len(seeds)
+    for limit in limits:
+        bound *= limit + 1
+    if bound < _FEW_ARCS:
+        session.leave_gpu()
+    fields = session.host_native("sampling", graph.transpose, seeds=seeds, limits=limits, seed=random)
+    blocks = tuple(Block(fields[f"source_{layer}"], fields[f"target_{layer}"]) for layer in range(len(limits)))
+    return NeighborSample(graph, fields["vertices"], len(seeds), blocks, limits, session.engine.name)

@@ -29,6 +29,7 @@ __all__ = [
     "Execution",
     "GraphLike",
     "GraphShape",
+    "LeftToHostError",
     "NativeKernel",
     "SwitchingExecution",
     "Tell",
@@ -43,6 +44,10 @@ NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
 
 Tell: TypeAlias = Callable[[float], Any]
 """Told from time to time which share of a kernel's work is done (0: unknown); it may end the run by raising."""
+
+
+class LeftToHostError(Exception):
+    """Raised by a device's kernel that finds a graph which the host's kernel of the same name is better for."""
 
 
 class GraphShape(Protocol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from dromos.dtypes import Array
@@ -9,14 +11,17 @@ from dromos.graph import Graph
 
 __all__ = ["running_weights"]
 
+_LONG: Final = 64  # arcs of a row that is added up by itself
+
 
 def running_weights(graph: Graph) -> Array | None:
-    """For each arc the sum of the weights up to it, over all rows, each row in shares of its heaviest arc; or None.
+    """For each arc the sum of the weights of its row up to it, in shares of the row's heaviest arc; or None.
 
-    So a row of small weights is not lost in the sum of large ones before it, and no sum is infinite.
+    So no sum is infinite, and a row's are the same whatever the others are. They are added one after the other, as
+    kernels do it (``sum_rows`` in :mod:`dromos.engines.native.walks_kernels`): all digits are the same.
 
     >>> running_weights(Graph.from_edges([0, 1, 1], [1, 2, 3], [1e20, 1.0, 2.0])).tolist()
-    [1.0, 1.5, 2.5]
+    [1.0, 0.5, 1.5]
     """
     if graph.weights is None:
         return None
@@ -26,5 +31,13 @@ def running_weights(graph: Graph) -> Array | None:
         return np.empty(0)
     heaviest = np.maximum.reduceat(graph.weights, graph.offsets[rows]).astype(np.float64)
     heaviest[heaviest == 0] = 1.0  # all weights of the row are 0, and it is drawn from never
-    shares = graph.weights / np.repeat(heaviest, degrees[rows])
-    return np.cumsum(shares, out=shares)
+    sums: Array = graph.weights / np.repeat(heaviest, degrees[rows])
+    short = rows[degrees[rows] < _LONG]
+    for place in range(1, _LONG):
+        short = short[degrees[short] > place]
+        at = graph.offsets[short] + place
+        sums[at] += sums[at - 1]
+    for row in rows[degrees[rows] >= _LONG].tolist():
+        own = sums[graph.offsets[row] : graph.offsets[row + 1]]
+        np.cumsum(own, out=own)
+    return sums

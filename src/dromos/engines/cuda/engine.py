@@ -17,10 +17,12 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines.cuda.arc_values import arcs_in_given_order
 from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, copy_of, device_graph, forget
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.modules import ProgramFacts, facts_of
+from dromos.engines.cuda.native.fields import AsItIs, ByArc
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.residency import Need
@@ -32,8 +34,15 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "cdlp", "components", "cores", "joint", "k_core", "triangles")
-"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
+NATIVE: Final = (
+    "betweenness", "cdlp", "components", "cores", "edge_betweenness", "joint", "k_core", "sampling", "similarity",
+    "triangles", "walks",
+)  # fmt: skip
+"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name.
+
+A module may say by ``BYTES_PER_ARC`` what its kernel needs on the device for each arc, by ``READS_WEIGHTS`` that it
+reads them, and by ``IN_GIVEN_ORDER`` that rows must be as they were given.
+"""
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
 _MOST_IDLE: Final = 256 << 20
@@ -126,19 +135,27 @@ class CudaEngine:
         return partial(self._native, name) if name in NATIVE else None
 
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
-        options, state = self.options, NATIVE_BYTES_PER_VERTEX * graph.num_vertices
-        need = Need(options.memory, state, weights=False, share=options.share)
-        copy = device_graph(graph, renumber=options.renumber, need=need)
-        kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
+        options, module = self.options, import_module(f"dromos.engines.cuda.native.{name}")
+        state = NATIVE_BYTES_PER_VERTEX * graph.num_vertices + getattr(module, "BYTES_PER_ARC", 0) * graph.num_arcs
+        weights = getattr(module, "READS_WEIGHTS", False)
+        need = Need(options.memory, state, weights=weights, share=options.share)
+        renumber = options.renumber and not getattr(module, "IN_GIVEN_ORDER", False)
+        copy = device_graph(graph, renumber=renumber, need=need)
         with told_when_full(name):
-            return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
+            fields = getattr(module, name)(copy, **arguments)
+            return {key: self._given(graph, copy, values) for key, values in fields.items()}
 
-    def _given(self, copy: DeviceGraph, values: Any) -> Any:
+    def _given(self, graph: GraphLike, copy: DeviceGraph, values: Any) -> Any:
         """A field in the given order, where the options want it; a number about the whole graph as it is."""
-        if not getattr(values, "ndim", 0):
+        if isinstance(values, ByArc):
+            fields = arcs_in_given_order(graph, copy, values.values)
+        elif isinstance(values, AsItIs):
+            fields = values.values
+        elif not getattr(values, "ndim", 0):
             return values
-        fields = copy.to_given_order(values)
-        return fields if self.options.on_device else to_host(fields)
+        else:
+            fields = copy.to_given_order(values)
+        return fields if self.options.on_device or isinstance(fields, np.ndarray) else to_host(fields)
 
 
 def _keeps_runs(options: CudaOptions) -> bool:

@@ -1,18 +1,57 @@
-"""Up to so many arcs of each vertex, drawn by random numbers that are hashes of the arcs' positions."""
+"""Samples of neighbourhoods: up to so many arcs of each vertex, drawn by hashes of the arcs' positions.
+
+No program can say it: which of its neighbours a vertex takes is no merge of messages. Memory: 8 bytes per vertex.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines.splitmix import STEP, mixed
+from dromos.graph import Graph
 from dromos.parallel import run_team
 
-__all__ = ["drawn_arcs"]
+__all__ = ["drawn_arcs", "salt_of", "sampling"]
 
 _FEW: Final = 1 << 15  # arcs that NumPy sorts sooner than a kernel is loaded
+
+
+def sampling(
+    graph: Graph, *, seeds: Array, limits: Sequence[int], seed: int, threads: int | None = None
+) -> Mapping[str, Array]:
+    """``vertices`` of a sample, the seeds first, and for each layer ``source_0``, ``target_0``: places among them.
+
+    The rows of the graph are those of the arcs that come in; up to ``limits[0]`` of each seed's are drawn, then up to
+    ``limits[1]`` of those of each vertex that is new, and so on.
+
+    >>> import dromos as dr
+    >>> found = sampling(dr.generators.path(4), seeds=np.array([1]), limits=[2, 2], seed=0)
+    >>> found["vertices"].tolist(), found["source_1"].tolist(), found["target_1"].tolist()
+    ([1, 0, 2, 3], [0, 0, 3], [1, 2, 2])
+    """
+    place = np.full(graph.num_vertices, -1, np.int64)
+    place[seeds] = np.arange(len(seeds))
+    vertices, frontier, known, fields = [seeds], seeds, len(seeds), dict[str, Array]()
+    for layer, limit in enumerate(limits):
+        rows, arcs = drawn_arcs(graph.offsets, frontier, limit, seed, layer)
+        heads = graph.targets[arcs].astype(np.int64)
+        new, first = np.unique(heads[place[heads] < 0], return_index=True)
+        new = new[np.argsort(first, kind="stable")]
+        place[new] = known + np.arange(len(new))
+        known += len(new)
+        fields[f"source_{layer}"], fields[f"target_{layer}"] = place[heads], place[frontier[rows]]
+        vertices.append(new)
+        frontier = new
+    return {"vertices": np.concatenate(vertices), **fields}
+
+
+def salt_of(seed: int, layer: int) -> Array:
+    """What the positions of arcs are hashed with in a layer, as an array of one."""
+    return mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer) + STEP)
 
 
 def drawn_arcs(offsets: Array, vertices: Array, limit: int, seed: int, layer: int) -> tuple[Array, Array]:
@@ -27,7 +66,7 @@ def drawn_arcs(offsets: Array, vertices: Array, limit: int, seed: int, layer: in
     begins = offsets[vertices]
     lengths = offsets[vertices + 1] - begins
     counts = np.minimum(lengths, limit)
-    salt = mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer) + STEP)
+    salt = salt_of(seed, layer)
     rows = np.repeat(np.arange(len(vertices)), counts)
     many = int(lengths.sum())
     arcs = (_by_sorting if many <= _FEW else _by_kernel)(offsets, vertices, limit, salt, counts)

@@ -18,13 +18,13 @@ __all__ = ["similarity"]
 
 
 def similarity(graph: Graph, *, sources: Array, metric: str, k: int, threads: int | None = None) -> Mapping[str, Array]:
-    """For each source a row of the ``k`` vertices most similar to it, -1 where there are fewer, and their scores.
+    """Up to ``k`` vertices most similar to each source, ``count`` of them: ``best``, source by source, and ``score``.
 
     The graph has no parallel edges.
 
     >>> import dromos as dr
     >>> similarity(dr.generators.path(4), sources=np.arange(2), metric="jaccard", k=1)["best"].tolist()
-    [[2], [3]]
+    [2, 3]
     """
     from dromos.engines.native import similarity_kernels as kernels
 
@@ -38,4 +38,5 @@ def similarity(graph: Graph, *, sources: Array, metric: str, k: int, threads: in
         number, k, np.zeros(team * n, np.int32), np.empty(team * n, graph.targets.dtype), best, score,
         np.zeros(1, np.int64), stop, threads=team, stop=stop,
     )  # fmt: skip
-    return {"best": best.reshape(-1, k), "score": score.reshape(-1, k)}
+    there = best >= 0
+    return {"count": there.reshape(-1, k).sum(axis=1), "best": best[there], "score": score[there]}

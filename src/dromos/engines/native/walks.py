@@ -1,7 +1,7 @@
 """Random walks.
 
 No program can say it: each walk is at one vertex at a time, and a vertex would have to tell its walkers apart. Memory:
-the walks, and where edges have weights 8 bytes for each arc, at first 16.
+the walks, and where edges have weights 8 bytes for each arc.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.running_weights import running_weights
 from dromos.graph import Graph
+from dromos.graph.build import team_size
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["walks"]
@@ -33,9 +33,13 @@ def walks(
     """
     from dromos.engines.native import walks_kernels as kernels
 
-    running = running_weights(graph)
-    sums = np.empty(0) if running is None else running
-    found, stop = np.full(len(starts) * (length + 1), -1, graph.targets.dtype), np.zeros(1, np.int64)
+    sums, stop = np.empty(0 if graph.weights is None else graph.num_arcs), np.zeros(1, np.int64)
+    if graph.weights is not None:
+        run_team(
+            kernels.sum_rows, graph.offsets, graph.weights, sums, np.zeros(1, np.int64), stop,
+            threads=team_size(graph.num_arcs, threads), stop=stop,
+        )  # fmt: skip
+    found = np.full(len(starts) * (length + 1), -1, graph.targets.dtype)
     team = 1 if len(starts) * length < _SMALL else num_threads(threads)
     run_team(
         kernels.walk, graph.offsets, graph.targets, sums, starts.astype(np.int64), np.uint64(seed), float(p), float(q),

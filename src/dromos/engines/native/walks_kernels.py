@@ -5,7 +5,7 @@ is the same whatever the threads. A step draws a neighbour in proportion to its 
 bias accepts it (rejection sampling): 1/p for the way back, 1 for a common neighbour, 1/q for others, over the greatest
 of them. Where that is refused ``TRIES`` times, since no neighbour has nearly the greatest bias, all are weighed.
 
-Shared memory. The row of a walk is written by the thread that took it.
+Shared memory. The row of a walk, or of sums, is written by the thread that took it.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -18,6 +18,7 @@ from dromos.jit import inline, kernel
 
 TRIES = 1000  # which p and q from 1/4 to 4 never need
 _CHUNK = 64
+_ROWS = 1024
 STEP = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
@@ -39,12 +40,11 @@ def _unit(x):
 
 @inline
 def _drawn(offsets, sums, v, chance):
-    """An arc of ``v``, in proportion to its weight: ``sums`` are running sums over all arcs, or of size 0."""
+    """An arc of ``v``, in proportion to its weight: ``sums`` are running sums over each row, or of size 0."""
     begin, end = offsets[v], offsets[v + 1]
     if sums.size == 0:
         return begin + np.int64(chance * (end - begin))
-    before = sums[begin - 1] if begin > 0 else 0.0
-    wanted = before + chance * (sums[end - 1] - before)
+    wanted = chance * sums[end - 1]
     low, high = begin, end - 1
     while low < high:
         middle = (low + high) >> 1
@@ -84,7 +84,7 @@ def _weighed(offsets, targets, sums, v, before, p, q, arc):
     """What an arc of ``v`` counts: its weight times its bias."""
     share = 1.0
     if sums.size:
-        share = sums[arc] - (sums[arc - 1] if arc > 0 else 0.0)
+        share = sums[arc] - (sums[arc - 1] if arc > offsets[v] else 0.0)
     return share * _bias(offsets, targets, before, np.int64(targets[arc]), p, q)
 
 
@@ -104,6 +104,25 @@ def _drawn_of_all(offsets, targets, sums, v, before, p, q, chance):
 
 
 @kernel
+def sum_rows(thread, threads, offsets, weights, sums, cursor, stop):
+    """The running sums of each row of ``weights``, in shares of its greatest; added one after the other."""
+    n = offsets.size - 1
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _ROWS)
+        if start >= n:
+            break
+        for v in range(start, min(start + _ROWS, n)):
+            heaviest, running = 0.0, 0.0
+            for arc in range(offsets[v], offsets[v + 1]):
+                heaviest = max(heaviest, np.float64(weights[arc]))
+            if heaviest == 0.0:
+                heaviest = 1.0
+            for arc in range(offsets[v], offsets[v + 1]):
+                running += np.float64(weights[arc]) / heaviest
+                sums[arc] = running
+
+
+@kernel
 def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, walks, cursor, stop):
     """Write walks of ``length`` steps into ``walks``, ``length + 1`` entries each, all -1; one may end before."""
     top = max(1.0 / p, 1.0, 1.0 / q)
@@ -118,9 +137,7 @@ def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, wa
             before, v = np.int64(-1), np.int64(starts[number])
             walks[base] = v
             for step in range(1, length + 1):
-                if offsets[v] == offsets[v + 1] or (
-                    sums.size and sums[offsets[v + 1] - 1] <= (sums[offsets[v] - 1] if offsets[v] > 0 else 0.0)
-                ):
+                if offsets[v] == offsets[v + 1] or (sums.size and sums[offsets[v + 1] - 1] <= 0.0):
                     break
                 tries = 0
                 while True:

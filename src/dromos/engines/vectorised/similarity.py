@@ -15,17 +15,18 @@ __all__ = ["similarity"]
 
 
 def similarity(graph: Graph, *, sources: Array, metric: str, k: int, tell: Tell | None = None) -> Mapping[str, Array]:
-    """For each source a row of the ``k`` vertices most similar to it, -1 where there are fewer, and their scores.
+    """Up to ``k`` vertices most similar to each source, ``count`` of them: ``best``, source by source, and ``score``.
 
     The graph has no parallel edges.
 
     >>> import dromos as dr
     >>> similarity(dr.generators.path(4), sources=np.arange(2), metric="jaccard", k=1)["best"].tolist()
-    [[2], [3]]
+    [2, 3]
     """
     back = graph if graph.symmetric else graph.transpose
     degree = np.diff(graph.offsets).astype(np.float64)
-    best, score = np.full((len(sources), k), -1, graph.targets.dtype), np.zeros((len(sources), k))
+    count = np.zeros(len(sources), np.int64)
+    best, score = [np.empty(0, graph.targets.dtype)], [np.empty(0)]
     for row, u in enumerate(sources.tolist()):
         near = graph.targets[graph.offsets[u] : graph.offsets[u + 1]]
         common = np.bincount(back.targets[places_of(back.offsets, near)], minlength=graph.num_vertices)
@@ -37,7 +38,9 @@ def similarity(graph: Graph, *, sources: Array, metric: str, k: int, tell: Tell 
         else:
             value = shared / (np.minimum(a, b) if metric == "overlap" else np.sqrt(a * b))
         first = np.lexsort((others, -value))[:k]
-        best[row, : len(first)], score[row, : len(first)] = others[first], value[first]
+        count[row] = len(first)
+        best.append(others[first].astype(graph.targets.dtype))
+        score.append(value[first])
         if tell is not None:
             tell((row + 1) / len(sources))
-    return {"best": best, "score": score}
+    return {"count": count, "best": np.concatenate(best), "score": np.concatenate(score)}

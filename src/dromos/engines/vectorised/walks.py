@@ -63,8 +63,8 @@ class _Drawing:
         begin, end = self._offsets[:-1], self._offsets[1:]
         self.leaves: Array = begin < end
         if self._sums is not None:
-            self._whole = np.concatenate([[0.0], self._sums])
-            self.leaves = self._whole[end] > self._whole[begin]
+            rows = np.flatnonzero(self.leaves)
+            self.leaves[rows] = self._sums[end[rows] - 1] > 0
         if not self._plain:
             self._keys = np.repeat(np.arange(self._n), np.diff(self._offsets)) * self._n + self._targets
 
@@ -99,19 +99,23 @@ class _Drawing:
         near = self._targets[begin:end].astype(np.int64)
         counts = self._bias(np.full(len(near), before), near)
         if self._sums is not None:
-            counts = counts * (self._whole[begin + 1 : end + 1] - self._whole[begin:end])
+            counts = counts * np.diff(self._sums[begin:end], prepend=0.0)
         running = np.cumsum(counts)
         place = int(np.searchsorted(running, chance * running[-1], side="right"))
         return int(near[min(place, len(near) - 1)])
 
     def _arcs(self, v: Array, chance: Array) -> Array:
         begin, end = self._offsets[v], self._offsets[v + 1]
-        place: Array = begin + (chance * (end - begin)).astype(np.int64)
-        if self._sums is not None:
-            before = self._whole[begin]
-            wanted = before + chance * (self._sums[end - 1] - before)
-            place = np.clip(np.searchsorted(self._sums, wanted, side="right"), begin, end - 1)
-        return place
+        if self._sums is None:
+            place: Array = begin + (chance * (end - begin)).astype(np.int64)
+            return place
+        wanted = chance * self._sums[end - 1]
+        low, high = begin, end - 1
+        while np.any(low < high):
+            middle = (low + high) >> 1
+            after = (self._sums[middle] <= wanted) & (low < high)
+            low, high = np.where(after, middle + 1, low), np.where(after, high, middle)
+        return low
 
     def _joined(self, u: Array, v: Array) -> Array:
         """Whether an arc leads from ``u`` to ``v``."""

@@ -4,8 +4,15 @@
 //
 // `order` lists the vertices by level, and in a level by id, which is by how many lanes their rows take; `bounds` says
 // where each such part begins: CLASSES of them a level.
+//
+// EDGES: what the way back gathers along an arc is added to that arc instead of its vertex. An arc is one lane's, so
+// those sums are the same in every run too.
 #pragma once
 #include "arithmetic.cuh"
+
+#ifndef EDGES
+#define EDGES 0
+#endif
 
 #define BLOCK 512
 #define RESIDENT 3         // blocks on a multiprocessor: what waits for memory gains more by a third than by registers
@@ -53,27 +60,34 @@ struct Sweep {
     const i64* bounds;
     Count* paths;
     Count* spread;         // (1 + dependency) / paths
-    double* total;
+    double* total;         // of each vertex
+    double* through;       // of each arc, where EDGES
     unsigned* overflow;    // set where counts grow too large; then nothing is added to the total
     unsigned* arrivals;
     double on_path;
     int first, last, deepest;
 };
 
-// The sum over a part of a row of what those of level `wanted` have: every `parts`-th arc from `arc` on.
-DEVICE Count gather(const Sweep& s, eid arc, eid end, LEVEL wanted, const Count* given, unsigned parts) {
+// The sum over a part of a row of what those of level `wanted` have: every `parts`-th arc from `arc` on; with
+// over(arc, what it brings) for each.
+template <class G>
+DEVICE Count gather(const Sweep& s, eid arc, eid end, LEVEL wanted, const Count* given, unsigned parts, G&& over) {
     Count sum = count_of(0.0);
 #pragma unroll 4
     for (; arc < end; arc += parts) {
         const vid u = __ldg(s.targets + arc);
-        if (s.level[u] == wanted) sum = sum + given[u];
+        if (s.level[u] == wanted) {
+            const Count brought = given[u];
+            over(arc, brought);
+            sum = sum + brought;
+        }
     }
     return sum;
 }
 
-// settle(v, sum) for all vertices order[begin..end), `parts` lanes each.
-template <unsigned parts, class F>
-DEVICE void gather_some(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const Count* given, F&& settle) {
+// settle(v, sum) for all vertices order[begin..end), `parts` lanes each; along(v) gives what is called for its arcs.
+template <unsigned parts, class G, class F>
+DEVICE void gather_some(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const Count* given, G&& along, F&& settle) {
     const unsigned each = 32 / parts;
     for (i64 base = begin + each * (i64)warp_in_grid(); base < end; base += each * (i64)warps_in_grid()) {
         const i64 i = base + lane() / parts;
@@ -82,7 +96,7 @@ DEVICE void gather_some(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const 
         if (i < end) {
             v = s.order[i];
             const eid first = __ldg(s.offsets + v), last = __ldg(s.offsets + v + 1);
-            sum = gather(s, first + lane() % parts, last, wanted, given, parts);
+            sum = gather(s, first + lane() % parts, last, wanted, given, parts, along(v));
         }
         __syncwarp();
         for (unsigned step = parts / 2; step > 0; step >>= 1) sum = sum + exchange(sum, step);
@@ -90,13 +104,13 @@ DEVICE void gather_some(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const 
     }
 }
 
-template <class F>
-DEVICE void gather_by_blocks(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const Count* given, F&& settle) {
+template <class G, class F>
+DEVICE void gather_by_blocks(const Sweep& s, i64 begin, i64 end, LEVEL wanted, const Count* given, G&& along, F&& settle) {
     __shared__ Count sums[WARPS];
     for (i64 i = begin + blockIdx.x; i < end; i += gridDim.x) {
         const vid v = s.order[i];
         const eid first = __ldg(s.offsets + v), last = __ldg(s.offsets + v + 1);
-        Count sum = gather(s, first + threadIdx.x, last, wanted, given, BLOCK);
+        Count sum = gather(s, first + threadIdx.x, last, wanted, given, BLOCK, along(v));
         __syncwarp();
         for (int step = 16; step > 0; step >>= 1) sum = sum + exchange(sum, step);
         if (lane() == 0) sums[warp_in_block()] = sum;
@@ -109,16 +123,16 @@ DEVICE void gather_by_blocks(const Sweep& s, i64 begin, i64 end, LEVEL wanted, c
     }
 }
 
-template <class F>
-DEVICE void gather_level(const Sweep& s, int level, LEVEL wanted, const Count* given, F&& settle) {
+template <class G, class F>
+DEVICE void gather_level(const Sweep& s, int level, LEVEL wanted, const Count* given, G&& along, F&& settle) {
     const i64* bounds = s.bounds + CLASSES * (i64)level;
-    gather_by_blocks(s, bounds[0], bounds[1], wanted, given, settle);
-    gather_some<32>(s, bounds[1], bounds[2], wanted, given, settle);
-    gather_some<16>(s, bounds[2], bounds[3], wanted, given, settle);
-    gather_some<8>(s, bounds[3], bounds[4], wanted, given, settle);
-    gather_some<4>(s, bounds[4], bounds[5], wanted, given, settle);
-    gather_some<2>(s, bounds[5], bounds[6], wanted, given, settle);
-    gather_some<1>(s, bounds[6], bounds[9], wanted, given, settle);
+    gather_by_blocks(s, bounds[0], bounds[1], wanted, given, along, settle);
+    gather_some<32>(s, bounds[1], bounds[2], wanted, given, along, settle);
+    gather_some<16>(s, bounds[2], bounds[3], wanted, given, along, settle);
+    gather_some<8>(s, bounds[3], bounds[4], wanted, given, along, settle);
+    gather_some<4>(s, bounds[4], bounds[5], wanted, given, along, settle);
+    gather_some<2>(s, bounds[5], bounds[6], wanted, given, along, settle);
+    gather_some<1>(s, bounds[6], bounds[9], wanted, given, along, settle);
 }
 
 // Where the parts of `order` begin: for level d and class c, at the first of level d whose id is at least begins[c].
@@ -139,6 +153,11 @@ extern "C" __global__ void bound_parts(const LEVEL* level, const vid* order, con
     }
 }
 
+// Nothing is to be done for single arcs.
+DEVICE auto only_sums(vid) {
+    return [](eid, Count) {};
+}
+
 // Levels first..last forward; the rows are those of arcs that come in.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) count_paths(const Sweep s) {
     unsigned met = 0;
@@ -147,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) count_paths(const 
         grid_barrier(s.arrivals, met);
     }
     for (int d = s.first; d <= s.last; ++d) {
-        gather_level(s, d, (LEVEL)(d - 1), s.paths, [&](vid v, Count sum) {
+        gather_level(s, d, (LEVEL)(d - 1), s.paths, only_sums, [&](vid v, Count sum) {
             s.paths[v] = sum;
 #if !WIDE
             if (sum > 1e280) *s.overflow = 1;
@@ -163,20 +182,33 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) spread_back(const 
     unsigned met = 0;
     const i64* ends = s.bounds + CLASSES;
     for (int d = s.first; d >= s.last; --d) {
+#if EDGES
+        const auto along = [&](vid v) {
+            return [through = s.through, paths = s.paths[v]](eid arc, Count brought) { through[arc] += plain(paths * brought); };
+        };
+        const bool alone = d == s.deepest;  // no arc leads on
+#else
+        const auto along = only_sums;
+        const bool alone = d == s.deepest || d == 0;
+#endif
         const auto settle = [&](vid v, Count sum) {
             if (d == 0) {  // the source is an end of every path
+#if !EDGES
                 if (s.on_path > 0.0) s.total[v] += (double)(ends[CLASSES * (i64)s.deepest] - 1);
+#endif
                 return;
             }
             const double dependency = d == s.deepest ? 0.0 : plain(s.paths[v] * sum);
             s.spread[v] = count_of(1.0 + dependency) / s.paths[v];
+#if !EDGES
             s.total[v] += dependency + s.on_path;
+#endif
         };
-        if (d == s.deepest || d == 0) {
+        if (alone) {
             for (i64 i = s.bounds[CLASSES * (i64)d] + thread_in_grid(); i < ends[CLASSES * (i64)d]; i += threads_in_grid())
                 settle(s.order[i], count_of(0.0));
         } else {
-            gather_level(s, d, (LEVEL)(d + 1), s.spread, settle);
+            gather_level(s, d, (LEVEL)(d + 1), s.spread, along, settle);
         }
         if (d > s.last) grid_barrier(s.arrivals, met);
     }

@@ -86,6 +86,15 @@ extern "C" __global__ void place_weights(const u64* keys, const eid* offsets, co
         place<unsigned char>(keys, moved, order, values, arcs, placed);
 }
 
+// Values of eight bytes by arc, from the new places to the given ones of a piece; `keys` are not sorted, `order` sorts
+// them.
+extern "C" __global__ void return_values(const u64* keys, const eid* offsets, const eid* new_offsets, const vid* rank,
+                                         i64 base, i64 arcs, const i64* order, const u64* values, u64* given) {
+    const Moved moved = {offsets, new_offsets, rank, base};
+    for (i64 arc = thread_in_grid(); arc < arcs; arc += (i64)threads_in_grid())
+        given[order[arc]] = values[place_of(moved, keys[order[arc]], arc)];
+}
+
 // A plain copy by threads, of words and of the bytes that are left: the driver's own copies do not go from the device's
 // memory on into the host's.
 extern "C" __global__ void copy_words(const unsigned* values, i64 bytes, unsigned* placed) {

@@ -58,17 +58,26 @@ def one_by_one(
     graph: DeviceGraph,
     sources: Sequence[int],
     total: Any,
-    endpoints: bool,
-    progress: Callable[[int, int], Any] | None,
+    endpoints: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
     *,
     before: int = 0,
+    edges: bool = False,
+    watch: Callable[[int], Any] | None = None,
 ) -> None:
-    """Add the dependencies of ``sources`` (given ids) to ``total``, each with the whole device; ``before`` are done."""
+    """Add the dependencies of ``sources`` (given ids) to ``total``, each with the whole device; ``before`` are done.
+
+    ``total`` is by vertex, or with ``edges`` by arc in the device's order. ``watch`` is told the depth of each search
+    before anything is added, and may end the run by raising.
+    """
     if not len(sources):
         return
-    levels, sweep = _Levels(graph), _Sweep(graph, total, endpoints)
+    levels, sweep = _Levels(graph), _Sweep(graph, total, endpoints, edges)
     for done, source in enumerate(sources, before + 1):
-        sweep.run(*levels.find(int(source)))
+        level, deepest = levels.find(int(source))
+        if watch is not None:
+            watch(deepest)
+        sweep.run(level, deepest)
         if progress is not None:
             progress(done, before + len(sources))
 
@@ -94,15 +103,16 @@ class _Levels:
 class _Sweep:
     """From the levels of a source to its dependencies, added to ``total``."""
 
-    def __init__(self, graph: DeviceGraph, total: Any, endpoints: bool) -> None:
+    def __init__(self, graph: DeviceGraph, total: Any, endpoints: bool, edges: bool) -> None:
         import cupy
 
-        self.graph, self.total = graph, total
+        self.graph, self.total, self.edges = graph, total, edges
         self.begins = cupy.asarray(np.array([0, *graph.classes], np.int64))
         self.counters = cupy.zeros(2, cupy.uint32)  # overflow, arrivals
         self.tables = cupy.empty((2, graph.num_vertices), cupy.float64)
         self.record = np.zeros(1, sweep_type)
-        self.record["total"], self.record["on_path"] = total.data.ptr, float(endpoints)
+        self.record["through" if edges else "total"] = total.data.ptr
+        self.record["on_path"] = float(endpoints)
 
     def run(self, level: Any, deepest: int) -> None:
         """Count forward, gather back; once more with wide counts where plain ones are not enough."""
@@ -110,13 +120,14 @@ class _Sweep:
 
         # An unreached vertex has the greatest number, so it is last. Ids are sorted by degree: a level's order by id is
         # one by class too.
-        level = level.astype(cupy.uint8) if deepest < 255 else level.view(cupy.uint32)
-        order = cupy.argsort(level, kind="stable").astype(self.graph.out.targets.dtype)
+        short = level.astype(cupy.uint8) if deepest < 255 else level.view(cupy.uint32)
+        order = cupy.argsort(short, kind="stable").astype(self.graph.out.targets.dtype)
+        level = level.view(cupy.uint32) if self.edges else short
         bounds = cupy.empty(_CLASSES * (deepest + 1) + 1, cupy.int64)
         record = self.record
         record["level"], record["order"], record["bounds"] = level.data.ptr, order.data.ptr, bounds.data.ptr
         record["deepest"] = deepest
-        module = _module(self.graph, False, level.dtype)
+        module = _module(self.graph, False, level.dtype, self.edges)
         module.launch(
             "bound_parts", grid_for(len(bounds), _BLOCK), _BLOCK,
             level, order, self.begins, np.int64(len(order)), np.int64(len(bounds) - 1), bounds,
@@ -124,7 +135,7 @@ class _Sweep:
         self._sweep(module, self.tables, deepest)
         if int(self.counters[0]):
             wide = cupy.empty((2, self.graph.num_vertices, 2), cupy.float64)
-            self._sweep(_module(self.graph, True, level.dtype), wide, deepest)
+            self._sweep(_module(self.graph, True, level.dtype, self.edges), wide, deepest)
 
     def _sweep(self, module: Module, tables: Any, deepest: int) -> None:
         record, graph = self.record, self.graph
@@ -150,15 +161,20 @@ def _spans(first: int, last: int) -> Iterator[tuple[int, int]]:
         yield low, min(last, low + _LEVELS_A_LAUNCH - 1)
 
 
-def _module(graph: DeviceGraph, wide: bool, level: np.dtype[Any]) -> Module:
-    return module_of(_NAME, graph, f"WIDE={int(wide)}", f"LEVEL={_LEVEL_NAMES[level.itemsize]}")
+def _module(graph: DeviceGraph, wide: bool, level: np.dtype[Any], edges: bool) -> Module:
+    return module_of(_NAME, graph, *_defines(wide, _LEVEL_NAMES[level.itemsize], edges))
 
 
-def sources() -> list[tuple[str, str, tuple[str, ...]]]:
-    """Every variant of the kernels: name, text, definitions."""
-    return brandes.sources() + [
-        (_NAME, text_of(_NAME), (*ids, f"WIDE={wide}", f"LEVEL={level}"))
+def _defines(wide: bool, level: str, edges: bool) -> tuple[str, ...]:
+    return f"WIDE={int(wide)}", f"LEVEL={level}", *(("EDGES=1",) if edges else ())
+
+
+def sources(*, edges: bool = False) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Every variant of the kernels: name, text, definitions; sums by arc have levels of four bytes only."""
+    return brandes.sources(edges=edges) + [
+        (_NAME, text_of(_NAME), (*ids, *_defines(wide, level, edges)))
         for ids in ID_VARIANTS
-        for wide in (0, 1)
-        for level in _LEVEL_NAMES.values()
+        for wide in (False, True)
+        for size, level in _LEVEL_NAMES.items()
+        if size == 4 or not edges
     ]
