@@ -38,7 +38,7 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
         graph: any; the direction of edges is not looked at.
         order: who chooses first: ``"degree"``, those with most neighbours, or ``"random"``.
         seed: of the random order, and of that among equals.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.coloring(dr.generators.star(4))
@@ -49,10 +49,9 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
     if order not in ("degree", "random"):
         raise InvalidArgumentError(f"order={order!r} is neither 'degree' nor 'random'")
     on = symmetric(graph)
-    turns = np.random.default_rng(count_of(seed, "seed")).permutation(on.num_vertices)
-    if order == "degree":
-        turns = turns[np.argsort(-on.out_degree[turns], kind="stable")]
-    color = session.host_native("coloring", on, order=turns)["color"]
+    turns = np.arange(on.num_vertices, dtype=on.targets.dtype)
+    np.random.default_rng(count_of(seed, "seed")).shuffle(turns)
+    color = session.host_native("coloring", on, order=turns, by_degree=order == "degree")["color"]
     return session.result(
         ColoringResult,
         {"color": color},

@@ -15,7 +15,7 @@ from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, NativeKernel, graph_types
 from dromos.engines.native import COMPILED_AT_ONCE, cpu_kernel
-from dromos.errors import FileError, InvalidArgumentError
+from dromos.errors import DeviceError, FileError, InvalidArgumentError, ResourceError
 from dromos.graph import Graph
 from dromos.plan import Path, Row
 from dromos.program import Program
@@ -401,14 +401,22 @@ class Session:
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own."""
+        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own.
+
+        So it is where a GPU that nobody asked for has no room.
+        """
         self.refuse_path()
         self.graph.require_in_memory()
         found = self.engine.native(kernel)
-        if found is None:
-            found = cpu_kernel(kernel, self.threads)
-            if self.engine.name == _GPU or HYBRID in self.engine.name:  # the result tells where it was computed
-                self.engine = engine_for("cpu", self.threads)
+        if found is not None:
+            try:
+                return self._call_or_compile(kernel, found, graph, False, options)
+            except (DeviceError, ResourceError):
+                if not self._may_leave:
+                    raise
+        found = cpu_kernel(kernel, self.threads)
+        if self.engine.name == _GPU or HYBRID in self.engine.name:  # the result tells where it was computed
+            self.engine = engine_for("cpu", self.threads)
         assert found is not None, kernel
         return self._call_or_compile(kernel, found, graph, False, options)
 

@@ -32,10 +32,14 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "cdlp", "components", "cores", "joint", "k_core", "triangles")
+NATIVE: Final = (
+    "betweenness", "cdlp", "coloring", "components", "cores", "joint", "k_core", "triangles", "trusses",
+)  # fmt: skip
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
+NATIVE_BYTES_PER_ARC: Final = {"trusses": 40}
+"""And for each arc, where ids of arcs take four bytes."""
 _MOST_IDLE: Final = 256 << 20
 """Bytes of ended runs that stay beside one graph on the device."""
 
@@ -126,7 +130,8 @@ class CudaEngine:
         return partial(self._native, name) if name in NATIVE else None
 
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
-        options, state = self.options, NATIVE_BYTES_PER_VERTEX * graph.num_vertices
+        options, per_arc = self.options, NATIVE_BYTES_PER_ARC.get(name, 0) * (1 if graph.num_arcs < 2**32 else 2)
+        state = NATIVE_BYTES_PER_VERTEX * graph.num_vertices + per_arc * graph.num_arcs
         need = Need(options.memory, state, weights=False, share=options.share)
         copy = device_graph(graph, renumber=options.renumber, need=need)
         kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
@@ -134,8 +139,11 @@ class CudaEngine:
             return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
 
     def _given(self, copy: DeviceGraph, values: Any) -> Any:
-        """A field in the given order, where the options want it; a number about the whole graph as it is."""
-        if not getattr(values, "ndim", 0):
+        """A field of vertices in the given order, where the options want it.
+
+        A number about the whole graph, and what a kernel has brought to the host, stay as they are.
+        """
+        if isinstance(values, np.ndarray) or not getattr(values, "ndim", 0):
             return values
         fields = copy.to_given_order(values)
         return fields if self.options.on_device else to_host(fields)

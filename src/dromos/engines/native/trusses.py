@@ -13,6 +13,7 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
+from dromos.graph.records import Edges
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["trusses"]
@@ -35,16 +36,16 @@ class _Rows(NamedTuple):
         return _Rows(before[self.offsets], self.targets[left], self.edge_of[left])
 
 
-def trusses(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
-    """The truss number of each edge (of ``graph.edges()``) of a simple undirected graph: 2 where it has no triangle.
+def trusses(graph: Graph, *, edges: Edges, threads: int | None = None) -> Mapping[str, Array]:
+    """The truss number of each of the ``edges`` of a simple undirected graph: 2 where it has no triangle.
 
     >>> import dromos as dr
-    >>> trusses(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))["truss"].tolist()
+    >>> graph = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
+    >>> trusses(graph, edges=graph.edges())["truss"].tolist()
     [3, 3, 3, 2]
     """
     from dromos.engines.native import trusses_kernels as kernels
 
-    edges = graph.edges()
     count = len(edges.src)
     rank = np.empty(graph.num_vertices, graph.targets.dtype)
     rank[np.argsort(graph.out_degree, kind="stable")] = np.arange(graph.num_vertices)
