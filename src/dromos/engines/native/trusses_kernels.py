@@ -72,7 +72,7 @@ def _place(targets, low, high, wanted):
 
 @kernel
 def sift(thread, threads, left, size, support, gone, kept, count, least, cursor, stop):
-    """Those of the first ``size`` of ``left`` that are not gone, into ``kept``; ``least``: the least support by thread."""
+    """Those of the first ``size`` of ``left`` that are not gone, into ``kept``; the least support that a thread saw."""
     lowest = np.int64(1 << 62)
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _RUN)
