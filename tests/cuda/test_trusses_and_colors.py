@@ -149,7 +149,7 @@ def test_rows_are_packed_when_half_of_the_edges_are_gone(monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "_packed", lambda *given: packings.append(1) or pack(*given))
     graph = _rmat(11)
     np.testing.assert_array_equal(_trusses(graph), cpu_trusses(graph, edges=graph.edges())["truss"])
-    assert len(packings) > 3
+    assert len(packings) > 1
 
 
 @pytest.mark.parametrize("cycles", [0, 30_000])
