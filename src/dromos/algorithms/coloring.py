@@ -19,6 +19,7 @@ from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.permute import random_order
 from dromos.runner import Options, Result, Session
 
 __all__ = ["ColoringResult", "coloring", "verify"]
@@ -49,8 +50,7 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
     if order not in ("degree", "random"):
         raise InvalidArgumentError(f"order={order!r} is neither 'degree' nor 'random'")
     on = symmetric(graph)
-    turns = np.arange(on.num_vertices, dtype=on.targets.dtype)
-    np.random.default_rng(count_of(seed, "seed")).shuffle(turns)
+    turns = random_order(on.num_vertices, count_of(seed, "seed"))
     color = session.host_native("coloring", on, order=turns, by_degree=order == "degree")["color"]
     return session.result(
         ColoringResult,
