@@ -8,9 +8,6 @@
 #pragma once
 #include "peeling.cuh"
 
-#ifndef COLOR_BLOCKS
-#define COLOR_BLOCKS 2
-#endif
 #define PIECE 256    // arcs for a warp
 #define FEW 12       // arcs for a lane, where there are many rows; less than 32
 #define NEAR 1024    // colours that a warp gathers in shared memory: a word for each lane
@@ -246,7 +243,7 @@ struct Coloring {
 };
 
 // Runs until all have colours or `cycles` have passed; then `state`, which is zero at first, says where to go on.
-extern "C" __global__ void __launch_bounds__(512, COLOR_BLOCKS) color_vertices(
+extern "C" __global__ void __launch_bounds__(512, 2) color_vertices(
     const eid* offsets, const vid* targets, vid n, const vid* place, int* before, int* color, unsigned* at,
     unsigned* bits, u64* queue, u64* state, i64 cycles
 ) {

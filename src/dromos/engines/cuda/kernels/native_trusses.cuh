@@ -13,9 +13,6 @@
 #include "row_search.cuh"
 
 #define ALIVE 0xffffffffu
-#ifndef PEEL_BLOCKS
-#define PEEL_BLOCKS 3
-#endif
 #define EDGES 32  // that a warp takes at a time
 
 // Where things are in `state`, in 64-bit words; what all blocks write has a cache line of its own.
@@ -215,7 +212,7 @@ struct Peeling {
 // `support` becomes the truss number less two. Runs until all is peeled, fewer than `sparse` edges are left, or `cycles`
 // have passed; then `state` says where to go on. A round may be left in the middle: the entries from HEAD to END are
 // still to be done then.
-extern "C" __global__ void __launch_bounds__(512, PEEL_BLOCKS) peel(
+extern "C" __global__ void __launch_bounds__(512, 4) peel(
     const eid* offsets, const vid* targets, const eid* edge_of, const vid* upper, const vid* lower, int* support,
     unsigned* turn, u64* queue, unsigned piece, eid* list_a, eid* list_b, u64* state, i64 sparse, i64 cycles
 ) {

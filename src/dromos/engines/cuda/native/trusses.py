@@ -25,6 +25,7 @@ _LIVE, _ROUNDS, _FINISHED = 4, 8, 9  # among what is told
 _LEAST_PIECE: Final = 64  # neighbours that are looked up for an entry of the queue
 _PART_BITS: Final = 24
 _WORTH_PACKING: Final = 1 << 14  # edges
+_SPARSE: Final = 0.5  # of the edges in the rows: when fewer are left, the rows are packed
 
 
 class _Rows(NamedTuple):
@@ -94,7 +95,7 @@ def _peeled(module: Module, offsets: Any, targets: Any, base: Any, count: int) -
     launch(module, "start_peeling", grid_for(count, 256), 256, np.uint64(count), turn, state)
     grid = module.cooperative_grid("peel", _THREADS)
     while True:
-        sparse = in_rows // 2 if in_rows > _WORTH_PACKING else 0
+        sparse = int(_SPARSE * in_rows) if in_rows > _WORTH_PACKING else 0
         launch(
             module, "peel", grid, _THREADS, *rows, upper, lower, support, turn, queue, np.uint32(piece), *lists, state,
             np.int64(sparse), np.int64(CYCLES), together=True,
