@@ -1,8 +1,8 @@
 """Kernels for whole graphs on the GPU beside those of the CPU, as a caller sees them.
 
 A row is a graph and an algorithm. ``ms`` is the time of a whole call with ``device="cuda"`` up to arrays on the host,
-the graph already on the device: the median of some. ``first_ms`` is that of the first call on the graph, which copies it,
-and loads or compiles kernels that no earlier row has used. The peer is ``device="cpu"`` on all cores: the median as
+the graph already on the device: the median of some. ``first_ms`` is that of the first call on the graph, which copies
+it, and loads or compiles kernels that no earlier row has used. The peer is ``device="cpu"`` on all cores: the median as
 well, or the first call where that takes seconds. ``ratio`` is our time over the peer's. ``differs``: whether the
 answers do.
 """
