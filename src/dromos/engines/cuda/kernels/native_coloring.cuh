@@ -8,11 +8,11 @@
 #pragma once
 #include "peeling.cuh"
 
-#define PIECE 256    // arcs for a warp
+#define PIECE 64     // arcs for a warp
 #define FEW 12       // arcs for a lane, where there are many rows; less than 32
 #define NEAR 1024    // colours that a warp gathers in shared memory: a word for each lane
 #define HEADER 2     // of the bits of a long row: the pieces that are not done, how many words of bits there are
-#define UNROLLED 4
+#define UNROLLED 2
 
 // Where things are in `state`, in 64-bit words; what all blocks write has a cache line of its own.
 enum { TAIL = 0, POOL = 16, BARRIER = 32, SAVED = 64, STATE_WORDS = 80 };

@@ -25,7 +25,7 @@ _LIVE, _ROUNDS, _FINISHED = 4, 8, 9  # among what is told
 _LEAST_PIECE: Final = 64  # neighbours that are looked up for an entry of the queue
 _PART_BITS: Final = 24
 _WORTH_PACKING: Final = 1 << 14  # edges
-_SPARSE: Final = 0.5  # of the edges in the rows: when fewer are left, the rows are packed
+_SPARSE: Final = 0.7  # of the edges in the rows: when fewer are left, the rows are packed
 
 
 class _Rows(NamedTuple):
