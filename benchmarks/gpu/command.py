@@ -13,6 +13,7 @@ from benchmarks import record
 from benchmarks.gpu import (
     ablations,
     algorithms,
+    beside_cpu,
     betweenness_blocks,
     hybrid,
     large,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "hybrid": Benchmark(hybrid.run, hybrid.KEY),
     "large": Benchmark(large.run, large.KEY),
     "betweenness_blocks": Benchmark(betweenness_blocks.run, betweenness_blocks.KEY),
+    "beside_cpu": Benchmark(beside_cpu.run, beside_cpu.KEY),
     **{name: Benchmark(run, ablations.KEY) for name, run in ablations.RUNS.items()},
 }
 

@@ -62,11 +62,16 @@ CALLS: dict[str, Call] = {
     "belief_propagation": lambda bare, weighted, how: _beliefs(bare, how),
     "label_propagation": lambda bare, weighted, how: dr.label_propagation(bare, **how),
     "triangles": lambda bare, weighted, how: dr.triangles(bare, **how),
+    "truss_numbers": lambda bare, weighted, how: dr.truss_numbers(bare, **how),
+    "coloring": lambda bare, weighted, how: dr.coloring(bare, **how),
     "multi_source_bfs": lambda bare, weighted, how: dr.multi_source_bfs(bare, _many(bare), **how),
     "distances": lambda bare, weighted, how: dr.distances(bare, _many(bare)[::2], **how),
 }
 _BLOCKS = 8
-NO_PATHS = ("betweenness of all", "label_propagation", "triangles", "multi_source_bfs", "distances")
+NO_PATHS = (
+    "betweenness of all", "label_propagation", "triangles", "truss_numbers", "coloring", "multi_source_bfs",
+    "distances",
+)  # fmt: skip
 
 
 def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:

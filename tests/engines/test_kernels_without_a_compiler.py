@@ -68,13 +68,14 @@ def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
     _same("matching", graph, edges=edges, order=order.permutation(len(edges.src)))
     _same("row_matching", graph, order=order.permutation(graph.num_vertices))
     _same("coloring", graph, order=order.permutation(graph.num_vertices))
+    _same("coloring", graph, order=order.permutation(graph.num_vertices), by_degree=True)
 
 
 @examples(40)
 @given(graph=graphs(low=0, high=12, directed=False))
 def test_edges_that_hold_a_graph_together(graph: dr.Graph) -> None:
     _same("biconnected", graph)
-    _same("trusses", simple(graph))
+    _same("trusses", simple(graph), edges=simple(graph).edges())
 
 
 @examples(40)
@@ -245,6 +246,7 @@ def test_empty_graphs(name: str) -> None:
         "forest": {"edges": graph.edges()},
         "matching": {"edges": graph.edges(), "order": np.arange(0)},
         "row_matching": {"order": np.arange(0)},
+        "trusses": {"edges": graph.edges()},
         "similarity": {"sources": np.arange(0), "metric": "jaccard", "k": 1},
         "walks": {"starts": np.arange(0), "length": 2, "p": 1.0, "q": 1.0, "seed": 0},
     }

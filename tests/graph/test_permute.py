@@ -78,3 +78,17 @@ def test_rows_are_copied_in_pieces(threads: int) -> None:
         run_team(gather_piece, first, last, *rows, values, staged, nothing, nothing, threads=threads)
         run_team(gather_piece, 0, 0, *rows, values, nothing, staged, made[begin:end], threads=threads)
     assert made.tolist() == [target for vertex in old_ids for target in graph.neighbors(vertex).tolist()]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 64, 65, 255, 256, 257, 1000, 40_000])
+def test_a_random_order_is_that_of_numpy(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permute, "_IN_CACHE", 2)  # a kernel swaps, whatever the size
+    monkeypatch.setattr(permute, "_DRAWS", 100)
+    for seed in (0, 1, 2**40):
+        found = permute.random_order(n, seed)
+        assert found.dtype == np.int32
+        np.testing.assert_array_equal(found, np.random.default_rng(seed).permutation(n))
+
+
+def test_a_long_random_order_is_that_of_numpy() -> None:
+    np.testing.assert_array_equal(permute.random_order(300_001, 6), np.random.default_rng(6).permutation(300_001))

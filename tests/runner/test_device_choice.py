@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import dromos as dr
+from dromos.errors import DeviceError
 from dromos.runner import Session, devices
 
 DAG = dr.Graph.from_edges([0, 0, 2], [1, 2, 1], [5.0, 1.0, 2.0])
@@ -94,6 +95,21 @@ def test_the_reason_of_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DROMOS_DEVICE", "")
     monkeypatch.setattr(devices, "_is_larger_than_memory", lambda graph: True)
     assert devices.why_chosen("auto", DAG) == "the file is larger than the free memory"
+
+
+def test_the_cpu_answers_where_a_gpu_that_nobody_asked_for_has_no_room(
+    gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(graph: Any, **options: Any) -> Any:
+        raise DeviceError("no room")
+
+    stand_in = StandIn()
+    monkeypatch.setattr(stand_in, "native", lambda name: full)
+    monkeypatch.setitem(devices.DEVICES, "cuda", lambda threads: stand_in)  # type: ignore[index]
+    result = dr.truss_numbers(dr.generators.complete(4))
+    assert (result.device, result.truss.tolist()) == ("cpu", [4] * 6)
+    with pytest.raises(DeviceError, match="no room"):
+        dr.truss_numbers(dr.generators.complete(4), device="cuda")
 
 
 def test_what_several_processors_leave_to_one_says_so() -> None:

@@ -19,6 +19,7 @@ from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.permute import random_order
 from dromos.runner import Options, Result, Session
 
 __all__ = ["ColoringResult", "coloring", "verify"]
@@ -38,7 +39,7 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
         graph: any; the direction of edges is not looked at.
         order: who chooses first: ``"degree"``, those with most neighbours, or ``"random"``.
         seed: of the random order, and of that among equals.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.coloring(dr.generators.star(4))
@@ -49,10 +50,8 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
     if order not in ("degree", "random"):
         raise InvalidArgumentError(f"order={order!r} is neither 'degree' nor 'random'")
     on = symmetric(graph)
-    turns = np.random.default_rng(count_of(seed, "seed")).permutation(on.num_vertices)
-    if order == "degree":
-        turns = turns[np.argsort(-on.out_degree[turns], kind="stable")]
-    color = session.host_native("coloring", on, order=turns)["color"]
+    turns = random_order(on.num_vertices, count_of(seed, "seed"))
+    color = session.host_native("coloring", on, order=turns, by_degree=order == "degree")["color"]
     return session.result(
         ColoringResult,
         {"color": color},

@@ -39,7 +39,7 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
@@ -49,8 +49,8 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
     session = Session("truss_numbers", graph, **how)
     require_undirected(graph, "truss_numbers")
     on = simple(graph)
-    truss = session.host_native("trusses", on)["truss"]
     edges = on.edges()
+    truss = session.host_native("trusses", on, edges=edges)["truss"]
     return session.result(
         TrussNumbersResult,
         {"source": edges.src, "target": edges.dst, "truss": truss},

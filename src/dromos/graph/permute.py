@@ -14,13 +14,16 @@ from dromos.parallel import NO_MORE_WORK, run_team
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["Empty", "degree_order", "inverse", "permuted_rows", "row_starts"]
+__all__ = ["Empty", "degree_order", "inverse", "permuted_rows", "random_order", "row_starts"]
 
 Empty: TypeAlias = Callable[[int, Any], Array]
 """An array of so many values of a type, with anything in it."""
 _CLASSES: Final = 1 << 12  # degrees that are told apart by counting; there are few vertices of higher ones
 _ARCS_A_RUN: Final = 1 << 16  # of rows that a thread takes at once
 _SMALL: Final = 1 << 16  # vertices that NumPy sorts sooner than a team wakes
+_IN_CACHE: Final = 1 << 18  # vertices that NumPy shuffles as quickly
+_DRAWS: Final = 1 << 15  # words of random bits that are drawn at once
+_PICKS: Final = 256  # places that are asked for before they are needed
 
 
 def degree_order(degree: Array, *, descending: bool) -> Array:
@@ -44,6 +47,28 @@ def degree_order(degree: Array, *, descending: bool) -> Array:
     hubs = order[:many] if descending else order[n - many :]
     keys = degree[hubs]
     hubs[:] = hubs[np.argsort(-keys if descending else keys, kind="stable")]
+    return order
+
+
+def random_order(n: int, seed: int) -> Array:
+    """All of ``n`` vertices in random order: that of ``np.random.default_rng(seed).permutation(n)``, in less time.
+
+    The bits are NumPy's. What takes its time is waiting for places of an array that no cache holds; here they are asked
+    for ahead.
+
+    >>> random_order(5, 1).tolist() == np.random.default_rng(1).permutation(5).tolist()
+    True
+    """
+    random = np.random.default_rng(seed)
+    if n < _IN_CACHE or n > 1 << 32:  # beyond which a place takes 64 bits
+        return random.permutation(n).astype(id_dtype(n), copy=False)
+    from dromos.graph import permute_kernels as kernels
+
+    order, picks = np.arange(n, dtype=id_dtype(n)), np.empty(_PICKS, np.int64)
+    last = np.array([n - 1])
+    while last[0] > 0:
+        bits = random.bit_generator.random_raw(_DRAWS).view(np.uint32)  # of each word the lower half comes first
+        run_team(kernels.shuffle, bits, last, picks, order, threads=1)
     return order
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dromos.intrinsics import prefetch_to_write
 from dromos.jit import atomic_add, kernel
 
 DIGIT_BITS = 8
@@ -30,6 +31,36 @@ def place_by_class(thread, num_threads, degree, descending, cursors, order):
         c = last - c if descending else c
         order[mine[c]] = v
         mine[c] += 1
+
+
+@kernel
+def shuffle(thread, num_threads, bits, last, picks, order):
+    """Swap the ids at ``last[0]`` and below, each with one up to it, until the random ``bits`` are used up.
+
+    A place is drawn with as many bits as the last one has, and drawn again if it lies beyond.
+    """
+    i, used = last[0], 0
+    mask = 1
+    while mask < i:
+        mask = mask * 2 + 1
+    while i > 0 and used < bits.size:
+        first, count = i, 0
+        while i > 0 and used < bits.size and count < picks.size:
+            if i <= mask >> 1:
+                mask >>= 1
+            place = bits[used] & mask
+            used += 1
+            picks[count] = place
+            if place <= i:
+                prefetch_to_write(order, place)
+                count += 1
+                i -= 1
+        for k in range(count):
+            place = picks[k]
+            held = order[place]
+            order[place] = order[first - k]
+            order[first - k] = held
+    last[0] = i
 
 
 @kernel

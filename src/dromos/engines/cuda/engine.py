@@ -23,6 +23,7 @@ from dromos.engines.cuda.device_graph import DeviceGraph, copy_of, device_graph,
 from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.modules import ProgramFacts, facts_of
 from dromos.engines.cuda.native.fields import AsItIs, ByArc
+from dromos.engines.cuda.native.wants import USUAL, Wants
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
 from dromos.engines.cuda.residency import Need
@@ -35,16 +36,11 @@ from dromos.program import Program
 __all__ = ["NATIVE", "CudaEngine"]
 
 NATIVE: Final = (
-    "betweenness", "cdlp", "components", "cores", "edge_betweenness", "joint", "k_core", "sampling", "similarity",
-    "triangles", "walks",
+    "betweenness", "cdlp", "coloring", "components", "cores", "edge_betweenness", "joint", "k_core", "sampling",
+    "similarity", "triangles", "trusses", "walks",
 )  # fmt: skip
-"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name.
-
-A module may say by ``BYTES_PER_ARC`` what its kernel needs on the device for each arc, by ``READS_WEIGHTS`` that it
-reads them, and by ``IN_GIVEN_ORDER`` that rows must be as they were given.
-"""
-NATIVE_BYTES_PER_VERTEX: Final = 64
-"""Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
+"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name, and ``WANTS`` where that is
+more than usual."""
 _MOST_IDLE: Final = 256 << 20
 """Bytes of ended runs that stay beside one graph on the device."""
 
@@ -136,22 +132,25 @@ class CudaEngine:
 
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
         options, module = self.options, import_module(f"dromos.engines.cuda.native.{name}")
-        state = NATIVE_BYTES_PER_VERTEX * graph.num_vertices + getattr(module, "BYTES_PER_ARC", 0) * graph.num_arcs
-        weights = getattr(module, "READS_WEIGHTS", False)
-        need = Need(options.memory, state, weights=weights, share=options.share)
-        renumber = options.renumber and not getattr(module, "IN_GIVEN_ORDER", False)
-        copy = device_graph(graph, renumber=renumber, need=need)
+        wants: Wants = getattr(module, "WANTS", USUAL)
+        need = Need(options.memory, wants.state_bytes(graph), weights=wants.weights, share=options.share)
+        copy = device_graph(graph, renumber=options.renumber and not wants.given_order, need=need)
+        if wants.host_graph:
+            arguments["host"] = graph
         with told_when_full(name):
             fields = getattr(module, name)(copy, **arguments)
             return {key: self._given(graph, copy, values) for key, values in fields.items()}
 
     def _given(self, graph: GraphLike, copy: DeviceGraph, values: Any) -> Any:
-        """A field in the given order, where the options want it; a number about the whole graph as it is."""
+        """A field in the given order, where the options want it.
+
+        A number about the whole graph, and what a kernel has brought to the host, stay as they are.
+        """
         if isinstance(values, ByArc):
             fields = arcs_in_given_order(graph, copy, values.values)
         elif isinstance(values, AsItIs):
             fields = values.values
-        elif not getattr(values, "ndim", 0):
+        elif isinstance(values, np.ndarray) or not getattr(values, "ndim", 0):
             return values
         else:
             fields = copy.to_given_order(values)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array, as_words, order_of, read_only
 from dromos.graph import Graph
+from dromos.graph.permute import degree_order
 from dromos.graph.picking import picked
 from dromos.graph.records import Edges
 from dromos.parallel import run_team
@@ -118,8 +119,10 @@ def row_matching(graph: Graph, *, order: Array, threads: int | None = None) -> M
     return {"mate": mate}
 
 
-def coloring(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:
+def coloring(graph: Graph, *, order: Array, by_degree: bool = False, threads: int | None = None) -> Mapping[str, Array]:
     """The colour of each vertex of a symmetric graph, the least that is free when its turn comes in ``order``.
+
+    ``by_degree``: those of the greatest degrees come first, equal ones in ``order``.
 
     >>> import dromos as dr
     >>> coloring(dr.generators.path(4), order=np.arange(4))["color"].tolist()
@@ -129,5 +132,7 @@ def coloring(graph: Graph, *, order: Array, threads: int | None = None) -> Mappi
 
     stop, color = np.zeros(1, np.int64), np.full(graph.num_vertices, -1, np.int32)
     last = np.full(int(graph.out_degree.max(initial=0)) + 2, -1, np.int64)
+    if by_degree:
+        order = order[degree_order(graph.out_degree[order], descending=True)]
     run_team(kernels.color, graph.offsets, graph.targets, order, color, last, stop, threads=1, stop=stop)
     return {"color": color}

@@ -90,8 +90,10 @@ def row_matching(graph: Graph, *, order: Array, tell: Tell | None = None) -> Map
     return {"mate": np.array(mate, graph.targets.dtype)}
 
 
-def coloring(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
+def coloring(graph: Graph, *, order: Array, by_degree: bool = False, tell: Tell | None = None) -> Mapping[str, Array]:
     """The colour of each vertex of a symmetric graph, the least that is free when its turn comes in ``order``.
+
+    ``by_degree``: those of the greatest degrees come first, equal ones in ``order``.
 
     >>> import dromos as dr
     >>> coloring(dr.generators.path(4), order=np.arange(4))["color"].tolist()
@@ -99,6 +101,8 @@ def coloring(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping
     """
     targets, bounds = graph.targets.tolist(), list(pairwise(graph.offsets.tolist()))
     color = [-1] * graph.num_vertices
+    if by_degree:
+        order = order[np.argsort(-graph.out_degree[order], kind="stable")]
     for place, v in enumerate(order.tolist()):
         if tell is not None and place & _PATIENCE == _PATIENCE:
             tell(place / len(order))

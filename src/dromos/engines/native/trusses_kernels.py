@@ -5,7 +5,7 @@ by level, all that are at the level at once (Kabir and Madduri, "Parallel k-trus
 2017).
 
 Shared memory. ``support`` is added to by relaxed atomics; ``mark`` is each thread's own; ``gone`` is only read while
-edges are peeled, and ``following`` is appended to by an atomic count.
+edges are peeled, and lists are appended to by an atomic count. An edge is named by the thread that has its lesser end.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -18,6 +18,93 @@ from dromos.jit import inline, kernel
 
 _CHUNK = 64  # vertices that a thread takes at once
 _EDGES = 16
+_RUN = 4096  # of a list that is looked through
+
+
+@kernel
+def find_higher(thread, threads, offsets, targets, higher):
+    """``higher[v]``: the first arc of v to a greater id."""
+    n = offsets.size - 1
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
+        higher[v] = _place(targets, offsets[v], offsets[v + 1], v)
+
+
+@kernel
+def name_edges(thread, threads, offsets, targets, higher, base, edge_of, src, dst, cursor, stop):
+    """The edge of each arc and the ends of each edge; those of v to greater ids are named from ``base[v]`` on."""
+    n = offsets.size - 1
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _CHUNK)
+        if start >= n:
+            break
+        for v in range(start, min(start + _CHUNK, n)):
+            edge = base[v]
+            for arc in range(higher[v], offsets[v + 1]):
+                w = np.int64(targets[arc])
+                src[edge] = v
+                dst[edge] = w
+                edge_of[arc] = edge
+                edge_of[_place(targets, offsets[w], higher[w], v)] = edge
+                edge += 1
+
+
+@kernel
+def tell(thread, threads, offsets, targets, higher, base, rank, src, dst, support, truss):
+    """The truss number of the edges between the given ids ``src`` and ``dst``; ``rank`` names vertices as rows do."""
+    for i in range(src.size * thread // threads, src.size * (thread + 1) // threads):
+        a, b = np.int64(rank[src[i]]), np.int64(rank[dst[i]])
+        u, v = min(a, b), max(a, b)
+        edge = base[u] + _place(targets, higher[u], offsets[u + 1], v) - higher[u]
+        truss[i] = support[edge] + 2
+
+
+@inline
+def _place(targets, low, high, wanted):
+    """The first place in ``low..high`` whose target is not below ``wanted``."""
+    while low < high:
+        middle = (low + high) >> 1
+        if targets[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def sift(thread, threads, left, size, support, gone, kept, count, least, cursor, stop):
+    """Those of the first ``size`` of ``left`` that are not gone, into ``kept``; the least support that a thread saw."""
+    lowest = np.int64(1 << 62)
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _RUN)
+        if start >= size:
+            break
+        end, here = min(start + _RUN, size), 0
+        for i in range(start, end):
+            here += gone[left[i]] == 0
+        at = atomic_add(count, 0, here)
+        for i in range(start, end):
+            if gone[left[i]] == 0:
+                kept[at] = left[i]
+                at += 1
+                lowest = min(lowest, support[left[i]])
+    least[thread] = lowest
+
+
+@kernel
+def take(thread, threads, left, size, support, level, taken, count, cursor, stop):
+    """Those of the first ``size`` of ``left`` that have ``level`` triangles, into ``taken``."""
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _RUN)
+        if start >= size:
+            break
+        end, here = min(start + _RUN, size), 0
+        for i in range(start, end):
+            here += support[left[i]] == level
+        at = atomic_add(count, 0, here)
+        for i in range(start, end):
+            if support[left[i]] == level:
+                taken[at] = left[i]
+                at += 1
 
 
 @kernel

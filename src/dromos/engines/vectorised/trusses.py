@@ -11,20 +11,21 @@ from dromos.engines import Tell
 from dromos.engines.vectorised.arcs import places_of
 from dromos.engines.vectorised.kernels import triangles_by_edge
 from dromos.graph import Graph
+from dromos.graph.records import Edges
 
 __all__ = ["trusses"]
 
 
-def trusses(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The truss number of each edge (of ``graph.edges()``) of a simple undirected graph: 2 where it has no triangle.
+def trusses(graph: Graph, *, edges: Edges, tell: Tell | None = None) -> Mapping[str, Array]:
+    """The truss number of each of the ``edges`` of a simple undirected graph: 2 where it has no triangle.
 
     Memory: 48 bytes for each triangle.
 
     >>> import dromos as dr
-    >>> trusses(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))["truss"].tolist()
+    >>> graph = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
+    >>> trusses(graph, edges=graph.edges())["truss"].tolist()
     [3, 3, 3, 2]
     """
-    edges = graph.edges()
     count = len(edges.src)
     corners = [np.concatenate(parts) for parts in zip(*triangles_by_edge(graph, edges, tell), strict=True)]
     members = np.stack(corners, axis=1) if corners else np.zeros((0, 3), np.int64)

@@ -5,7 +5,7 @@
 // most PIECE arcs each, as `first arc << 8 | arcs`, so that all warps have alike to do, and a hub's row is shared by many.
 // A barrier ends every round, and tells all blocks how many pieces the round brought.
 #pragma once
-#include "common.cuh"
+#include "peeling.cuh"
 
 #ifndef DEGREE
 #define DEGREE int  // of a remaining degree; it must go below zero without wrapping
@@ -13,7 +13,6 @@
 typedef DEGREE degree;
 
 #define PIECE 128
-#define SLOTS 4  // of the scan's sums: one is filled, one may still be read, one is cleared
 
 // Where things are in `state`, in 64-bit words; what all blocks write has a cache line of its own.
 enum { TAIL = 0, BARRIER = 16, SURVIVORS = 48, LEAST = 64, SAVED = 80, STATE_WORDS = 96 };
@@ -23,10 +22,6 @@ DEVICE int lowered(int* p) { return atomicSub(p, 1); }
 DEVICE i64 lowered(i64* p) { return (i64)atomicAdd((u64*)p, (u64)-1); }
 DEVICE void raise(int* p) { atomicAdd(p, 1); }
 DEVICE void raise(i64* p) { atomicAdd((u64*)p, 1ull); }
-DEVICE degree lesser(degree a, degree b) { return b < a ? b : a; }
-
-#define NO_DEGREE (degree)(((u64)1 << (8 * sizeof(degree) - 1)) - 1)
-#define NO_LEAST ((i64)1 << 62)
 
 // Peeling begins at level `first`: who has fewer neighbours counts as one of that level.
 extern "C" __global__ void start_peeling(const eid* offsets, vid n, degree first, degree* left, u64* state) {
@@ -44,49 +39,6 @@ extern "C" __global__ void start_peeling(const eid* offsets, vid n, degree first
             state[i] = value;
         }
 }
-
-struct Shared {
-    u64 told;
-    u64 survivors;
-    i64 least;
-    unsigned grown;
-};
-
-// A barrier of all blocks that adds up what each of them brings: arrivals in the upper 24 bits, "time is up" in bit 39,
-// the sum in the bits below. Two words take turns: nobody comes to the next but one before all have read this one.
-struct SummingBarrier {
-    u64 before, other_before;
-    unsigned met, other_met, turn;
-    i64 began;
-
-    __device__ __forceinline__ u64 operator()(u64* state, Shared& shared, i64 cycles, bool& stop) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            u64* word = state + BARRIER + 16 * turn;
-            u64 mine = (u64)1 << 40 | shared.grown;
-            if (blockIdx.x == 0 && clock64() - began > cycles) mine |= (u64)1 << 39;
-            shared.grown = 0;
-            const unsigned wanted = (met + gridDim.x) & 0xffffffu;
-            asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(word), "l"(mine) : "memory");
-            u64 seen;
-            do {
-                asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(word) : "memory");
-            } while ((unsigned)(seen >> 40) != wanted);
-            shared.told = seen;
-        }
-        __syncthreads();
-        const u64 seen = shared.told;
-        const u64 sum = seen & (((u64)1 << 39) - 1);
-        stop = seen >> 39 & 1;
-        const u64 brought = sum - before;
-        before = other_before;
-        other_before = sum;
-        met = other_met;
-        other_met = (unsigned)(seen >> 40);
-        turn ^= 1;
-        return brought;
-    }
-};
 
 // The rows of all lanes' vertices that `take`, cut into pieces, at the queue's tail. All 32 lanes call it.
 DEVICE unsigned take_rows(const eid* offsets, u64* queue, u64* tail, bool take, vid v) {
@@ -113,50 +65,6 @@ DEVICE unsigned take_rows(const eid* offsets, u64* queue, u64* tail, bool take, 
         }
     }
     return total;
-}
-
-// Takes the vertices of degree k; adds up who is left above it, and the least degree there. With `packed`, those who are
-// left are copied there.
-DEVICE unsigned scan_left(
-    const eid* offsets, const degree* left, const vid* list, i64 length, degree k, vid* packed, u64* queue, u64* state,
-    unsigned slot, Shared& shared
-) {
-    unsigned grown = 0;
-    u64 survivors = 0;
-    degree least = NO_DEGREE;
-    for (i64 base = (i64)warp_in_grid() * 32; base < length; base += (i64)warps_in_grid() * 32) {
-        const i64 i = base + lane();
-        vid v = 0;
-        degree d = -1;
-        if (i < length) {
-            v = list ? list[i] : (vid)i;
-            d = __ldcg(left + v);
-        }
-        const bool stays = d > k;
-        if (stays) least = lesser(least, d);
-        if (__any_sync(FULL, d == k)) grown += take_rows(offsets, queue, state + TAIL, d == k, v);
-        const unsigned staying = __ballot_sync(FULL, stays);
-        if (packed && staying) {
-            u64 place = 0;
-            if (lane() == 0) place = atomicAdd(state + SURVIVORS + slot, (u64)__popc(staying));
-            place = __shfl_sync(FULL, place, 0);
-            if (stays) packed[place + __popc(staying & lanes_below())] = v;
-        }
-        survivors += __popc(staying);
-    }
-    for (int step = 16; step > 0; step >>= 1) least = lesser(least, __shfl_xor_sync(FULL, least, step));
-    if (lane() == 0 && survivors) {
-        atomicAdd(&shared.survivors, survivors);
-        atomicMin(&shared.least, (i64)least);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const u64 stayed = atomicExch(&shared.survivors, 0ull);
-        const i64 lowest = (i64)atomicExch((u64*)&shared.least, (u64)NO_LEAST);
-        if (stayed && !packed) atomicAdd(state + SURVIVORS + slot, stayed);
-        if (stayed) atomicMin((i64*)state + LEAST + slot, lowest);
-    }
-    return grown;
 }
 
 // Lowers the neighbours along one piece of a row, and takes those that come down to k.
@@ -195,11 +103,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
     const eid* offsets, const vid* targets, degree* left, u64* queue, vid* list_a, vid* list_b, u64* state, degree last,
     i64 cycles
 ) {
-    __shared__ Shared shared;
+    __shared__ RoundShared shared;
+    __shared__ ScanShared sums;
     if (threadIdx.x == 0) {
         shared.grown = 0;
-        shared.survivors = 0;
-        shared.least = NO_LEAST;
+        sums = {0, NO_LEAST};
     }
     SummingBarrier barrier = {0, 0, 0, 0, 0, clock64()};
     degree k = (degree)state[K];
@@ -209,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
     bool scanning = state[SCANNING], finished = false, stop = false;
     u64 rounds = state[ROUNDS];
     // every block must have read the saved state before anyone changes it; and one round is done, however late it is
-    barrier(state, shared, NO_LEAST, stop);
+    barrier(state + BARRIER, shared, NO_LEAST, stop);
     while (!finished && !stop) {
         unsigned grown = 0;
         if (scanning) {
@@ -221,9 +129,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
                 state[SURVIVORS + next] = 0;
                 state[LEAST + next] = (u64)NO_LEAST;
             }
-            grown = scan_left(offsets, left, list, length, k, packed, queue, state, slot, shared);
+            grown = scan_left(
+                left, list, length, k, packed, state + SURVIVORS + slot, (i64*)state + LEAST + slot, sums,
+                [&](bool take, vid v) { return take_rows(offsets, queue, state + TAIL, take, v); }
+            );
             if (lane() == 0 && grown) atomicAdd(&shared.grown, grown);
-            tail += barrier(state, shared, cycles, stop);
+            tail += barrier(state + BARRIER, shared, cycles, stop);
             live = (i64)__ldcg(state + SURVIVORS + slot);
             if (pack) {
                 length = live;
@@ -248,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) peel(
             }
             if (lane() == 0 && grown) atomicAdd(&shared.grown, grown);
             head = tail;
-            tail += barrier(state, shared, cycles, stop);
+            tail += barrier(state + BARRIER, shared, cycles, stop);
             if (tail == head) {
                 scanning = true;
                 finished = ++k > last;

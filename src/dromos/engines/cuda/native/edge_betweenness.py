@@ -12,11 +12,11 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.native import betweenness, brandes
 from dromos.engines.cuda.native.fields import AsItIs, ByArc
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, launch, module_of, text_of
+from dromos.engines.cuda.native.wants import Wants
 
-__all__ = ["BYTES_PER_ARC", "edge_betweenness", "sources"]
+__all__ = ["WANTS", "edge_betweenness", "sources"]
 
-BYTES_PER_ARC: Final = 56
-"""The sums; then a key, its sorted copy, the order, and what a sort takes itself."""
+WANTS: Final = Wants(bytes_per_arc=56)  # the sums; a key, its sorted copy, the order, and what a sort takes itself
 _EDGES: Final = "native_edges"
 _NARROW: Final = 4096
 """Levels of fewer vertices than that do not fill the device: a block does them as soon."""

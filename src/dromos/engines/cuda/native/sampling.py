@@ -16,13 +16,14 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.fields import AsItIs
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, module_of, text_of
+from dromos.engines.cuda.native.wants import Wants
 from dromos.engines.cuda.records import number_of, record_of
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.sampling import salt_of
 
-__all__ = ["IN_GIVEN_ORDER", "sampling", "sources"]
+__all__ = ["WANTS", "sampling", "sources"]
 
-IN_GIVEN_ORDER: Final = True
+WANTS: Final = Wants(given_order=True)
 _NAME: Final = "native_sampling"
 _BLOCK: Final = number_of(_NAME, "BLOCK")
 _THREADS: Final = 256

@@ -18,7 +18,7 @@ from dromos.engines.cuda.native.launching import (
     text_of,
 )
 
-__all__ = ["sources", "triangles"]
+__all__ = ["sources", "triangles", "with_sorted_rows"]
 
 _NAME: Final = "native_triangles"
 _THREADS: Final = 512
@@ -37,7 +37,7 @@ def triangles(graph: DeviceGraph, *, counts: bool = True) -> Mapping[str, Any]:
     n, arcs = graph.num_vertices, graph.num_arcs
     offsets, targets = graph.out.offsets, graph.out.targets
     if graph.ids is None:
-        targets = _with_sorted_rows(offsets, targets)
+        targets = with_sorted_rows(offsets, targets)
     found, total = cupy.zeros(n if counts else 0, cupy.int64), cupy.zeros(1, cupy.int64)
     if arcs:
         width = _HUBS[counts]
@@ -70,7 +70,7 @@ def _defines(counts: bool) -> tuple[str, ...]:
     return f"COUNTS={int(counts)}", f"HUBS={_HUBS[counts]}"
 
 
-def _with_sorted_rows(offsets: Any, targets: Any) -> Any:
+def with_sorted_rows(offsets: Any, targets: Any) -> Any:
     """The targets, each row in rising order; rows that the device did not renumber may come in any."""
     import cupy
 

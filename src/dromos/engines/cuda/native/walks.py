@@ -17,16 +17,14 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.native.fields import AsItIs
 from dromos.engines.cuda.native.launching import ID_VARIANTS, grid_for, module_of, slices, text_of
+from dromos.engines.cuda.native.wants import Wants
 from dromos.engines.cuda.records import record_of
 from dromos.engines.cuda.transfers import to_device, to_host
 from dromos.engines.splitmix import STEP, mixed
 
-__all__ = ["BYTES_PER_ARC", "IN_GIVEN_ORDER", "READS_WEIGHTS", "sources", "walks"]
+__all__ = ["WANTS", "sources", "walks"]
 
-BYTES_PER_ARC: Final = 8
-"""Running sums of weights."""
-IN_GIVEN_ORDER: Final = True
-READS_WEIGHTS: Final = True
+WANTS: Final = Wants(bytes_per_arc=8, weights=True, given_order=True)  # running sums of weights
 _NAME: Final = "native_walks"
 _THREADS: Final = 256
 _PORTION: Final = 1 << 28  # bytes of walks
