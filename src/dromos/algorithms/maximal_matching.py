@@ -6,7 +6,8 @@ least half as many pairs as there can be. Self-loops are left out; the direction
 
 Where weights count, edges are taken from the heaviest on, which gives at least half of the greatest weight. Preis,
 "Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", 1999. Otherwise vertices
-choose a free neighbour, those with the fewest neighbours first: they are the most likely to be left without one.
+choose in turn, those with the fewest neighbours first: they are the most likely to be left without a mate. Each takes the
+free neighbour whose own turn would come first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from dromos.algorithms.arguments import symmetric, weight_range, weighted
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.graph.permute import degree_order
 from dromos.runner import Options, Result, Session
 
 __all__ = ["MatchingResult", "maximal_matching", "verify"]
@@ -52,15 +52,10 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     weight_range(on, negative=False)
     if on.weights is None:
         on = symmetric(on)
-        order = degree_order(on.out_degree, descending=False)
-        mate = session.host_native("row_matching", on, order=order)["mate"]
-    else:
-        edges = on.edges()
-        assert edges.weight is not None
-        order = np.argsort(-edges.weight, kind="stable")
-        mate = session.host_native("matching", on, edges=edges, order=order)["mate"]
+    fields = session.host_native("matching", on)
+    mate = fields["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
-    total = float(count) if on.weights is None else _weight(on, mate)
+    total = float(count) if on.weights is None else _once(mate, fields["weight"])
     return session.result(
         MatchingResult,
         {"mate": mate},
@@ -70,14 +65,9 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     )
 
 
-def _weight(graph: Graph, mate: Array) -> float:
-    """The sum over all pairs of the heaviest edge between the two."""
-    edges = graph.edges()
-    assert edges.weight is not None
-    inner = (mate[edges.src] == edges.dst) & (edges.src != edges.dst)
-    heaviest = np.zeros(graph.num_vertices)
-    np.maximum.at(heaviest, np.minimum(edges.src, edges.dst)[inner], edges.weight[inner])
-    return float(heaviest.sum())
+def _once(mate: Array, weight: Array) -> float:
+    """The sum over all pairs of a number that both of the two have."""
+    return float(weight[mate > np.arange(len(mate))].sum(dtype=np.float64))
 
 
 def verify(graph: Graph, mate: Array, total: float) -> None:

@@ -19,7 +19,6 @@ from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.graph.picking import picked
 from dromos.runner import Options, Result, Session
 
 __all__ = ["SpanningForestResult", "minimum_spanning_forest", "verify"]
@@ -54,51 +53,34 @@ def minimum_spanning_forest(
     session = Session("minimum_spanning_forest", graph, **how)
     require_undirected(graph, "minimum_spanning_forest")
     on = weighted(graph, weight)
-    ordered = on.with_weights(_negated(on)) if maximum else on
-    edges = ordered.edges()
-    taken = session.host_native("forest", ordered, edges=edges)["taken"]
-    if maximum:
-        edges = on.edges()
-    if edges.weight is None:
-        source, target = picked(taken, edges.src, edges.dst)
-        weights = np.ones(len(source))
-    else:
-        source, target, weights = picked(taken, edges.src, edges.dst, edges.weight)
+    rows = session.host_native("forest", on, maximum=maximum)
+    count = len(rows["source"])
+    weights = np.ones(count) if on.weights is None else rows["weight"]
     return session.result(
         SpanningForestResult,
-        {"source": source, "target": target, "weight": weights},
-        values={"count": len(source), "total_weight": float(weights.sum(dtype=np.float64))},
+        {"source": rows["source"], "target": rows["target"], "weight": weights},
+        values={"count": count, "total_weight": float(weights.sum(dtype=np.float64))},
         vertex_fields={"source", "target"},
         index="source",
-        verifier=lambda result: verify(ordered, result["source"], result["target"], result["weight"], maximum),
+        verifier=lambda result: verify(on, result["source"], result["target"], result["weight"], maximum),
     )
 
 
-def _negated(graph: Graph) -> Array | None:
-    """The weights with the other sign; integers as floats, since the least one has no negative of its type."""
-    graph.require_in_memory()
-    if graph.weights is None:
-        return None
-    return -(graph.weights if graph.weights.dtype.kind == "f" else graph.weights.astype(np.float64))
-
-
 def verify(graph: Graph, source: Array, target: Array, weight: Array, maximum: bool = False) -> None:
-    """The rows are edges of the graph, have no cycle, and weigh as much as SciPy's tree of each component.
-
-    With ``maximum`` the graph has the negated weights.
-    """
+    """The rows are edges of the graph, have no cycle, and weigh as much as SciPy's tree of each component."""
     import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
     n, edges = graph.num_vertices, graph.edges()
     real = edges.src != edges.dst
     src, dst = edges.src[real].astype(np.int64), edges.dst[real].astype(np.int64)
-    weights = np.ones(len(src)) if edges.weight is None else edges.weight[real].astype(np.float64)
+    sign = -1 if maximum and edges.weight is not None else 1
+    weights = np.ones(len(src)) if edges.weight is None else sign * edges.weight[real].astype(np.float64)
     least = np.lexsort((weights, dst, src))  # the lightest of parallel edges stands first
     first = np.ones(len(least), dtype=bool)
     first[1:] = (np.diff(src[least]) != 0) | (np.diff(dst[least]) != 0)
     src, dst, weights = (column[least][first] for column in (src, dst, weights))
-    signed = weight.astype(np.float64) * (-1 if maximum and graph.weights is not None else 1)
+    signed = sign * weight.astype(np.float64)
     place = np.searchsorted(src * n + dst, source.astype(np.int64) * n + target)
     place[place == len(src)] = 0
     found = (src[place] == source) & (dst[place] == target) & (weights[place] == signed) if len(src) else source < 0
