@@ -6,8 +6,8 @@ least half as many pairs as there can be. Self-loops are left out; the direction
 
 Where weights count, edges are taken from the heaviest on, which gives at least half of the greatest weight. Preis,
 "Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", 1999. Otherwise vertices
-choose in turn, those with the fewest neighbours first: they are the most likely to be left without a mate. Each takes the
-free neighbour whose own turn would come first.
+choose in turn, those with the fewest neighbours first: they are the most likely to be left without a mate. Each takes
+the free neighbour whose own turn would come first.
 """
 
 from __future__ import annotations

@@ -32,10 +32,17 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "cdlp", "components", "cores", "joint", "k_core", "triangles")
+NATIVE: Final = (
+    "betweenness", "cdlp", "components", "cores", "forest", "joint", "k_core", "matching", "triangles",
+)  # fmt: skip
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
+_BY_EDGE: Final = frozenset({"forest", "matching"})
+"""Those that read weights, and hold lists of a few edges for each vertex."""
+_BYTES_BY_EDGE: Final = 192
+_ROWS: Final = frozenset({"forest"})
+"""Those whose fields are rows of their own, not values by vertex."""
 _MOST_IDLE: Final = 256 << 20
 """Bytes of ended runs that stay beside one graph on the device."""
 
@@ -126,18 +133,20 @@ class CudaEngine:
         return partial(self._native, name) if name in NATIVE else None
 
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
-        options, state = self.options, NATIVE_BYTES_PER_VERTEX * graph.num_vertices
-        need = Need(options.memory, state, weights=False, share=options.share)
+        options, by_edge = self.options, name in _BY_EDGE
+        state = (_BYTES_BY_EDGE if by_edge else NATIVE_BYTES_PER_VERTEX) * graph.num_vertices
+        need = Need(options.memory, state, weights=by_edge, share=options.share)
         copy = device_graph(graph, renumber=options.renumber, need=need)
         kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
         with told_when_full(name):
-            return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
+            fields = kernel(copy, **arguments)
+            return {key: self._given(None if name in _ROWS else copy, values) for key, values in fields.items()}
 
-    def _given(self, copy: DeviceGraph, values: Any) -> Any:
-        """A field in the given order, where the options want it; a number about the whole graph as it is."""
+    def _given(self, copy: DeviceGraph | None, values: Any) -> Any:
+        """A field where the options want it, in the given order of ``copy``; a number of the whole graph as it is."""
         if not getattr(values, "ndim", 0):
             return values
-        fields = copy.to_given_order(values)
+        fields = values if copy is None else copy.to_given_order(values)
         return fields if self.options.on_device else to_host(fields)
 
 

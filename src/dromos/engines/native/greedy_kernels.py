@@ -80,7 +80,7 @@ def match(thread, threads, src, dst, order, mate, taken, count, stop):
 
 @kernel
 def match_rows(thread, threads, offsets, targets, order, turn, mate, stop):
-    """In ``order`` each vertex whose ``mate`` is -1 takes the free neighbour of the least ``turn``, the order's inverse.
+    """In ``order`` each vertex without a ``mate`` (-1) takes the free neighbour of the least ``turn``, its inverse.
 
     Neighbours of few others are taken while they can be: nobody may be left to take them later.
     """
