@@ -173,6 +173,7 @@ def test_what_rounds_leave_is_matched_on_the_host(monkeypatch: pytest.MonkeyPatc
     module = import_module("dromos.engines.cuda.native.matching")
     monkeypatch.setattr(module, "_ROUNDS", rounds)
     monkeypatch.setattr(module, "_WORTH_A_ROUND", 1 << 40)
+    monkeypatch.setattr(module, "_FEW", 0)
     for kind in ("none", "few", "float64"):
         _same_matching(_weighing(_kron(10, 24), WEIGHTS[kind]))
 
@@ -189,7 +190,8 @@ def test_wide_ids_and_offsets_give_the_same(kind: str, targets: type, offsets: t
     weights = None if graph.weights is None else cupy.asarray(graph.weights)
     rows = Rows(cupy.asarray(graph.offsets.astype(offsets)), cupy.asarray(graph.targets.astype(targets)), weights)
     device = DeviceGraph(rows, None)
-    for name in ("forest", "matching"):
-        found = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)(device)
+    options: dict[str, dict[str, Any]] = {"forest": {}, "matching": {"host": graph}}
+    for name, more in options.items():
+        found = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)(device, **more)
         for field, values in getattr(greedy, name)(graph).items():
             np.testing.assert_array_equal(found[field].get(), values)

@@ -4,10 +4,12 @@ Returns ``mate`` (the vertex that each is matched with; -1 without one) and the 
 ``total_weight``. No two pairs share a vertex, and no edge is left between two vertices without a mate, so there are at
 least half as many pairs as there can be. Self-loops are left out; the direction of edges is not looked at.
 
-Where weights count, edges are taken from the heaviest on, which gives at least half of the greatest weight. Preis,
-"Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", 1999. Otherwise vertices
-choose in turn, those with the fewest neighbours first: they are the most likely to be left without a mate. Each takes
-the free neighbour whose own turn would come first.
+Where weights count, edges are taken from the heaviest on, of equal ones the first by its ends, which gives at least
+half of the greatest weight. Preis, "Linear time 1/2-approximation algorithm for maximum weighted matching in general
+graphs", 1999. Otherwise vertices choose in turn, those with the fewest neighbours first: they are the most likely to
+be left without a mate. Each takes the first of its free neighbours that have about the fewest themselves: to a factor
+of two. A GPU takes all edges at once that come before all others at both of their ends, round by round: the same
+pairs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import symmetric, weight_range, weighted
+from dromos.algorithms.arguments import symmetric, total_of, weight_range, weighted
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -39,7 +41,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     Args:
         graph: any; weights from zero on.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> dr.maximal_matching(dr.generators.path(5)).mate.tolist()
@@ -55,7 +57,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     fields = session.host_native("matching", on)
     mate = fields["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
-    total = float(count) if on.weights is None else _once(mate, fields["weight"])
+    total = float(count) if on.weights is None else total_of(fields["weight"])
     return session.result(
         MatchingResult,
         {"mate": mate},
@@ -63,11 +65,6 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
         vertex_fields={"mate"},
         verifier=lambda result: verify(on, result["mate"], total),
     )
-
-
-def _once(mate: Array, weight: Array) -> float:
-    """The sum over all pairs of a number that both of the two have."""
-    return float(weight[mate > np.arange(len(mate))].sum(dtype=np.float64))
 
 
 def verify(graph: Graph, mate: Array, total: float) -> None:

@@ -1,11 +1,14 @@
 """Minimum spanning forest.
 
 Returns one row per edge of the forest: ``source``, ``target`` and ``weight``; and the numbers ``count`` and
-``total_weight``. A component of the graph is one tree. Of edges of equal weight the first is taken, of parallel edges
-the lightest; self-loops are left out. Without weights every edge counts 1. A directed graph is refused.
+``total_weight``. A component of the graph is one tree. Of edges of equal weight the first by its source and target is
+taken, of parallel edges the lightest; self-loops are left out. Without weights every edge counts 1. A directed graph is
+refused.
 
 Filter-Kruskal: edges are taken from the lightest on if they join two trees, and before more of them are sorted, those
-within one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009.
+within one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009. A
+GPU has each tree choose its lightest edge instead, in rounds, first among the lightest edges of all, then among those
+that still join two trees (Boruvka, 1926): the same forest.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import weighted
+from dromos.algorithms.arguments import total_of, weighted
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -43,7 +46,7 @@ def minimum_spanning_forest(
         graph: undirected.
         maximum: the greatest total weight instead.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.minimum_spanning_forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))
@@ -55,11 +58,11 @@ def minimum_spanning_forest(
     on = weighted(graph, weight)
     rows = session.host_native("forest", on, maximum=maximum)
     count = len(rows["source"])
-    weights = np.ones(count) if on.weights is None else rows["weight"]
+    total = float(count) if on.weights is None else total_of(rows["weight"])
     return session.result(
         SpanningForestResult,
-        {"source": rows["source"], "target": rows["target"], "weight": weights},
-        values={"count": count, "total_weight": float(weights.sum(dtype=np.float64))},
+        {**rows, "weight": (lambda: np.ones(count)) if on.weights is None else rows["weight"]},
+        values={"count": count, "total_weight": total},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(on, result["source"], result["target"], result["weight"], maximum),

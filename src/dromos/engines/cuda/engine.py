@@ -43,6 +43,8 @@ _BY_EDGE: Final = frozenset({"forest", "matching"})
 _BYTES_BY_EDGE: Final = 192
 _ROWS: Final = frozenset({"forest"})
 """Those whose fields are rows of their own, not values by vertex."""
+_WITH_HOST: Final = frozenset({"matching"})
+"""Those that leave to the host what it does sooner; they take its graph too."""
 _MOST_IDLE: Final = 256 << 20
 """Bytes of ended runs that stay beside one graph on the device."""
 
@@ -138,13 +140,15 @@ class CudaEngine:
         need = Need(options.memory, state, weights=by_edge, share=options.share)
         copy = device_graph(graph, renumber=options.renumber, need=need)
         kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
+        if name in _WITH_HOST:
+            arguments["host"] = graph
         with told_when_full(name):
             fields = kernel(copy, **arguments)
             return {key: self._given(None if name in _ROWS else copy, values) for key, values in fields.items()}
 
     def _given(self, copy: DeviceGraph | None, values: Any) -> Any:
         """A field where the options want it, in the given order of ``copy``; a number of the whole graph as it is."""
-        if not getattr(values, "ndim", 0):
+        if not getattr(values, "ndim", 0) or isinstance(values, np.ndarray):  # or what the host has done itself
             return values
         fields = values if copy is None else copy.to_given_order(values)
         return fields if self.options.on_device else to_host(fields)

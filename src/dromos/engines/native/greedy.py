@@ -13,11 +13,11 @@ import numpy as np
 from dromos.dtypes import Array, as_words, order_of, read_only
 from dromos.engines.native.edge_order import edges_by_ends, falling
 from dromos.graph import Graph
-from dromos.graph.permute import degree_order, inverse
+from dromos.graph.permute import degree_order
 from dromos.graph.picking import picked
 from dromos.parallel import run_team
 
-__all__ = ["coloring", "forest", "match_edges", "matching"]
+__all__ = ["coloring", "forest", "match_edges", "match_rows", "matching"]
 
 _AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
 
@@ -91,26 +91,28 @@ def _keys(weights: Array) -> Array:
 
 
 def matching(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
-    """``mate`` of each vertex, -1 without one, and ``weight`` of their edge where the graph has weights, else 0.
+    """``mate`` of each vertex, -1 without one; where the graph has weights, ``weight`` of each pair, at its lesser end.
 
     Edges are taken from the heaviest on, of equal ones the first by its ends. Without weights vertices of a symmetric
-    graph choose, from those of the fewest neighbours on, and take the free neighbour whose own turn comes first.
+    graph choose, from those of the fewest neighbours on. Each takes the first of its free neighbours whose number of
+    neighbours has the fewest binary digits.
 
     >>> import dromos as dr
     >>> matching(dr.generators.path(5))["mate"].tolist()
     [1, 0, -1, 4, 3]
     >>> matching(dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False))["weight"].tolist()
-    [0, 5, 5, 0]
+    [0, 5, 0, 0]
     """
     if graph.weights is None:
-        return _matching_by_turns(graph)
+        mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
+        match_rows(graph, mate)
+        return {"mate": mate}
     edges = edges_by_ends(graph)
     assert edges.weight is not None
     mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
     taken = match_edges(edges.src, edges.dst, order_of(_keys(falling(edges.weight))), mate)
     weight = np.zeros(graph.num_vertices, edges.weight.dtype)
-    for ends in (edges.src, edges.dst):
-        weight[ends[taken]] = edges.weight[taken]
+    weight[np.minimum(edges.src[taken], edges.dst[taken])] = edges.weight[taken]
     return {"mate": mate, "weight": weight}
 
 
@@ -129,15 +131,20 @@ def match_edges(src: Array, dst: Array, order: Array, mate: Array) -> Array:
     return taken[: int(count[0])]
 
 
-def _matching_by_turns(graph: Graph) -> Mapping[str, Array]:
+def match_rows(graph: Graph, mate: Array) -> None:
+    """Let the vertices of a symmetric graph that have no ``mate`` (-1) choose one, as :func:`matching` says.
+
+    >>> import dromos as dr
+    >>> mate = np.array([1, 0, -1, -1, -1])
+    >>> match_rows(dr.generators.path(5), mate)
+    >>> mate.tolist()
+    [1, 0, -1, 4, 3]
+    """
     from dromos.engines.native import greedy_kernels as kernels
 
-    order = degree_order(graph.out_degree, descending=False)
-    turn, stop = inverse(order, order.dtype), np.zeros(1, np.int64)
-    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
+    order, stop = degree_order(graph.out_degree, descending=False), np.zeros(1, np.int64)
     rows = read_only(graph.offsets), read_only(graph.targets)
-    run_team(kernels.match_rows, *rows, order, turn, mate, stop, threads=1, stop=stop)
-    return {"mate": mate}
+    run_team(kernels.match_rows, *rows, order, mate, stop, threads=1, stop=stop)
 
 
 def coloring(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:

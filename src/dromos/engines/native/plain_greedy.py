@@ -15,11 +15,12 @@ from dromos.dtypes import Array
 from dromos.engines import Tell
 from dromos.engines.native.edge_order import edges_by_ends, falling
 from dromos.graph import Graph
-from dromos.graph.permute import degree_order, inverse
+from dromos.graph.permute import degree_order
 
 __all__ = ["coloring", "forest", "matching"]
 
 _PATIENCE = 4095  # choices between two calls of ``tell``
+_NO_DIGITS = 65  # more than any degree has
 
 
 def forest(graph: Graph, *, maximum: bool = False, tell: Tell | None = None) -> Mapping[str, Array]:
@@ -55,13 +56,13 @@ def _by_weight(weights: Array, maximum: bool) -> Array:
 
 
 def matching(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
-    """``mate`` of each vertex, -1 without one, and ``weight`` of their edge where the graph has weights, else 0.
+    """``mate`` of each vertex, -1 without one; where the graph has weights, ``weight`` of each pair, at its lesser end.
 
     >>> import dromos as dr
     >>> matching(dr.generators.path(5))["mate"].tolist()
     [1, 0, -1, 4, 3]
     >>> matching(dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False))["weight"].tolist()
-    [0, 5, 5, 0]
+    [0, 5, 0, 0]
     """
     if graph.weights is None:
         return {"mate": np.array(_matched_by_turns(graph, tell), graph.targets.dtype)}
@@ -76,16 +77,15 @@ def matching(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
             mate[u], mate[v] = v, u
             chosen.append(place)
     weight, taken = np.zeros(graph.num_vertices, edges.weight.dtype), order[chosen]
-    for ends in (edges.src, edges.dst):
-        weight[ends[taken]] = edges.weight[taken]
+    weight[np.minimum(edges.src[taken], edges.dst[taken])] = edges.weight[taken]
     return {"mate": np.array(mate, graph.targets.dtype), "weight": weight}
 
 
 def _matched_by_turns(graph: Graph, tell: Tell | None) -> list[int]:
-    """Vertices choose, from those of the fewest neighbours on: the free neighbour whose own turn comes first."""
+    """Vertices choose, those of the fewest neighbours first: of the free ones the first of the fewest digits."""
     targets, bounds = graph.targets.tolist(), list(pairwise(graph.offsets.tolist()))
     order = degree_order(graph.out_degree, descending=False)
-    turn = inverse(order, order.dtype).tolist()
+    digits = [degree.bit_length() for degree in graph.out_degree.tolist()]
     mate = [-1] * graph.num_vertices
     for place, v in enumerate(order.tolist()):
         if tell is not None and place & _PATIENCE == _PATIENCE:
@@ -93,10 +93,10 @@ def _matched_by_turns(graph: Graph, tell: Tell | None) -> list[int]:
         if mate[v] >= 0:
             continue
         begin, end = bounds[v]
-        chosen, least = -1, len(turn)
+        chosen, least = -1, (_NO_DIGITS, 0)
         for u in targets[begin:end]:
-            if mate[u] < 0 and u != v and turn[u] < least:
-                chosen, least = u, turn[u]
+            if mate[u] < 0 and u != v and (digits[u], u) < least:
+                chosen, least = u, (digits[u], u)
         if chosen >= 0:
             mate[v], mate[chosen] = chosen, v
     return mate

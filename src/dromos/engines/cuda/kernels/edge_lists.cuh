@@ -1,8 +1,8 @@
 // Edges in one total order, and lists of them: what spanning forests and matchings choose from.
 //
 // An edge comes before another by its key, a whole number in the order of the weights; of equal keys by the names of its
-// ends, the lesser one first. Without weights the lesser name is the key. A list is in no order: choices ask for the
-// least, and come out the same however it lies.
+// ends, the lesser one first. Without weights the lesser name is the key; who has that name may like some neighbours more
+// than others. A list is in no order: choices ask for the least, and come out the same however it lies.
 #pragma once
 #include "row_search.cuh"
 
@@ -26,6 +26,7 @@ struct Edge {
 struct Order {
     const void* weights;
     const vid* names;
+    const u64* likes;
     int kind, falling, mirrored;
 };
 
@@ -79,10 +80,12 @@ DEVICE void write_weight(const Order& order, key rank, void* weights, i64 at) {
     }
 }
 
-// The names of both ends as one number. Of an edge that lies in both rows, the lesser one is the first. There are fewer
-// than 2^32 vertices: the tables of more would not fit a device.
+// The names of both ends as one number; of an edge that lies in both rows, the lesser one first. Or how much the end with
+// the lesser name, which is the key, likes the other: the least is best. There are fewer than 2^32 vertices: the tables
+// of more would not fit a device.
 DEVICE u64 tie_of(const Order& order, vid u, vid v) {
     const u64 a = name_of(order.names, u), b = name_of(order.names, v);
+    if (order.likes) return order.likes[b < a ? u : v];
     return order.mirrored && b < a ? b << 32 | a : a << 32 | b;
 }
 

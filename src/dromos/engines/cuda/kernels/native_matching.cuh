@@ -27,11 +27,13 @@ extern "C" __global__ void clear_tables(vid n, Ends ends, int first) {
     }
 }
 
-// Keys that sort vertices by degree, and those of one degree by their given ids.
-extern "C" __global__ void turn_keys(const eid* offsets, vid n, const vid* ids, u64* keys) {
+// Keys that sort vertices by degree, and those of one degree by their given ids; and how they are liked: by the binary
+// digits of the degree, then by the id.
+extern "C" __global__ void turn_keys(const eid* offsets, vid n, const vid* ids, u64* keys, u64* likes) {
     for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-        const u64 degree = (u64)(offsets[v + 1] - offsets[v]);
-        keys[v] = (degree < FULL ? degree : (u64)FULL) << 32 | name_of(ids, (vid)v);
+        const u64 degree = (u64)(offsets[v + 1] - offsets[v]), id = name_of(ids, (vid)v);
+        keys[v] = (degree < FULL ? degree : (u64)FULL) << 32 | id;
+        likes[v] = (u64)(64 - __clzll((i64)degree)) << 32 | id;
     }
 }
 
@@ -161,13 +163,13 @@ extern "C" __global__ void write_columns(
     }
 }
 
-// The mates by their given ids, and the weights of their edges, zero without a mate.
+// The mates by their given ids, and the weight of each pair at the end of the lesser one; `weight` is zero.
 extern "C" __global__ void name_mates(
     Order order, vid n, const vid* ids, const vid* mate, const key* pair, vid* named, void* weight
 ) {
     for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
         const vid other = mate[v];
-        named[v] = other < 0 ? (vid)-1 : (vid)name_of(ids, other);
-        if (weight && other >= 0) write_weight(order, pair[v], weight, v);
+        const vid found = named[v] = other < 0 ? (vid)-1 : (vid)name_of(ids, other);
+        if (weight && (vid)name_of(ids, (vid)v) < found) write_weight(order, pair[v], weight, v);
     }
 }

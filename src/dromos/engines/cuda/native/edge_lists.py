@@ -37,10 +37,18 @@ class EdgeList(NamedTuple):
 class EdgeLists:
     """The edges of one graph: from the lightest on, or the heaviest; equal ones by the names of their ends."""
 
-    def __init__(self, file: str, graph: DeviceGraph, *, falling: bool, names: Any) -> None:
-        """``file`` holds the kernels; ``names``: what each vertex of the device counts by, None: its own number."""
+    def __init__(self, file: str, graph: DeviceGraph, *, falling: bool, names: Any, likes: Any = None) -> None:
+        """The edges of ``graph``.
+
+        Args:
+            file: where the kernels are.
+            graph: with weights or without.
+            falling: from the heaviest on.
+            names: what each vertex of the device counts by; None: its own number.
+            likes: how little the end of the lesser name cares for each vertex; None: it goes by the greater name.
+        """
         weights, targets = graph.out.weights, graph.out.targets
-        self.graph, self._names = graph, names  # whose memory the kernels read
+        self.graph, self._tables = graph, (names, likes)  # whose memory the kernels read
         self.weight_dtype = None if weights is None else np.dtype(weights.dtype if graph.weight_type is None else "i4")
         self.key_dtype = np.dtype(np.uint64 if self.weight_dtype == np.float64 else np.uint32)
         self.module: Module = module_of(file, graph, f"KEY={'u64' if self.key_dtype.itemsize == 8 else 'unsigned'}")
@@ -49,7 +57,8 @@ class EdgeLists:
         order = np.zeros(1, _ORDER)
         if weights is not None and len(weights):
             order["weights"], order["kind"] = int(weights.data.ptr), 1 + _KINDS.index(weights.dtype.name)
-        order["names"] = 0 if names is None else int(names.data.ptr)
+        for name, table in (("names", names), ("likes", likes)):
+            order[name] = 0 if table is None else int(table.data.ptr)
         order["falling"], order["mirrored"] = falling, graph.symmetric
         self.order = as_bytes(order)
         self._rows = (graph.out.offsets, targets, targets.dtype.type(graph.num_vertices), np.uint64(graph.num_arcs))

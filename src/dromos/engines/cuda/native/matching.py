@@ -11,55 +11,65 @@ from dromos.engines.cuda.device_graph import DeviceGraph
 from dromos.engines.cuda.native.edge_lists import EdgeList, EdgeLists, edge_sources, table_of
 from dromos.engines.cuda.native.launching import CYCLES, grid_for, launch, module_of
 from dromos.engines.cuda.transfers import to_device, to_host
-from dromos.engines.native.greedy import match_edges
+from dromos.engines.native.greedy import match_edges, match_rows
+from dromos.graph import Graph
 
 __all__ = ["matching", "sources"]
 
 _NAME: Final = "native_matching"
 _THREADS: Final = 256
 _EDGES, _WORDS = 0, 5  # as in the kernel: the word of the state that says how many edges are left, and all of them
-_ROUNDS: Final = 64  # between two looks of the host
-_WORTH_A_ROUND: Final = 256
-"""Edges that a round has to settle: one core of the host is done with fewer sooner."""
+_ROUNDS: Final = 32  # between two looks of the host
+_FEW: Final = 4096  # edges that are not worth the way to the host
+_WORTH_A_ROUND: Final = 512
+"""Edges that a round has to settle, and one of each 1,024 that it reads: the host is done with fewer sooner."""
 
 
-def matching(graph: DeviceGraph) -> Mapping[str, Any]:
-    """``mate``: the given id of each vertex's mate, or -1; ``weight`` of their edge, where there are weights.
+def matching(graph: DeviceGraph, *, host: Graph) -> Mapping[str, Any]:
+    """``mate``: the given id of each vertex's mate, or -1; where there are weights, ``weight`` of each pair.
 
-    Edges are taken from the heaviest on, of equal ones the first by its ends. Without weights vertices of a symmetric
-    graph choose, from those of the fewest neighbours on, and take the free neighbour whose own turn comes first: so
-    an edge counts by the turns of its ends.
+    ``host`` is the graph there, which goes on where choices wait for each other in long chains. The answers are those
+    of :func:`dromos.engines.native.greedy.matching`: without weights an edge counts by the turn of that end which
+    chooses first, and by how that one likes the other.
     """
     import cupy
 
     n, dtype, weighted = graph.num_vertices, graph.out.targets.dtype, graph.out.weights is not None
-    lists = EdgeLists(_NAME, graph, falling=weighted, names=graph.ids if weighted else _turns(graph))
-    named = cupy.empty(n, dtype)
-    weight = None if lists.weight_dtype is None else cupy.zeros(n, lists.weight_dtype)
-    if n:
-        pairs = _Pairs(lists)
-        if graph.num_arcs:
-            for limit in lists.limits():
-                pairs.add(lists.listed(limit, pairs.mate if pairs.grown else None))
-        launch(
-            lists.module, "name_mates", grid_for(n, _THREADS), _THREADS, lists.order, dtype.type(n), graph.ids,
-            pairs.mate, pairs.rank, named, weight,
-        )  # fmt: skip
-    return {"mate": named} if weight is None else {"mate": named, "weight": weight}
+    names, likes = (graph.ids, None) if weighted else _turns(graph)
+    lists = EdgeLists(_NAME, graph, falling=weighted, names=names, likes=likes)
+    fields = {"mate": cupy.empty(n, dtype)}
+    if lists.weight_dtype is not None:
+        fields["weight"] = cupy.zeros(n, lists.weight_dtype)
+    if not n:
+        return fields
+    pairs, finished = _Pairs(lists), True
+    for limit in lists.limits() if graph.num_arcs else ():
+        finished = finished and pairs.add(lists.listed(limit, pairs.mate if pairs.grown else None))
+    launch(
+        lists.module, "name_mates", grid_for(n, _THREADS), _THREADS, lists.order, dtype.type(n), graph.ids, pairs.mate,
+        pairs.rank, fields["mate"], fields.get("weight"),
+    )  # fmt: skip
+    if finished:
+        return fields
+    mate = to_host(graph.to_given_order(fields["mate"]))
+    match_rows(host, mate)
+    return {"mate": mate}
 
 
-def _turns(graph: DeviceGraph) -> Any:
-    """The place of each vertex among all by their degrees, and of one degree by their given ids."""
+def _turns(graph: DeviceGraph) -> tuple[Any, Any]:
+    """The place of each vertex among all by degrees, and of one degree by given ids; and how it is liked."""
     import cupy
 
     n, dtype = graph.num_vertices, graph.out.targets.dtype
-    turn, keys = cupy.empty(n, dtype), cupy.empty(n, cupy.uint64)
+    turn, keys, likes = cupy.empty(n, dtype), cupy.empty(n, cupy.uint64), cupy.empty(n, cupy.uint64)
     if n:
         module, vertices = module_of(_NAME, graph, "KEY=unsigned"), dtype.type(n)
-        launch(module, "turn_keys", grid_for(n, _THREADS), _THREADS, graph.out.offsets, vertices, graph.ids, keys)
+        launch(
+            module, "turn_keys", grid_for(n, _THREADS), _THREADS, graph.out.offsets, vertices, graph.ids, keys, likes
+        )
         keys.sort()
         launch(module, "turns_of", grid_for(n, _THREADS), _THREADS, keys, vertices, graph.rank, turn)
-    return turn
+    return turn, likes
 
 
 class _Pairs:
@@ -83,8 +93,8 @@ class _Pairs:
             np.int32(not self.grown),
         )  # fmt: skip
 
-    def add(self, edges: EdgeList) -> None:
-        """Take the edges of a list whose ends are free, in their order."""
+    def add(self, edges: EdgeList) -> bool:
+        """Take the edges of a list whose ends are free, in their order; False: some are left to the host."""
         import cupy
 
         lists, state = self._lists, np.zeros(_WORDS, np.uint64)
@@ -101,12 +111,15 @@ class _Pairs:
                 cupy.zeros(1, cupy.uint32), np.uint64(_ROUNDS), np.int64(CYCLES), together=True,
             )  # fmt: skip
             left, rounds = (int(word) for word in words.get()[:2])
-            if left and before - left < _ROUNDS * _WORTH_A_ROUND:
+            if left > _FEW and before - left < _ROUNDS * (_WORTH_A_ROUND + left // 1024):
+                if lists.weight_dtype is None:
+                    return False
                 self._finish(edges.second if rounds % 2 else edges.first, left)
-                return
+                break
+        return True
 
     def _finish(self, edges: Any, count: int) -> None:
-        """Take what is left of a list on the host: long chains, where each choice waits for the one before."""
+        """Take what is left of a list on the host, one edge after the other."""
         import cupy
 
         lists, dtype = self._lists, self.mate.dtype
@@ -117,8 +130,7 @@ class _Pairs:
             source, target, rank, ties,
         )  # fmt: skip
         order = cupy.argsort(ties)
-        if lists.weight_dtype is not None:
-            order = order.take(cupy.argsort(rank.take(order), kind="stable"))
+        order = order.take(cupy.argsort(rank.take(order), kind="stable"))
         src, dst, keys = (to_host(column.take(order)) for column in (source, target, rank))
         mate, of_pair = to_host(self.mate), to_host(self.rank)
         taken = match_edges(src, dst, np.arange(count), mate)
