@@ -21,9 +21,9 @@ _FILE: Final = "edge_lists"
 _CHUNK: Final = number_of(_FILE, "CHUNK")
 _KINDS: Final = ("int32", "float32", "float64", "uint8", "int8", "uint16", "int16")  # from 1 on, as in the kernels
 _ORDER: Final = record_of(_FILE, "Order")
-_EDGES_A_VERTEX: Final = 2  # of the first list
+_EDGES_A_VERTEX: Final = 1  # of the first list
 _SAMPLES: Final = 4096
-_MOST_OF_ALL: Final = 0.6  # a first list with more is not worth the second look at all arcs
+_MOST_OF_ALL: Final = 0.4  # a first list with more is not worth the second look at all arcs
 
 
 class EdgeList(NamedTuple):

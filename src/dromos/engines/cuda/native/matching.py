@@ -19,7 +19,7 @@ __all__ = ["matching", "sources"]
 _NAME: Final = "native_matching"
 _THREADS: Final = 256
 _EDGES, _WORDS = 0, 5  # as in the kernel: the word of the state that says how many edges are left, and all of them
-_ROUNDS: Final = 32  # between two looks of the host
+_ROUNDS: Final = 8  # between two looks of the host
 _FEW: Final = 4096  # edges that are not worth the way to the host
 _WORTH_A_ROUND: Final = 512
 """Edges that a round has to settle, and one of each 1,024 that it reads: the host is done with fewer sooner."""
