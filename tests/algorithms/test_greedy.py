@@ -56,13 +56,29 @@ def test_forests_of_larger_graphs_take_the_first_of_equal_edges(kind, edge_facto
     graph = drawn.with_weights(
         (drawn.weights.astype(np.float64) / 8 if kind != np.int32 else drawn.weights).astype(kind)
     )
-    edges = graph.edges()
-    expected = plain_greedy.forest(graph, edges=edges)["taken"]
-    assert np.array_equal(greedy.forest(graph, edges=edges)["taken"], expected)
-    result = dr.minimum_spanning_forest(graph, device="cpu")
-    result.verify()
-    assert np.array_equal(result.source, edges.src[expected])
-    assert np.array_equal(result.weight, edges.weight[expected])
+    for maximum in (False, True):
+        expected = plain_greedy.forest(graph, maximum=maximum)
+        found = greedy.forest(graph, maximum=maximum)
+        result = dr.minimum_spanning_forest(graph, maximum, device="cpu")
+        result.verify()
+        for name, column in expected.items():
+            assert np.array_equal(found[name], column)
+            assert np.array_equal(result[name], column)
+
+
+def test_of_equal_edges_the_first_by_its_ends_is_taken_however_rows_are_stored():
+    rows = dr.generators.rmat(7, 4, seed=2, weights=(0, 3))
+    pieces = list(zip(rows.offsets, rows.offsets[1:], strict=False))
+    turned = [np.concatenate([column[a:b][::-1] for a, b in pieces]) for column in (rows.targets, rows.weights)]
+    backwards = dr.Graph.from_csr(rows.offsets, *turned, directed=False)
+    assert not backwards.sorted
+    for device in ("cpu", "numpy"):
+        for name in ("source", "target", "weight"):
+            found = dr.minimum_spanning_forest(backwards, device=device)
+            assert np.array_equal(found[name], dr.minimum_spanning_forest(rows, device=device)[name])
+        assert np.array_equal(
+            dr.maximal_matching(backwards, device=device).mate, dr.maximal_matching(rows, device=device).mate
+        )
 
 
 def test_the_heaviest_forest_avoids_the_least_integer():
@@ -170,7 +186,7 @@ def test_matchings_take_neighbours_of_few_others_while_they_can():
     result.verify()
     assert result.count == 100  # all
     skewed = dr.generators.barabasi_albert(5_000, 4, seed=2)
-    assert dr.maximal_matching(skewed).count > 0.94 * 2_500
+    assert dr.maximal_matching(skewed).count > 0.96 * 2_500
 
 
 def test_the_verifiers_refuse_wrong_answers():

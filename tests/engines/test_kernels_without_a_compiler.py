@@ -63,10 +63,10 @@ def test_every_one_has_a_compiled_twin() -> None:
 @given(graph=graphs(low=0, high=12, directed=False), seed=st.integers(0, 3))
 def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
     order = np.random.default_rng(seed)
-    edges = graph.edges()
-    _same("forest", graph, edges=edges)
-    _same("matching", graph, edges=edges, order=order.permutation(len(edges.src)))
-    _same("row_matching", graph, order=order.permutation(graph.num_vertices))
+    _same("forest", graph)
+    _same("forest", graph, maximum=True)
+    _same("matching", graph)
+    _same("matching", graph.with_weights(None))
     _same("coloring", graph, order=order.permutation(graph.num_vertices))
     _same("coloring", graph, order=order.permutation(graph.num_vertices), by_degree=True)
 
@@ -243,9 +243,6 @@ def test_empty_graphs(name: str) -> None:
         "coloring": {"order": np.arange(0)},
         "communities": {"resolution": 1.0, "seed": 0, "refined": True, "rounds": 2},
         "edge_betweenness": {"sources": np.arange(0), "directed": False},
-        "forest": {"edges": graph.edges()},
-        "matching": {"edges": graph.edges(), "order": np.arange(0)},
-        "row_matching": {"order": np.arange(0)},
         "trusses": {"edges": graph.edges()},
         "similarity": {"sources": np.arange(0), "metric": "jaccard", "k": 1},
         "walks": {"starts": np.arange(0), "length": 2, "p": 1.0, "q": 1.0, "seed": 0},

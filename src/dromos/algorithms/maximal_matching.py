@@ -4,9 +4,12 @@ Returns ``mate`` (the vertex that each is matched with; -1 without one) and the 
 ``total_weight``. No two pairs share a vertex, and no edge is left between two vertices without a mate, so there are at
 least half as many pairs as there can be. Self-loops are left out; the direction of edges is not looked at.
 
-Where weights count, edges are taken from the heaviest on, which gives at least half of the greatest weight. Preis,
-"Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", 1999. Otherwise vertices
-choose a free neighbour, those with the fewest neighbours first: they are the most likely to be left without one.
+Where weights count, edges are taken from the heaviest on, of equal ones the first by its ends, which gives at least
+half of the greatest weight. Preis, "Linear time 1/2-approximation algorithm for maximum weighted matching in general
+graphs", 1999. Otherwise vertices choose in turn, those with the fewest neighbours first: they are the most likely to
+be left without a mate. Each takes the first of its free neighbours that have about the fewest themselves: to a factor
+of two. A GPU takes all edges at once that come before all others at both of their ends, round by round: the same
+pairs.
 """
 
 from __future__ import annotations
@@ -15,11 +18,10 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import symmetric, weight_range, weighted
+from dromos.algorithms.arguments import symmetric, total_of, weight_range, weighted
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.graph.permute import degree_order
 from dromos.runner import Options, Result, Session
 
 __all__ = ["MatchingResult", "maximal_matching", "verify"]
@@ -39,7 +41,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     Args:
         graph: any; weights from zero on.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> dr.maximal_matching(dr.generators.path(5)).mate.tolist()
@@ -52,15 +54,10 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     weight_range(on, negative=False)
     if on.weights is None:
         on = symmetric(on)
-        order = degree_order(on.out_degree, descending=False)
-        mate = session.host_native("row_matching", on, order=order)["mate"]
-    else:
-        edges = on.edges()
-        assert edges.weight is not None
-        order = np.argsort(-edges.weight, kind="stable")
-        mate = session.host_native("matching", on, edges=edges, order=order)["mate"]
+    fields = session.host_native("matching", on)
+    mate = fields["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
-    total = float(count) if on.weights is None else _weight(on, mate)
+    total = float(count) if on.weights is None else total_of(fields["weight"])
     return session.result(
         MatchingResult,
         {"mate": mate},
@@ -68,16 +65,6 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
         vertex_fields={"mate"},
         verifier=lambda result: verify(on, result["mate"], total),
     )
-
-
-def _weight(graph: Graph, mate: Array) -> float:
-    """The sum over all pairs of the heaviest edge between the two."""
-    edges = graph.edges()
-    assert edges.weight is not None
-    inner = (mate[edges.src] == edges.dst) & (edges.src != edges.dst)
-    heaviest = np.zeros(graph.num_vertices)
-    np.maximum.at(heaviest, np.minimum(edges.src, edges.dst)[inner], edges.weight[inner])
-    return float(heaviest.sum())
 
 
 def verify(graph: Graph, mate: Array, total: float) -> None:

@@ -1,11 +1,14 @@
 """Minimum spanning forest.
 
 Returns one row per edge of the forest: ``source``, ``target`` and ``weight``; and the numbers ``count`` and
-``total_weight``. A component of the graph is one tree. Of edges of equal weight the first is taken, of parallel edges
-the lightest; self-loops are left out. Without weights every edge counts 1. A directed graph is refused.
+``total_weight``. A component of the graph is one tree. Of edges of equal weight the first by its source and target is
+taken, of parallel edges the lightest; self-loops are left out. Without weights every edge counts 1. A directed graph is
+refused.
 
 Filter-Kruskal: edges are taken from the lightest on if they join two trees, and before more of them are sorted, those
-within one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009.
+within one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009. A
+GPU has each tree choose its lightest edge instead, in rounds, first among the lightest edges of all, then among those
+that still join two trees (Boruvka, 1926): the same forest.
 """
 
 from __future__ import annotations
@@ -14,12 +17,11 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import weighted
+from dromos.algorithms.arguments import total_of, weighted
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.graph.picking import picked
 from dromos.runner import Options, Result, Session
 
 __all__ = ["SpanningForestResult", "minimum_spanning_forest", "verify"]
@@ -44,7 +46,7 @@ def minimum_spanning_forest(
         graph: undirected.
         maximum: the greatest total weight instead.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.minimum_spanning_forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))
@@ -54,51 +56,34 @@ def minimum_spanning_forest(
     session = Session("minimum_spanning_forest", graph, **how)
     require_undirected(graph, "minimum_spanning_forest")
     on = weighted(graph, weight)
-    ordered = on.with_weights(_negated(on)) if maximum else on
-    edges = ordered.edges()
-    taken = session.host_native("forest", ordered, edges=edges)["taken"]
-    if maximum:
-        edges = on.edges()
-    if edges.weight is None:
-        source, target = picked(taken, edges.src, edges.dst)
-        weights = np.ones(len(source))
-    else:
-        source, target, weights = picked(taken, edges.src, edges.dst, edges.weight)
+    rows = session.host_native("forest", on, maximum=maximum)
+    count = len(rows["source"])
+    total = float(count) if on.weights is None else total_of(rows["weight"])
     return session.result(
         SpanningForestResult,
-        {"source": source, "target": target, "weight": weights},
-        values={"count": len(source), "total_weight": float(weights.sum(dtype=np.float64))},
+        {**rows, "weight": (lambda: np.ones(count)) if on.weights is None else rows["weight"]},
+        values={"count": count, "total_weight": total},
         vertex_fields={"source", "target"},
         index="source",
-        verifier=lambda result: verify(ordered, result["source"], result["target"], result["weight"], maximum),
+        verifier=lambda result: verify(on, result["source"], result["target"], result["weight"], maximum),
     )
 
 
-def _negated(graph: Graph) -> Array | None:
-    """The weights with the other sign; integers as floats, since the least one has no negative of its type."""
-    graph.require_in_memory()
-    if graph.weights is None:
-        return None
-    return -(graph.weights if graph.weights.dtype.kind == "f" else graph.weights.astype(np.float64))
-
-
 def verify(graph: Graph, source: Array, target: Array, weight: Array, maximum: bool = False) -> None:
-    """The rows are edges of the graph, have no cycle, and weigh as much as SciPy's tree of each component.
-
-    With ``maximum`` the graph has the negated weights.
-    """
+    """The rows are edges of the graph, have no cycle, and weigh as much as SciPy's tree of each component."""
     import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
     n, edges = graph.num_vertices, graph.edges()
     real = edges.src != edges.dst
     src, dst = edges.src[real].astype(np.int64), edges.dst[real].astype(np.int64)
-    weights = np.ones(len(src)) if edges.weight is None else edges.weight[real].astype(np.float64)
+    sign = -1 if maximum and edges.weight is not None else 1
+    weights = np.ones(len(src)) if edges.weight is None else sign * edges.weight[real].astype(np.float64)
     least = np.lexsort((weights, dst, src))  # the lightest of parallel edges stands first
     first = np.ones(len(least), dtype=bool)
     first[1:] = (np.diff(src[least]) != 0) | (np.diff(dst[least]) != 0)
     src, dst, weights = (column[least][first] for column in (src, dst, weights))
-    signed = weight.astype(np.float64) * (-1 if maximum and graph.weights is not None else 1)
+    signed = sign * weight.astype(np.float64)
     place = np.searchsorted(src * n + dst, source.astype(np.int64) * n + target)
     place[place == len(src)] = 0
     found = (src[place] == source) & (dst[place] == target) & (weights[place] == signed) if len(src) else source < 0

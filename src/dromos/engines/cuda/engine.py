@@ -36,8 +36,8 @@ from dromos.program import Program
 __all__ = ["NATIVE", "CudaEngine"]
 
 NATIVE: Final = (
-    "betweenness", "cdlp", "coloring", "components", "cores", "edge_betweenness", "joint", "k_core", "sampling",
-    "similarity", "triangles", "trusses", "walks",
+    "betweenness", "cdlp", "coloring", "components", "cores", "edge_betweenness", "forest", "joint", "k_core",
+    "matching", "sampling", "similarity", "triangles", "trusses", "walks",
 )  # fmt: skip
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name, and ``WANTS`` where that is
 more than usual."""

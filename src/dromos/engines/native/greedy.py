@@ -11,34 +11,37 @@ from collections.abc import Mapping
 import numpy as np
 
 from dromos.dtypes import Array, as_words, order_of, read_only
+from dromos.engines.native.edge_order import edges_by_ends, falling
 from dromos.graph import Graph
 from dromos.graph.permute import degree_order
 from dromos.graph.picking import picked
-from dromos.graph.records import Edges
 from dromos.parallel import run_team
 
-__all__ = ["coloring", "forest", "matching", "row_matching"]
+__all__ = ["coloring", "forest", "match_edges", "match_rows", "matching"]
 
 _AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
 
 
-def forest(graph: Graph, *, edges: Edges, threads: int | None = None) -> Mapping[str, Array]:
-    """Which ``edges`` of a graph are in a spanning forest of least weight; of equal ones the first.
+def forest(graph: Graph, *, maximum: bool = False, threads: int | None = None) -> Mapping[str, Array]:
+    """The edges of a spanning forest of least weight, or greatest, as columns by their ends; of equal ones the first.
 
-    Filter-Kruskal: the lightest edges are sorted and taken, and of the others only those that join two trees go on.
+    ``source``, ``target`` and, where the graph has them, ``weight``. Filter-Kruskal: the lightest edges are sorted and
+    taken, and of the others only those that join two trees go on.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
-    >>> forest(graph, edges=graph.edges())["taken"].tolist()
-    [False, True, True]
+    >>> {name: rows.tolist() for name, rows in forest(graph).items()}
+    {'source': [0, 1], 'target': [2, 2], 'weight': [2, 1]}
     """
     from dromos.engines.native import greedy_kernels as kernels
 
+    edges = edges_by_ends(graph)
+    weights = falling(edges.weight) if maximum and edges.weight is not None else edges.weight
     root, stop = np.arange(graph.num_vertices, dtype=graph.targets.dtype), np.zeros(1, np.int64)
     taken = np.zeros(len(edges.src), np.uint8)
     left: Array = np.arange(len(edges.src), dtype=np.int64)
     while len(left):
-        now, left = _lightest(edges, left, _AT_ONCE * graph.num_vertices)
+        now, left = _lightest(weights, left, _AT_ONCE * graph.num_vertices)
         run_team(kernels.span, edges.src, edges.dst, now, root, taken, stop, threads=1, stop=stop)
         if len(left):
             crossing, count = np.empty(len(left), np.int64), np.zeros(1, np.int64)
@@ -46,15 +49,18 @@ def forest(graph: Graph, *, edges: Edges, threads: int | None = None) -> Mapping
                 kernels.joining, edges.src, edges.dst, left, root, crossing, count, stop, threads=1, stop=stop
             )  # fmt: skip
             left = crossing[: int(count[0])]
-    return {"taken": taken.view(bool)}
+    columns = {"source": edges.src, "target": edges.dst}
+    if edges.weight is not None:
+        columns["weight"] = edges.weight
+    return dict(zip(columns, picked(taken.view(bool), *columns.values()), strict=True))
 
 
-def _lightest(edges: Edges, left: Array, count: int) -> tuple[Array, Array]:
+def _lightest(all_weights: Array | None, left: Array, count: int) -> tuple[Array, Array]:
     """About ``count`` of the edges that are ``left``, lightest first, and the others in order."""
-    if edges.weight is None:
+    if all_weights is None:
         return left, left[:0]
-    everything = len(left) == len(edges.weight)
-    weights = edges.weight if everything else edges.weight[left]
+    everything = len(left) == len(all_weights)
+    weights = all_weights if everything else all_weights[left]
     if len(left) > 2 * count:
         limit = np.partition(weights, count)[count]
         light = weights <= limit
@@ -84,39 +90,61 @@ def _keys(weights: Array) -> Array:
     return keys
 
 
-def matching(graph: Graph, *, edges: Edges, order: Array, threads: int | None = None) -> Mapping[str, Array]:
-    """The mate of each vertex, -1 without one, by taking the ``edges`` of a graph in ``order``.
+def matching(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
+    """``mate`` of each vertex, -1 without one; where the graph has weights, ``weight`` of each pair, at its lesser end.
+
+    Edges are taken from the heaviest on, of equal ones the first by its ends. Without weights vertices of a symmetric
+    graph choose, from those of the fewest neighbours on. Each takes the first of its free neighbours whose number of
+    neighbours has the fewest binary digits.
 
     >>> import dromos as dr
-    >>> path = dr.generators.path(4)
-    >>> matching(path, edges=path.edges(), order=np.array([1, 0, 2]))["mate"].tolist()
-    [-1, 2, 1, -1]
+    >>> matching(dr.generators.path(5))["mate"].tolist()
+    [1, 0, -1, 4, 3]
+    >>> matching(dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False))["weight"].tolist()
+    [0, 5, 0, 0]
+    """
+    if graph.weights is None:
+        mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
+        match_rows(graph, mate)
+        return {"mate": mate}
+    edges = edges_by_ends(graph)
+    assert edges.weight is not None
+    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
+    taken = match_edges(edges.src, edges.dst, order_of(_keys(falling(edges.weight))), mate)
+    weight = np.zeros(graph.num_vertices, edges.weight.dtype)
+    weight[np.minimum(edges.src[taken], edges.dst[taken])] = edges.weight[taken]
+    return {"mate": mate, "weight": weight}
+
+
+def match_edges(src: Array, dst: Array, order: Array, mate: Array) -> Array:
+    """Take edges in ``order`` whose ends are both free: ``mate`` is -1. Which were taken, in that order.
+
+    >>> mate = np.full(4, -1)
+    >>> match_edges(np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([1, 0, 2]), mate).tolist(), mate.tolist()
+    ([1], [-1, 2, 1, -1])
     """
     from dromos.engines.native import greedy_kernels as kernels
 
-    stop = np.zeros(1, np.int64)
-    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
-    run_team(kernels.match, edges.src, edges.dst, order, mate, stop, threads=1, stop=stop)
-    return {"mate": mate}
+    stop, count = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    taken = np.empty(len(mate) // 2, np.int64)
+    run_team(kernels.match, src, dst, order, mate, taken, count, stop, threads=1, stop=stop)
+    return taken[: int(count[0])]
 
 
-def row_matching(graph: Graph, *, order: Array, threads: int | None = None) -> Mapping[str, Array]:
-    """The mate of each vertex of a symmetric graph, -1 without one; vertices choose in ``order``.
-
-    Each takes its first free neighbour, or one further on in its row that has at most half as many neighbours.
+def match_rows(graph: Graph, mate: Array) -> None:
+    """Let the vertices of a symmetric graph that have no ``mate`` (-1) choose one, as :func:`matching` says.
 
     >>> import dromos as dr
-    >>> row_matching(dr.generators.path(4), order=np.array([1, 0, 2, 3]))["mate"].tolist()
-    [1, 0, 3, 2]
+    >>> mate = np.array([1, 0, -1, -1, -1])
+    >>> match_rows(dr.generators.path(5), mate)
+    >>> mate.tolist()
+    [1, 0, -1, 4, 3]
     """
     from dromos.engines.native import greedy_kernels as kernels
 
-    stop = np.zeros(1, np.int64)
-    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
-    run_team(
-        kernels.match_rows, read_only(graph.offsets), read_only(graph.targets), order, mate, stop, threads=1, stop=stop
-    )
-    return {"mate": mate}
+    order, stop = degree_order(graph.out_degree, descending=False), np.zeros(1, np.int64)
+    rows = read_only(graph.offsets), read_only(graph.targets)
+    run_team(kernels.match_rows, *rows, order, mate, stop, threads=1, stop=stop)
 
 
 def coloring(graph: Graph, *, order: Array, by_degree: bool = False, threads: int | None = None) -> Mapping[str, Array]:

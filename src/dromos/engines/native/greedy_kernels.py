@@ -59,8 +59,9 @@ def joining(thread, threads, src, dst, edges, root, found, count, stop):
 
 
 @kernel
-def match(thread, threads, src, dst, order, mate, stop):
-    """Take edges in ``order`` whose ends are both free: ``mate`` is -1."""
+def match(thread, threads, src, dst, order, mate, taken, count, stop):
+    """Take edges in ``order`` whose ends are both free, ``mate`` -1, into ``taken``; ``count[0]`` gets their number."""
+    at = 0
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
@@ -72,13 +73,17 @@ def match(thread, threads, src, dst, order, mate, stop):
         if u != v and load(mate, u) < 0 and load(mate, v) < 0:
             store(mate, u, v)
             store(mate, v, u)
+            store(taken, at, edge)
+            at += 1
+    count[0] = at
 
 
 @kernel
 def match_rows(thread, threads, offsets, targets, order, mate, stop):
-    """In ``order`` each free vertex (``mate`` is -1) takes its first free neighbour, or one of half its degree or less.
+    """In ``order`` each vertex without a ``mate`` (-1) takes a free neighbour, of the fewest digits of its degree.
 
-    Neighbours of few others are taken while they can be: nobody may be left to take them later.
+    Neighbours of few others are taken while they can be: nobody may be left to take them later. Of degrees that differ
+    by less than a factor of two the least id goes first: a sweep over a mesh leaves fewer holes behind.
     """
     final = order.size - 1
     for i in range(order.size):
@@ -89,13 +94,14 @@ def match_rows(thread, threads, offsets, targets, order, mate, stop):
         v = np.int64(load(order, i))
         if load(mate, v) >= 0:
             continue
-        chosen, limit = np.int64(-1), np.int64(targets.size)
+        chosen, least = np.int64(-1), np.int64(0)
         for arc in range(load(offsets, v), load(offsets, v + 1)):
             u = np.int64(load(targets, arc))
             if load(mate, u) < 0 and u != v:
                 degree = load(offsets, u + 1) - load(offsets, u)
-                if degree <= limit:
-                    chosen, limit = u, degree // 2
+                differ = degree ^ least  # in their highest digit, if this is more than the lesser one
+                if chosen < 0 or (degree < least and degree < differ) or (u < chosen and differ < min(degree, least)):
+                    chosen, least = u, degree
         if chosen >= 0:
             store(mate, chosen, v)
             store(mate, v, chosen)

@@ -12,7 +12,7 @@ from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel
 from dromos.engines.native.plain_biconnected import biconnected
 from dromos.engines.native.plain_communities import communities
-from dromos.engines.native.plain_greedy import coloring, forest, matching, row_matching
+from dromos.engines.native.plain_greedy import coloring, forest, matching
 
 __all__ = ["KERNELS", "cdlp", "triangles"]
 
@@ -61,6 +61,5 @@ KERNELS: Final[Mapping[str, NativeKernel]] = {
     "communities": communities,
     "forest": forest,
     "matching": matching,
-    "row_matching": row_matching,
     "triangles": triangles,
 }

@@ -13,24 +13,27 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Tell
+from dromos.engines.native.edge_order import edges_by_ends, falling
 from dromos.graph import Graph
-from dromos.graph.records import Edges
+from dromos.graph.permute import degree_order
 
-__all__ = ["coloring", "forest", "matching", "row_matching"]
+__all__ = ["coloring", "forest", "matching"]
 
 _PATIENCE = 4095  # choices between two calls of ``tell``
+_NO_DIGITS = 65  # more than any degree has
 
 
-def forest(graph: Graph, *, edges: Edges, tell: Tell | None = None) -> Mapping[str, Array]:
-    """Which ``edges`` of a graph are in a spanning forest of least weight; of equal ones the first.
+def forest(graph: Graph, *, maximum: bool = False, tell: Tell | None = None) -> Mapping[str, Array]:
+    """The edges of a spanning forest of least weight, or greatest, as columns by their ends; of equal ones the first.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
-    >>> forest(graph, edges=graph.edges())["taken"].tolist()
-    [False, True, True]
+    >>> {name: rows.tolist() for name, rows in forest(graph).items()}
+    {'source': [0, 1], 'target': [2, 2], 'weight': [2, 1]}
     """
+    edges = edges_by_ends(graph)
     count = len(edges.src)
-    order = np.arange(count) if edges.weight is None else np.argsort(edges.weight, kind="stable")
+    order = np.arange(count) if edges.weight is None else _by_weight(edges.weight, maximum)
     root, chosen = list(range(graph.num_vertices)), []
     for place, (u, v) in enumerate(zip(edges.src[order].tolist(), edges.dst[order].tolist(), strict=True)):
         if tell is not None and place & _PATIENCE == _PATIENCE:
@@ -42,38 +45,47 @@ def forest(graph: Graph, *, edges: Edges, tell: Tell | None = None) -> Mapping[s
         if u != v:
             root[max(u, v)] = min(u, v)
             chosen.append(place)
-    taken = np.zeros(count, bool)
-    taken[order[chosen]] = True
-    return {"taken": taken}
+    taken = np.sort(order[chosen])
+    columns = {"source": edges.src[taken], "target": edges.dst[taken]}
+    return columns if edges.weight is None else {**columns, "weight": edges.weight[taken]}
 
 
-def matching(graph: Graph, *, edges: Edges, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The mate of each vertex, -1 without one, by taking the ``edges`` of a graph in ``order``.
+def _by_weight(weights: Array, maximum: bool) -> Array:
+    """The order from the lightest on, or from the heaviest; equal ones as they are."""
+    return np.argsort(falling(weights) if maximum else weights, kind="stable")
+
+
+def matching(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
+    """``mate`` of each vertex, -1 without one; where the graph has weights, ``weight`` of each pair, at its lesser end.
 
     >>> import dromos as dr
-    >>> path = dr.generators.path(4)
-    >>> matching(path, edges=path.edges(), order=np.array([1, 0, 2]))["mate"].tolist()
-    [-1, 2, 1, -1]
+    >>> matching(dr.generators.path(5))["mate"].tolist()
+    [1, 0, -1, 4, 3]
+    >>> matching(dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False))["weight"].tolist()
+    [0, 5, 0, 0]
     """
-    mate = [-1] * graph.num_vertices
+    if graph.weights is None:
+        return {"mate": np.array(_matched_by_turns(graph, tell), graph.targets.dtype)}
+    edges = edges_by_ends(graph)
+    assert edges.weight is not None
+    order = _by_weight(edges.weight, True)
+    mate, chosen = [-1] * graph.num_vertices, []
     for place, (u, v) in enumerate(zip(edges.src[order].tolist(), edges.dst[order].tolist(), strict=True)):
         if tell is not None and place & _PATIENCE == _PATIENCE:
             tell(place / len(order))
         if u != v and mate[u] < 0 and mate[v] < 0:
             mate[u], mate[v] = v, u
-    return {"mate": np.array(mate, graph.targets.dtype)}
+            chosen.append(place)
+    weight, taken = np.zeros(graph.num_vertices, edges.weight.dtype), order[chosen]
+    weight[np.minimum(edges.src[taken], edges.dst[taken])] = edges.weight[taken]
+    return {"mate": np.array(mate, graph.targets.dtype), "weight": weight}
 
 
-def row_matching(graph: Graph, *, order: Array, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The mate of each vertex of a symmetric graph, -1 without one; vertices choose in ``order``.
-
-    Each takes its first free neighbour, or one further on in its row that has at most half as many neighbours.
-
-    >>> import dromos as dr
-    >>> row_matching(dr.generators.path(4), order=np.array([1, 0, 2, 3]))["mate"].tolist()
-    [1, 0, 3, 2]
-    """
-    targets, bounds, degree = graph.targets.tolist(), list(pairwise(graph.offsets.tolist())), graph.out_degree.tolist()
+def _matched_by_turns(graph: Graph, tell: Tell | None) -> list[int]:
+    """Vertices choose, those of the fewest neighbours first: of the free ones the first of the fewest digits."""
+    targets, bounds = graph.targets.tolist(), list(pairwise(graph.offsets.tolist()))
+    order = degree_order(graph.out_degree, descending=False)
+    digits = [degree.bit_length() for degree in graph.out_degree.tolist()]
     mate = [-1] * graph.num_vertices
     for place, v in enumerate(order.tolist()):
         if tell is not None and place & _PATIENCE == _PATIENCE:
@@ -81,13 +93,13 @@ def row_matching(graph: Graph, *, order: Array, tell: Tell | None = None) -> Map
         if mate[v] >= 0:
             continue
         begin, end = bounds[v]
-        chosen, limit = -1, len(targets)
+        chosen, least = -1, (_NO_DIGITS, 0)
         for u in targets[begin:end]:
-            if mate[u] < 0 and u != v and degree[u] <= limit:
-                chosen, limit = u, degree[u] // 2
+            if mate[u] < 0 and u != v and (digits[u], u) < least:
+                chosen, least = u, (digits[u], u)
         if chosen >= 0:
             mate[v], mate[chosen] = chosen, v
-    return {"mate": np.array(mate, graph.targets.dtype)}
+    return mate
 
 
 def coloring(graph: Graph, *, order: Array, by_degree: bool = False, tell: Tell | None = None) -> Mapping[str, Array]:

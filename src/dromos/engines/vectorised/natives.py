@@ -22,7 +22,6 @@ _PLACES: Final = {
     "forest": "native.plain_greedy",
     "joint": "vectorised.joint",
     "matching": "native.plain_greedy",
-    "row_matching": "native.plain_greedy",
     "similarity": "vectorised.similarity",
     "triangles": "vectorised.kernels",
     "trusses": "vectorised.trusses",
