@@ -15,7 +15,7 @@ from benchmarks.gpu.command import BENCHMARKS
 @pytest.fixture(autouse=True)
 def _made_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     def host(weighted: bool) -> dr.Graph:
-        graph = dr.generators.complete(5)
+        graph = dr.generators.complete(70)  # more vertices than sources are drawn
         return dr.generators.with_random_weights(graph, 1, 9, seed=1) if weighted else graph
 
     monkeypatch.setattr(beside_cpu, "make", lambda name: SimpleNamespace(host=host))
@@ -40,7 +40,7 @@ def test_rows_and_graphs_can_be_chosen() -> None:
 
 def test_an_answer_that_differs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def forged(graph: dr.Graph, device: str) -> SimpleNamespace:
-        return SimpleNamespace(color=np.arange(5) if device == "cpu" else np.zeros(5), device=device)
+        return SimpleNamespace(color=np.arange(70) if device == "cpu" else np.zeros(70), device=device)
 
     monkeypatch.setitem(beside_cpu.ROWS, "coloring", beside_cpu.ROWS["coloring"]._replace(call=forged))
     assert next(row["differs"] for row in beside_cpu.run(graphs=["one"], rows=["coloring"], device="numpy"))
