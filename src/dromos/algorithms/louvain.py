@@ -19,7 +19,7 @@ from typing import Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
-from dromos.algorithms.modularity import modularity_of
+from dromos.algorithms.modularity import modularity_by_sums, modularity_of
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -90,8 +90,13 @@ def find_communities(
         resolution=gamma, seed=count_of(seed, "seed"), rounds=count_of(rounds, "rounds", 1),
         tries=count_of(tries, "tries", 1), refined=refined,
     )  # fmt: skip
-    community, levels = fields["community"], fields["levels"]
-    found = modularity_of(on, community, gamma, session.threads)
+    levels = fields["levels"]
+    community = levels[-1]
+    if "sums" in fields:  # a kernel that knows them
+        inside, degree = fields["sums"]
+        found = modularity_by_sums(inside, degree, gamma)
+    else:
+        found = modularity_of(on, community, gamma, session.threads)
     return session.result(
         CommunitiesResult,
         {"community": community, "hierarchy": lambda: np.stack(levels, axis=1)},

@@ -401,10 +401,17 @@ class Session:
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own."""
+        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or none for this call.
+
+        Where nobody asked for a GPU, that is also where it has no room.
+        """
         self.refuse_path()
         self.graph.require_in_memory()
         found = self.engine.native(kernel)
+        takes = getattr(self.engine, "takes", None)
+        on = self.graph if graph is None else graph
+        if found is not None and takes is not None and not takes(kernel, on, options, must_fit=self._may_leave):
+            found = None
         if found is None:
             found = cpu_kernel(kernel, self.threads)
             if self.engine.name == _GPU or HYBRID in self.engine.name:  # the result tells where it was computed

@@ -23,7 +23,7 @@ from dromos.engines.cuda.execution import CudaExecution
 from dromos.engines.cuda.modules import ProgramFacts, facts_of
 from dromos.engines.cuda.options import CudaOptions
 from dromos.engines.cuda.out_of_memory import told_when_full
-from dromos.engines.cuda.residency import Need
+from dromos.engines.cuda.residency import Need, free_bytes, vertex_bytes
 from dromos.engines.cuda.transfers import shared_copy, to_device, to_host
 from dromos.engines.cuda.vertex_values import has_not_finite
 from dromos.engines.direction import along
@@ -32,7 +32,7 @@ from dromos.program import Program
 
 __all__ = ["NATIVE", "CudaEngine"]
 
-NATIVE: Final = ("betweenness", "cdlp", "components", "cores", "joint", "k_core", "triangles")
+NATIVE: Final = ("betweenness", "cdlp", "communities", "components", "cores", "joint", "k_core", "triangles")
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name."""
 NATIVE_BYTES_PER_VERTEX: Final = 64
 """Roughly what they need on the device beside the graph; kernels for many sources need more, for each source."""
@@ -125,11 +125,25 @@ class CudaEngine:
         """The kernel called ``name``; it takes the host's graph."""
         return partial(self._native, name) if name in NATIVE else None
 
+    def takes(self, name: str, graph: GraphLike, arguments: Mapping[str, Any], *, must_fit: bool) -> bool:
+        """Whether the kernel called ``name`` is for such a call; ``must_fit``: and has room for it and the graph."""
+        module = _module_of(name)
+        if hasattr(module, "takes") and not module.takes(graph, **arguments):
+            return False
+        if not must_fit or not hasattr(module, "state_bytes"):
+            return True
+        arcs = 0 if copy_of(graph, renumber=self.options.renumber) else graph.num_arcs * _arc_bytes(graph)
+        return int(module.state_bytes(graph)) + vertex_bytes(graph) + arcs < free_bytes()
+
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
-        options, state = self.options, NATIVE_BYTES_PER_VERTEX * graph.num_vertices
-        need = Need(options.memory, state, weights=False, share=options.share)
+        options, module = self.options, _module_of(name)
+        if hasattr(module, "state_bytes"):
+            state, weights = module.state_bytes(graph), True
+        else:
+            state, weights = NATIVE_BYTES_PER_VERTEX * graph.num_vertices, False
+        need = Need(options.memory, state, weights=weights, share=options.share)
         copy = device_graph(graph, renumber=options.renumber, need=need)
-        kernel = getattr(import_module(f"dromos.engines.cuda.native.{name}"), name)
+        kernel = getattr(module, name)
         with told_when_full(name):
             return {key: self._given(copy, values) for key, values in kernel(copy, **arguments).items()}
 
@@ -139,6 +153,19 @@ class CudaEngine:
             return values
         fields = copy.to_given_order(values)
         return fields if self.options.on_device else to_host(fields)
+
+
+def _module_of(name: str) -> Any:
+    """The module of a native kernel.
+
+    One that is not for every call has a function ``takes``, and one that needs more than the usual memory, or
+    weights, a function ``state_bytes``.
+    """
+    return import_module(f"dromos.engines.cuda.native.{name}")
+
+
+def _arc_bytes(graph: GraphLike) -> int:
+    return graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
 
 
 def _keeps_runs(options: CudaOptions) -> bool:

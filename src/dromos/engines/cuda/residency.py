@@ -9,7 +9,7 @@ from dromos.engines import GraphLike
 from dromos.errors import ResourceError
 from dromos.graph.summary import human_bytes
 
-__all__ = ["Need", "Residency", "free_bytes", "is_symmetric"]
+__all__ = ["Need", "Residency", "free_bytes", "is_symmetric", "vertex_bytes"]
 
 _LEAST_SCRATCH: Final = 64 << 20
 _NEAR: Final = 0.75  # a copy of which so much lies on the device as could is not made again

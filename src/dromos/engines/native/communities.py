@@ -29,7 +29,7 @@ from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 from dromos.vectors import dot
 
-__all__ = ["communities"]
+__all__ = ["climbed", "communities"]
 
 _FINALISTS = 2  # first rounds that go on: small levels are one thread's, and most machines have two
 _THREAD_BYTES = 20  # for each vertex
@@ -83,13 +83,13 @@ def communities(
 
     def first(steps: Steps, number: int) -> list[Array]:
         random = np.random.default_rng([seed, 0, number] if number else [seed, 0])
-        return _round(steps, bottom, singles.copy(), scale, random, refined)
+        return climbed(steps, bottom, singles.copy(), scale, random, refined)
 
     def continued(steps: Steps, levels: list[Array], begin: int, end: int, number: int = 0) -> list[Array]:
         for done in range(begin, end):
             before = levels
             random = np.random.default_rng([seed, done, number] if number else [seed, done])
-            levels = _round(steps, bottom, before[-1].copy(), scale, random, refined)
+            levels = climbed(steps, bottom, before[-1].copy(), scale, random, refined)
             same = np.array_equal(levels[-1], before[-1])
             if not refined:  # such a round has one level; those of the first, cut to fit, lie below it
                 levels = _within(steps, before, levels[-1])
@@ -178,7 +178,7 @@ def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
     return found[::-1]
 
 
-def _round(
+def climbed(
     steps: Steps, level: Level, community: Array, scale: float, random: np.random.Generator, refined: bool
 ) -> list[Array]:
     """From the bottom up until a level stays as it is; for each level the vertex of it that a bottom vertex is in."""
