@@ -22,11 +22,12 @@ pytestmark = pytest.mark.gpu
 kernel = import_module("dromos.engines.cuda.native.communities")
 
 
-@pytest.fixture(autouse=True)
-def on_the_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(autouse=True, scope="module")
+def _on_the_device() -> Iterator[None]:
     """No level is so small that the host gets it."""
-    monkeypatch.setattr(kernel, "SMALL", 0)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "SMALL", 0)
+        yield
 
 
 def _stars(leaves: int) -> dr.Graph:
