@@ -1,4 +1,4 @@
-"""Louvain on the GPU: divisions that nothing gains by, the same for a seed, and as good as the CPU's."""
+"""Louvain and Leiden on the GPU: divisions that nothing gains by, the same for a seed, and as good as the CPU's."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tests.algorithms.support import examples, graphs
 pytestmark = pytest.mark.gpu
 
 kernel = import_module("dromos.engines.cuda.native.communities")
+either = pytest.mark.parametrize("refined", [False, True], ids=["louvain", "leiden"])
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -70,40 +71,52 @@ def _with_whole_weights(graph: dr.Graph) -> dr.Graph:
 
 
 def _run(
-    graph: dr.Graph, *, renumber: bool = True, resolution: float = 1.0, seed: int = 0, rounds: int = 2, tries: int = 3
+    graph: dr.Graph,
+    refined: bool = False,
+    *,
+    renumber: bool = True,
+    resolution: float = 1.0,
+    seed: int = 0,
+    rounds: int = 3,
+    tries: int = 2,
 ) -> dict[str, Any]:
     from dromos.engines.cuda.device_graph import DeviceGraph
 
     device = DeviceGraph.from_host(graph, renumber=renumber)
     found: dict[str, Any] = kernel.communities(
-        device, resolution=resolution, seed=seed, refined=False, rounds=rounds, tries=tries
+        device, resolution=resolution, seed=seed, refined=refined, rounds=rounds, tries=tries
     )
     return found
+
+
+def _verify(graph: dr.Graph, found: Mapping[str, Any], refined: bool, resolution: float = 1.0) -> None:
+    value = modularity_of(graph, found["levels"][-1], resolution)
+    verify(graph, found["levels"][-1], _hierarchy(found), value, resolution, connected=refined)
+    if "sums" in found:
+        inside, degree = found["sums"]
+        assert modularity_by_sums(inside, degree, resolution) == pytest.approx(value, abs=1e-12)
 
 
 def _hierarchy(found: Mapping[str, Any]) -> Array:
     return np.stack(found["levels"], axis=1)
 
 
+@either
 @pytest.mark.parametrize("renumber", [True, False], ids=["by degree", "as given"])
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS.keys())
-def test_no_two_communities_gain_by_merging(make: Callable[[], dr.Graph], renumber: bool) -> None:
+def test_no_two_communities_gain_by_merging(make: Callable[[], dr.Graph], renumber: bool, refined: bool) -> None:
     graph = make()
     for resolution in (1.0, 0.4, 2.5):
-        found = _run(graph, renumber=renumber, resolution=resolution)
-        value = modularity_of(graph, found["levels"][-1], resolution)
-        verify(graph, found["levels"][-1], _hierarchy(found), value, resolution)
-        if "sums" in found:
-            inside, degree = found["sums"]
-            assert modularity_by_sums(inside, degree, resolution) == pytest.approx(value, abs=1e-12)
+        _verify(graph, _run(graph, refined, renumber=renumber, resolution=resolution), refined, resolution)
 
 
+@either
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS.keys())
-def test_a_seed_gives_the_same_communities_every_time(make: Callable[[], dr.Graph]) -> None:
+def test_a_seed_gives_the_same_communities_every_time(make: Callable[[], dr.Graph], refined: bool) -> None:
     graph = make()
-    first = _hierarchy(_run(graph, seed=5))
+    first = _hierarchy(_run(graph, refined, seed=5))
     for _ in range(3):
-        np.testing.assert_array_equal(_hierarchy(_run(graph, seed=5)), first)
+        np.testing.assert_array_equal(_hierarchy(_run(graph, refined, seed=5)), first)
 
 
 def test_seeds_differ() -> None:
@@ -111,22 +124,30 @@ def test_seeds_differ() -> None:
     assert not np.array_equal(_run(graph, seed=1)["levels"][-1], _run(graph, seed=2)["levels"][-1])
 
 
-@examples(40)
+@either
+@examples(25)
 @given(
     graph=graphs(high=14, directed=False, weights=(0.0, 1.0, 2.5)), resolution=st.sampled_from((0.5, 1.0, 1.7))
 )  # fmt: skip
-def test_divisions_of_small_graphs(graph: dr.Graph, resolution: float) -> None:
-    found = _run(graph, resolution=resolution)
-    value = modularity_of(graph, found["levels"][-1], resolution)
-    verify(graph, found["levels"][-1], _hierarchy(found), value, resolution)
+def test_divisions_of_small_graphs(refined: bool, graph: dr.Graph, resolution: float) -> None:
+    _verify(graph, _run(graph, refined, resolution=resolution), refined, resolution)
 
 
+@either
 @pytest.mark.parametrize("name", ["grid", "groups", "rmat with loops and parallel edges", "rmat by weights"])
-def test_communities_are_as_good_as_the_cpus(name: str) -> None:
-    graph = GRAPHS[name]()
-    ours = [modularity_of(graph, _run(graph, seed=seed)["levels"][-1]) for seed in range(4)]
-    theirs = [dr.louvain(graph, seed=seed, device="cpu").modularity for seed in range(4)]
+def test_communities_are_as_good_as_the_cpus(name: str, refined: bool) -> None:
+    graph, find = GRAPHS[name](), dr.leiden if refined else dr.louvain
+    ours = [modularity_of(graph, _run(graph, refined, seed=seed)["levels"][-1]) for seed in range(4)]
+    theirs = [find(graph, seed=seed, rounds=3, tries=2, device="cpu").modularity for seed in range(4)]
     assert np.mean(ours) > np.mean(theirs) * 0.985  # as means of so few seeds differ
+
+
+@either
+def test_a_kernel_that_ran_out_of_time_goes_on_where_it_was(refined: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GRAPHS["groups"]()
+    expected = _hierarchy(_run(graph, refined))
+    monkeypatch.setattr(import_module("dromos.engines.cuda.native.community_moves"), "CYCLES", 100_000)
+    np.testing.assert_array_equal(_hierarchy(_run(graph, refined)), expected)
 
 
 @pytest.mark.parametrize("offsets", [np.uint32, np.int64])
@@ -141,7 +162,7 @@ def test_wide_ids_and_offsets_give_the_same(weighted: bool, targets: type, offse
     weights = None if graph.weights is None else cupy.asarray(graph.weights)
     rows = Rows(cupy.asarray(graph.offsets.astype(offsets)), cupy.asarray(graph.targets.astype(targets)), weights)
     found = kernel.communities(
-        DeviceGraph(rows, None), resolution=1.0, seed=0, refined=False, rounds=2, tries=3
+        DeviceGraph(rows, None), resolution=1.0, seed=0, refined=False, rounds=3, tries=2
     )  # fmt: skip
     np.testing.assert_array_equal(_hierarchy(found), _hierarchy(_run(graph, renumber=False)))
 
@@ -169,8 +190,8 @@ def test_weights_apart_from_the_keys_give_the_same(monkeypatch: pytest.MonkeyPat
 
 def test_one_try_and_one_round() -> None:
     graph = GRAPHS["groups"]()
-    found = _run(graph, rounds=1, tries=1)
-    verify(graph, found["levels"][-1], _hierarchy(found), modularity_of(graph, found["levels"][-1]), 1.0)
+    for refined in (False, True):
+        _verify(graph, _run(graph, refined, rounds=1, tries=1), refined)
 
 
 def test_a_graph_without_weight_stays_single() -> None:
@@ -180,13 +201,14 @@ def test_a_graph_without_weight_stays_single() -> None:
     assert _run(empty)["levels"][0].tolist() == [0, 1, 2]
 
 
-def test_the_host_finishes_small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
+def test_the_host_finishes_small_levels(find: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "SMALL", 1 << 15)
     graph = dr.generators.rmat(13, 8, seed=4)
-    result = dr.louvain(graph, device="cuda")
+    result = find(graph, device="cuda")
     result.verify()
     assert result.device == "cuda"
-    assert result.hierarchy.tolist() == dr.louvain(graph, device="cuda").hierarchy.tolist()
+    assert result.hierarchy.tolist() == find(graph, device="cuda").hierarchy.tolist()
     assert result.modularity == dr.modularity(graph, result).modularity
 
 

@@ -60,8 +60,41 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     });
 }
 
-extern "C" __global__ void number_vertices(vid* values, i64 count) {
-    for (i64 v = thread_in_grid(); v < count; v += threads_in_grid()) values[v] = (vid)v;
+// The weight of each vertex's edges to others of its community; `inside` is zero before.
+extern "C" __global__ void __launch_bounds__(THREADS) add_inside(
+    const eid* offsets, const vid* targets, const mass* weights, const vid* community, i64 n, i64 arcs, mass* inside
+) {
+    for_arcs(offsets, n, arcs, [&](i64 begin, i64 end, vid first, vid last) {
+        const int each = ARCS_A_BLOCK / THREADS;
+        const i64 from = begin + (i64)threadIdx.x * each, to = from + each < end ? from + each : end;
+        if (from >= end) return;
+        vid row = row_of(offsets, first, last, (eid)from);
+        mass sum = 0;
+        for (i64 arc = from; arc < to; ++arc) {
+            while ((i64)offsets[row + 1] <= arc) {
+                add_to_row(inside, row, sum);
+                sum = 0;
+                ++row;
+            }
+            const vid u = targets[arc];
+            if (u != row && community[u] == community[row]) sum += weight_of(weights, (eid)arc);
+        }
+        add_to_row(inside, row, sum);
+    });
+}
+
+// The community of each part: that of any of its vertices.
+extern "C" __global__ void lift(const vid* part, const vid* community, i64 n, vid* found) {
+    for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) found[part[v]] = community[v];
+}
+
+extern "C" __global__ void number_vertices(vid* values, i64 count, i64 first) {
+    for (i64 v = thread_in_grid(); v < count; v += threads_in_grid()) values[v] = (vid)(first + v);
+}
+
+// How many vertices there are up to the last that has arcs.
+extern "C" __global__ void count_rows(const eid* offsets, i64 n, i64 arcs, i64* found) {
+    *found = (i64)row_of(offsets, 0, (vid)(n - 1), (eid)(arcs - 1)) + 1;
 }
 
 // Strengths and members of communities; both are zero before.
@@ -241,7 +274,7 @@ extern "C" __global__ void add_up(const mass* values, i64 count, u64* sum, u64* 
 
 // ---- numbers by the first vertex -----------------------------------------------------------------------------------
 
-// `least` is n before; `ids` are the given ids, null where they are the vertices themselves.
+// `least` is more than any id before; `ids` are the given ids, null where they are the vertices themselves.
 extern "C" __global__ void find_least(const vid* group, const vid* ids, i64 n, vid* least) {
     for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
         const vid id = ids ? ids[v] : (vid)v;

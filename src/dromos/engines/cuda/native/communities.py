@@ -1,4 +1,4 @@
-"""Communities of high modularity by the Louvain method: large levels on the device, small ones by the CPU's kernels.
+"""Communities of high modularity, Louvain and Leiden: large levels on the device, small ones by the CPU's kernels.
 
 As :mod:`dromos.engines.native.communities`, but vertices move otherwise (``native_communities.cuh``), so that the
 communities are not the CPU's; the same seed gives the same ones on every device. A level of few arcs is handed over to
@@ -21,7 +21,7 @@ from dromos.engines.cuda.native.community_levels import DeviceLevel, LevelMaker
 from dromos.engines.cuda.native.community_moves import Moves
 from dromos.engines.cuda.transfers import to_device, to_host
 from dromos.engines.cuda.vertex_values import gathered
-from dromos.engines.native.communities import climbed
+from dromos.engines.native.communities import FINALISTS, ROUNDS_TOGETHER, climbed
 from dromos.engines.native.community_levels import Level
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.parallel import num_threads
@@ -34,10 +34,10 @@ SMALL: Final = 1 << 17
 _VERTEX_BYTES, _ARC_BYTES, _WEIGHTED_ARC_BYTES = 192, 32, 64
 
 
-def takes(graph: GraphLike, *, refined: bool, **_: Any) -> bool:
+def takes(graph: GraphLike, **_: Any) -> bool:
     """Whether this kernel is for such a call, or the CPU's is."""
     most = np.iinfo(graph.targets.dtype).max // 2  # a vertex has two numbers for a community of its own
-    return not refined and graph.num_arcs >= SMALL and graph.num_vertices <= most
+    return graph.num_arcs >= SMALL and graph.num_vertices <= most
 
 
 def state_bytes(graph: GraphLike) -> int:
@@ -47,19 +47,24 @@ def state_bytes(graph: GraphLike) -> int:
 
 
 class _Climb(NamedTuple):
-    """Where a round came to: the community of each vertex on the device's levels, and what is left to do."""
+    """Where a round came to: the community of each vertex on the device's levels, and what the host does of it."""
 
     places: list[Any]
     level: DeviceLevel
     rest: Future[tuple[list[Array], float]] | None
 
 
-class _Round(NamedTuple):
-    """The levels of a round by vertex, not numbered; how high its modularity is, and the weight between communities."""
+class _Found(NamedTuple):
+    """What rounds came to: levels by vertex, the last of them numbered, with so many communities."""
 
     levels: list[Any]
+    communities: int
     gain: float
+    """The higher, the higher the modularity."""
     between: float
+    """The weight between communities."""
+    is_final: bool = False
+    """Whether another round changes nothing."""
 
 
 def communities(
@@ -69,39 +74,61 @@ def communities(
 
     ``sums``: the weight within the communities, each edge once, and the strength of each of them.
     """
-    del refined
     maker = LevelMaker(graph)
     if maker.whole <= 0:
-        return {"levels": [_given(graph, maker.numbered(maker.singles())[0])]}
-    with _Host(min(tries, num_threads())) as host:
-        return _Search(graph, maker, resolution, seed, host).run(rounds, tries)
+        return {"levels": [_given(graph, maker.of_all(maker.singles())[0])]}
+    with _Host(min(tries, num_threads()), refined) as host:
+        found = _Search(graph, maker, resolution / maker.whole, seed, refined, host).run(rounds, tries)
+    levels = [maker.of_all(level) for level in found.levels]
+    degrees = to_host(maker.degrees(*levels[-1])).astype(np.float64)
+    return {
+        "levels": [_given(graph, level) for level, _ in levels],
+        "sums": ((maker.whole - found.between) / 2, degrees),
+    }
 
 
 class _Search:
-    def __init__(self, graph: DeviceGraph, maker: LevelMaker, resolution: float, seed: int, host: _Host) -> None:
-        self._graph, self._maker, self._seed, self._host = graph, maker, seed, host
-        self._scale = resolution / maker.whole
+    """Rounds on one graph."""
 
-    def run(self, rounds: int, tries: int) -> Mapping[str, Any]:
-        maker = self._maker
-        begun = [self._climb(None, self._random(0, number)) for number in range(tries)]
-        found = max((self._finished(climb) for climb in begun), key=lambda one: one.gain)  # the first of the best
-        del begun
-        numbered = [maker.numbered(level) for level in found.levels]
-        levels, (top, count) = [level for level, _ in numbered], numbered[-1]
-        if count == self._graph.num_vertices:
-            return {"levels": [_given(self._graph, top)]}
-        for done in range(1, rounds):
-            found = self._finished(self._climb(top, self._random(done, 0)))
-            before, (top, count) = top, maker.numbered(found.levels[-1])
-            levels = self._within(levels, top, count)
-            if not maker.differ(before, top):
-                break
-        degrees = to_host(maker.degrees(top, count)).astype(np.float64)
-        return {
-            "levels": [_given(self._graph, level) for level in levels],
-            "sums": ((maker.whole - found.between) / 2, degrees),
-        }
+    def __init__(
+        self, graph: DeviceGraph, maker: LevelMaker, scale: float, seed: int, refined: bool, host: _Host
+    ) -> None:
+        self._graph, self._maker, self._scale, self._seed = graph, maker, scale, seed
+        self._refined, self._host = refined, host
+
+    def run(self, rounds: int, tries: int) -> _Found:
+        """First rounds in several orders, and more on the best of them."""
+        climbs = [self._climb(None, self._random(0, number)) for number in range(tries)]
+        begun = _by_gain([self._finished(climb) for climb in climbs])
+        del climbs
+        if begun[0].communities == self._maker.bottom.size:
+            return begun[0]
+        finalists = begun[: FINALISTS if self._refined else 1]
+        together = min(rounds, ROUNDS_TOGETHER) if len(finalists) > 1 else 1
+        for done in range(1, together):
+            finalists = self._continued(finalists, done)
+        best = _by_gain(finalists)[:1]
+        for done in range(together, rounds):
+            best = self._continued(best, done)
+        return best[0]
+
+    def _continued(self, found: list[_Found], done: int) -> list[_Found]:
+        """One round more of each; the host works on one while the device works on the next."""
+        climbs = [
+            None if one.is_final else self._climb(one.levels[-1], self._random(done, number))
+            for number, one in enumerate(found)
+        ]
+        return [
+            one if climb is None else self._after(one, self._finished(climb))
+            for one, climb in zip(found, climbs, strict=True)
+        ]
+
+    def _after(self, before: _Found, found: _Found) -> _Found:
+        is_final = not self._maker.differ(before.levels[-1], found.levels[-1])
+        if self._refined:
+            return found._replace(is_final=is_final)
+        levels = self._within(before.levels, found.levels[-1], found.communities)
+        return found._replace(levels=levels, is_final=is_final)
 
     def _random(self, done: int, number: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, done, number] if number else [self._seed, done])
@@ -116,29 +143,37 @@ class _Search:
             del moves  # its memory is wanted now
             if len(strength) == level.size:
                 # where vertices have changed places without a merger, one at a time will show what is left to gain
-                rest = self._host.finish(level.on_host(), self._scale, random) if moved else None
+                rest = self._host.finish(level.on_host(), None, self._scale, random) if moved else None
                 return _Climb(places, level, rest)
-            level, community = maker.aggregated(level, label, strength), None
+            community = None
+            if self._refined:
+                parts = Moves(self._graph, maker, level, self._scale, None, (label, strength))
+                parts.run(random)
+                part, strength = maker.packed(parts.community, parts.total, parts.size)
+                del parts
+                if len(strength) == level.size:  # nothing hangs together well: the host goes on with what does at all
+                    rest = self._host.finish(level.on_host(), label, self._scale, random)
+                    return _Climb(places, level, rest)
+                label, community = part, maker.lifted(part, label, len(strength))
+            level = maker.aggregated(level, label, strength)
             places.append(gathered(label, places[-1]) if places else label)
             if level.arcs < SMALL:
-                return _Climb(places, level, self._host.finish(level.on_host(), self._scale, random))
+                return _Climb(places, level, self._host.finish(level.on_host(), community, self._scale, random))
 
-    def _finished(self, climb: _Climb) -> _Round:
-        """The round with what the host has done; its levels are copied to the device."""
-        levels, level = list(climb.places), climb.level
-        between = float(level.between)
+    def _finished(self, climb: _Climb) -> _Found:
+        """The round with what the host has done, which is copied to the device."""
+        levels, level, between = list(climb.places), climb.level, float(climb.level.between)
         total = level.strength.get().astype(np.float64)
         if climb.rest is not None:
             rest, inside = climb.rest.result()
-            merging = [one for one in rest if len(one) and int(one.max()) + 1 < len(one)]
-            for one in merging:
-                label = to_device(one)
-                levels.append(gathered(label, climb.places[-1]) if climb.places else label)
+            for one in rest:
+                if len(one) and int(one.max()) + 1 < len(one):  # something has merged
+                    label = to_device(one)
+                    levels.append(gathered(label, climb.places[-1]) if climb.places else label)
             total = np.bincount(rest[-1], weights=total)
             between -= inside - level.loops
-        if not levels:
-            levels = [self._maker.singles()]
-        return _Round(levels, -between - dot(self._scale * total, total), between)
+        top, count = self._maker.numbered(levels[-1] if levels else self._maker.singles())
+        return _Found([*levels[:-1], top], count, -between - dot(self._scale * total, total), between)
 
     def _within(self, levels: list[Any], top: Any, count: int) -> list[Any]:
         """Levels cut by the communities of ``top``, and ``top``; none twice."""
@@ -150,11 +185,15 @@ class _Search:
         return found[::-1]
 
 
+def _by_gain(found: list[_Found]) -> list[_Found]:
+    return sorted(found, key=lambda one: -one.gain)
+
+
 class _Host:
     """Threads that finish rounds on small levels."""
 
-    def __init__(self, threads: int) -> None:
-        self._stop = np.zeros(1, np.int64)
+    def __init__(self, threads: int, refined: bool) -> None:
+        self._stop, self._refined = np.zeros(1, np.int64), refined
         self._pool = ThreadPoolExecutor(threads)
 
     def __enter__(self) -> _Host:
@@ -164,13 +203,18 @@ class _Host:
         self._stop[0] = kind is not None
         self._pool.shutdown(cancel_futures=True)
 
-    def finish(self, level: Level, scale: float, random: np.random.Generator) -> Future[tuple[list[Array], float]]:
-        """The levels above this one, by its vertices, and the weight within the last communities."""
-        steps = CompiledSteps(self._stop)
+    def finish(
+        self, level: Level, community: Any, scale: float, random: np.random.Generator
+    ) -> Future[tuple[list[Array], float]]:
+        """The levels above this one, by its vertices, and the weight within the last communities.
+
+        ``community`` is where its vertices are, on the device, or None: each by itself.
+        """
+        steps, ids = CompiledSteps(self._stop), level.targets.dtype
+        start = np.arange(level.size, dtype=ids) if community is None else community.get()
 
         def work() -> tuple[list[Array], float]:
-            singles = np.arange(level.size, dtype=level.targets.dtype)
-            levels = climbed(steps, level, singles, scale, random, refined=False)
+            levels = climbed(steps, level, start, scale, random, self._refined)
             return levels, steps.within(level, levels[-1])
 
         return self._pool.submit(work)

@@ -93,7 +93,11 @@ class LevelMaker:
         import cupy
 
         rows, n, arcs = self.graph.out, self.graph.num_vertices, self.graph.num_arcs
-        weights = None
+        if arcs:  # vertices without edges are last where hubs are first, and stay single
+            kept = cupy.empty(1, cupy.int64)
+            launch(self._module, "count_rows", 1, 1, rows.offsets, np.int64(n), np.int64(arcs), kept)
+            n = int(kept[0])
+        weights, offsets = None, rows.offsets[: n + 1]
         if rows.weights is not None:
             if self._shift is None:
                 weights = rows.weights.astype(self.mass)
@@ -104,12 +108,12 @@ class LevelMaker:
         strength, found = cupy.zeros(n, self.mass), cupy.zeros(1, cupy.uint64)
         if arcs:
             self._by_arcs(
-                "add_rows", rows.offsets, rows.targets, weights, np.int64(n), np.int64(arcs), strength, found
+                "add_rows", offsets, rows.targets, weights, np.int64(n), np.int64(arcs), strength, found
             )  # fmt: skip
         total, greatest = (arcs, 1) if weights is None else self._sum(weights)
         loops = int(found[0])
-        hubs = self._hubs(rows.offsets, n, arcs)
-        return DeviceLevel(rows.offsets, rows.targets, weights, strength, greatest, total - loops, loops, hubs)
+        hubs = self._hubs(offsets, n, arcs)
+        return DeviceLevel(offsets, rows.targets, weights, strength, greatest, total - loops, loops, hubs)
 
     def _hubs(self, offsets: Any, n: int, arcs: int) -> tuple[Array, Array]:
         import cupy
@@ -121,7 +125,7 @@ class LevelMaker:
         return hubs[order], lengths[order]
 
     def _by_arcs(self, kernel: str, *arguments: Any) -> None:
-        arcs = len(arguments[1])
+        arcs = len(arguments[1])  # the targets
         launch(self._module, kernel, grid_for(arcs, _ARCS_A_BLOCK), _THREADS, *arguments)
 
     def _sum(self, values: Any) -> tuple[int, int]:
@@ -142,8 +146,21 @@ class LevelMaker:
         import cupy
 
         found = cupy.empty(count, self.ids)
-        self._launch("number_vertices", count, found, np.int64(count))
+        self._launch("number_vertices", count, found, np.int64(count), np.int64(0))
         return found
+
+    def of_all(self, group: Any) -> tuple[Any, int]:
+        """As :meth:`numbered`, of all vertices of the graph: those that the first level left out are single."""
+        import cupy
+
+        kept, n = len(group), self.graph.num_vertices
+        if kept == n:
+            return self.numbered(group)
+        whole = cupy.empty(n, self.ids)
+        whole[:kept] = group
+        left = whole[kept:]
+        self._launch("number_vertices", n - kept, left, np.int64(n - kept), np.int64(kept))
+        return self.numbered(whole)
 
     def begun(self, level: DeviceLevel, community: Any) -> tuple[Any, Any, Any]:
         """Communities to move from, a copy or single vertices, their strengths and members; numbers up to ``2n``."""
@@ -154,6 +171,25 @@ class LevelMaker:
         community = self._numbers(n) if community is None else community.copy()
         self._launch("add_members", n, community, level.strength, np.int64(n), total, size)
         return community, total, size
+
+    def inside(self, level: DeviceLevel, community: Any) -> Any:
+        """The weight of each vertex's edges to others of its community."""
+        import cupy
+
+        n, found = level.size, cupy.zeros(level.size, self.mass)
+        self._by_arcs(
+            "add_inside", level.offsets, level.targets, level.weights, community, np.int64(n), np.int64(level.arcs),
+            found,
+        )  # fmt: skip
+        return found
+
+    def lifted(self, part: Any, community: Any, parts: int) -> Any:
+        """The community of each of ``parts`` parts."""
+        import cupy
+
+        found = cupy.empty(parts, self.ids)
+        self._launch("lift", len(part), part, community, np.int64(len(part)), found)
+        return found
 
     def degrees(self, community: Any, count: int) -> Any:
         """The strength of each of ``count`` communities of the first level's vertices."""
@@ -224,13 +260,14 @@ class LevelMaker:
         return cupy.cumsum(flags, dtype=dtype)
 
     def numbered(self, group: Any) -> tuple[Any, int]:
-        """Groups of the first level's vertices numbered by their least given id, and how many there are."""
+        """Groups of vertices, less than their count, numbered by their least given id, and how many there are."""
         import cupy
 
-        n, ids = len(group), self.graph.ids
+        n, all_of_them, ids = len(group), self.graph.num_vertices, self.graph.ids
         if n == 0:
             return group, 0
-        least, flags, found = cupy.full(n, n, self.ids), cupy.zeros(n, self.ids), cupy.empty(n, self.ids)
+        least, flags, found = cupy.empty(n, self.ids), cupy.zeros(all_of_them, self.ids), cupy.empty(n, self.ids)
+        least.data.memset_async(0x7F, least.nbytes)  # more than any id
         self._launch("find_least", n, group, ids, np.int64(n), least)
         self._launch("flag_least", n, group, ids, least, np.int64(n), flags)
         numbers = cupy.cumsum(flags, dtype=self.ids)
