@@ -203,6 +203,7 @@ def test_a_graph_without_weight_stays_single() -> None:
 
 @pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
 def test_the_host_finishes_small_levels(find: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "WORTH", 0)
     monkeypatch.setattr(kernel, "SMALL", 1 << 15)
     graph = dr.generators.rmat(13, 8, seed=4)
     result = find(graph, device="cuda")
@@ -212,8 +213,7 @@ def test_the_host_finishes_small_levels(find: Callable[..., Any], monkeypatch: p
     assert result.modularity == dr.modularity(graph, result).modularity
 
 
-def test_small_graphs_are_left_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "SMALL", 1 << 15)
+def test_small_graphs_are_left_to_the_cpu() -> None:
     graph = dr.generators.grid(20, 20)
     found, expected = dr.louvain(graph, device="cuda"), dr.louvain(graph, device="cpu")
     assert found.device == "cpu"

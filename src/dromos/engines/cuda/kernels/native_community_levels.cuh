@@ -1,8 +1,8 @@
 // From communities to a graph of communities, and the numbers that communities get.
 //
-// Arcs between communities become keys, which are sorted by CuPy; a run of equal keys is an arc of the new graph. A key is
-// the source times the number of communities plus the target, and holds the weight in its low `bits`, where all of that
-// has room in 64 bits.
+// Arcs between communities become keys, which are sorted by CuPy; a run of equal keys is an arc of the new graph. A key
+// is the source times the number of communities plus the target, and holds the weight in its low `bits`, where all of
+// that has room in 64 bits.
 #pragma once
 #include "community_records.cuh"
 #include "row_search.cuh"
@@ -120,7 +120,9 @@ extern "C" __global__ void take_numbers(const vid* community, const vid* numbers
     for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) label[v] = numbers[community[v]] - 1;
 }
 
-extern "C" __global__ void pack_totals(const mass* total, const vid* size, const vid* numbers, i64 count, mass* strength) {
+extern "C" __global__ void pack_totals(
+    const mass* total, const vid* size, const vid* numbers, i64 count, mass* strength
+) {
     for (i64 c = thread_in_grid(); c < count; c += threads_in_grid())
         if (size[c] > 0) strength[numbers[c] - 1] = total[c];
 }
@@ -139,8 +141,8 @@ extern "C" __global__ void list_hubs(const eid* offsets, i64 n, i64 most, i64* h
 
 // ---- arcs between communities --------------------------------------------------------------------------------------
 
-// Keys of the arcs from one community to another, in any order; `used` counts them. Weights that do not fit into the keys
-// are left in `apart`.
+// Keys of the arcs from one community to another, in any order; `used` counts them. Weights that do not fit into the
+// keys are left in `apart`.
 template <class Key>
 DEVICE void make_keys(
     const eid* offsets, const vid* targets, const mass* weights, const vid* label, i64 n, i64 arcs, u64 communities,
@@ -221,8 +223,9 @@ extern "C" __global__ void flag_runs_8(const u64* keys, i64 count, int bits, eid
 DEVICE void count_arc(unsigned* at) { atomicAdd(at, 1u); }
 DEVICE void count_arc(i64* at) { atomicAdd((u64*)at, 1ull); }
 
-// The rows of the new graph: `runs` are the sums of the flags, `order` is where the weights of sorted keys lie apart, and
-// null where they are in the keys, or one each. `weights` are zero before, and so is `lengths`, which has one more in front.
+// The rows of the new graph: `runs` are the sums of the flags, `order` is where the weights of sorted keys lie apart,
+// and null where they are in the keys, or one each. `weights` are zero before, and so is `lengths`, which has one more
+// in front.
 template <class Key>
 DEVICE void fill_rows(
     const Key* keys, i64 count, int bits, const i64* order, const mass* apart, const eid* runs, u64 communities,

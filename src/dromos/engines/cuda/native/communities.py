@@ -29,7 +29,9 @@ from dromos.vectors import dot
 
 __all__ = ["communities", "sources", "state_bytes", "takes"]
 
-SMALL: Final = 1 << 17
+WORTH: Final = 1 << 17
+"""Arcs of a graph from which on the device is worth its while."""
+SMALL: Final = 1 << 15
 """Arcs of a level below which the host is done sooner."""
 _VERTEX_BYTES, _ARC_BYTES, _WEIGHTED_ARC_BYTES = 192, 32, 64
 
@@ -37,7 +39,7 @@ _VERTEX_BYTES, _ARC_BYTES, _WEIGHTED_ARC_BYTES = 192, 32, 64
 def takes(graph: GraphLike, **_: Any) -> bool:
     """Whether this kernel is for such a call, or the CPU's is."""
     most = np.iinfo(graph.targets.dtype).max // 2  # a vertex has two numbers for a community of its own
-    return graph.num_arcs >= SMALL and graph.num_vertices <= most
+    return graph.num_arcs >= WORTH and graph.num_vertices <= most
 
 
 def state_bytes(graph: GraphLike) -> int:

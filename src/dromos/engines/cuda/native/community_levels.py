@@ -24,7 +24,7 @@ __all__ = ["NAME", "PIECE", "DeviceLevel", "LevelMaker", "mass_define", "variant
 NAME: Final = "native_community_levels"
 _THREADS: Final = number_of(NAME, "THREADS")
 _ARCS_A_BLOCK: Final = number_of(NAME, "ARCS_A_BLOCK")
-PIECE: Final = number_of("native_communities", "PIECE")
+PIECE: Final = number_of("community_batches", "PIECE")
 """Arcs of a row that a block adds up at a time."""
 _KEY_BITS: Final = 64
 _MOST_BITS: Final = 60  # of the sum of all strengths

@@ -26,9 +26,11 @@ _ONE_IN: Final = 1024
 _MOST_PASSES: Final = 256
 _ARCS_A_BLOCK: Final = 1 << 10
 """Of a level: with fewer, more blocks only make the barriers longer."""
-_MOST_BINS, _SLOTS, _THREADS, _STATE, _FINISHED, _ARRIVALS = (
-    number_of(NAME, name) for name in ("MOST_BINS", "BLOCK_SLOTS", "THREADS", "STATE", "FINISHED", "ARRIVALS")
+_THREADS, _STATE, _FINISHED, _ARRIVALS = (
+    number_of(NAME, name) for name in ("THREADS", "STATE", "FINISHED", "ARRIVALS")
 )
+_MOST_BINS: Final = number_of("community_batches", "MOST_BINS")
+_SLOTS: Final = number_of("community_rows", "BLOCK_SLOTS")
 _BEST_BYTES: Final = 40
 _MOST_PARTS: Final = 64
 
@@ -68,7 +70,7 @@ class Moves:
         if within is not None:
             home, around = within
             self._arrays |= {"within": home, "around": around, "outside": maker.inside(level, home)}
-        record = np.zeros(1, record_of(NAME, "Level"))
+        record = np.zeros(1, record_of("community_records", "Level"))
         for name, array in self._arrays.items():
             record[name] = address(array)
         record["n"], record["hub_count"], record["scale"] = n, len(level.hubs[0]), scale
