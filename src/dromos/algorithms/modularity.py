@@ -24,7 +24,7 @@ from dromos.graph import Graph
 from dromos.runner import NumberResult, Options, Result, Session
 from dromos.vectors import dot
 
-__all__ = ["ModularityResult", "modularity", "modularity_of", "verify"]
+__all__ = ["ModularityResult", "modularity", "modularity_by_sums", "modularity_of", "verify"]
 
 
 class ModularityResult(NumberResult):
@@ -120,15 +120,26 @@ def _sums(
     degree: Array = np.bincount(number, weights=rows.total, minlength=count)
     if graph.directed:
         into: Array = np.bincount(number, weights=_weights_into(graph), minlength=count)
-    else:  # a loop is one arc, any other edge two
-        extra = np.bincount(number, weights=rows.loops, minlength=count)
-        inside, degree = (inside + extra) / 2, degree + extra
-        into = degree
-    total = degree.sum() / (1 if graph.directed else 2)
+        total = degree.sum()
+        if total == 0:
+            return float("nan"), inside, degree
+        chance = dot(degree / total, into / total)  # a square of tiny weights would be 0
+        return float(inside.sum() / total - resolution * chance), inside, degree
+    extra = np.bincount(number, weights=rows.loops, minlength=count)  # a loop is one arc, any other edge two
+    inside, degree = (inside + extra) / 2, degree + extra
+    return modularity_by_sums(float(inside.sum()), degree, resolution), inside, degree
+
+
+def modularity_by_sums(inside: float, degree: Array, resolution: float = 1.0) -> float:
+    """The modularity in an undirected graph: by the weight of edges within communities, and the degree of each.
+
+    >>> modularity_by_sums(1.0, np.array([3.0, 1.0]))
+    -0.125
+    """
+    total = degree.sum() / 2
     if total == 0:
-        return float("nan"), inside, degree
-    chance = dot(degree / total, into / total) / (1 if graph.directed else 4)  # a square of tiny weights would be 0
-    return float(inside.sum() / total - resolution * chance), inside, degree
+        return float("nan")
+    return float(inside / total - resolution * (dot(degree / total, degree / total) / 4))
 
 
 def verify(graph: Graph, number: Array, resolution: float, value: float) -> None:

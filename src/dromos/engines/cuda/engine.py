@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines import GraphLike, LeftToHostError, NativeKernel, check_params, graph_types
 from dromos.engines.cuda.arc_values import arcs_in_given_order
 from dromos.engines.cuda.availability import require_device
 from dromos.engines.cuda.device_graph import DeviceGraph, copy_of, device_graph, forget
@@ -36,8 +36,8 @@ from dromos.program import Program
 __all__ = ["NATIVE", "CudaEngine"]
 
 NATIVE: Final = (
-    "betweenness", "cdlp", "coloring", "components", "cores", "edge_betweenness", "forest", "joint", "k_core",
-    "matching", "sampling", "similarity", "triangles", "trusses", "walks",
+    "betweenness", "cdlp", "coloring", "communities", "components", "cores", "edge_betweenness", "forest", "joint",
+    "k_core", "matching", "sampling", "similarity", "triangles", "trusses", "walks",
 )  # fmt: skip
 """Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name, and ``WANTS`` where that is
 more than usual."""
@@ -133,6 +133,8 @@ class CudaEngine:
     def _native(self, name: str, graph: GraphLike, **arguments: Any) -> Mapping[str, Any]:
         options, module = self.options, import_module(f"dromos.engines.cuda.native.{name}")
         wants: Wants = getattr(module, "WANTS", USUAL)
+        if graph.num_arcs < wants.least_arcs:
+            raise LeftToHostError(f"{graph.num_arcs} arcs")
         need = Need(options.memory, wants.state_bytes(graph), weights=wants.weights, share=options.share)
         copy = device_graph(graph, renumber=options.renumber and not wants.given_order, need=need)
         if wants.host_graph:

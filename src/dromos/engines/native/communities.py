@@ -15,7 +15,7 @@ quarter of the free memory holds; and one copy of a large graph that has hubs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,13 +29,15 @@ from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 from dromos.vectors import dot
 
-__all__ = ["communities"]
+__all__ = ["FINALISTS", "ROUNDS_TOGETHER", "climbed", "communities"]
 
-_FINALISTS = 2  # first rounds that go on: small levels are one thread's, and most machines have two
+FINALISTS: Final = 2
+"""First rounds that go on: small levels are one thread's, and most machines have two."""
 _THREAD_BYTES = 20  # for each vertex
 _LITTLE_MEMORY, _MEMORY_SHARE = 1 << 28, 4  # bytes that nobody asks about, and the part of what is free for more
 _NOT_SHARED = 1 / 16  # of a round's work, the part that more threads do not make faster, about
-_ROUNDS_TOGETHER = 3  # after which only the best goes on: it mostly stays the best
+ROUNDS_TOGETHER: Final = 3
+"""After which only the best goes on: it mostly stays the best."""
 
 
 def communities(
@@ -83,13 +85,13 @@ def communities(
 
     def first(steps: Steps, number: int) -> list[Array]:
         random = np.random.default_rng([seed, 0, number] if number else [seed, 0])
-        return _round(steps, bottom, singles.copy(), scale, random, refined)
+        return climbed(steps, bottom, singles.copy(), scale, random, refined)
 
     def continued(steps: Steps, levels: list[Array], begin: int, end: int, number: int = 0) -> list[Array]:
         for done in range(begin, end):
             before = levels
             random = np.random.default_rng([seed, done, number] if number else [seed, done])
-            levels = _round(steps, bottom, before[-1].copy(), scale, random, refined)
+            levels = climbed(steps, bottom, before[-1].copy(), scale, random, refined)
             same = np.array_equal(levels[-1], before[-1])
             if not refined:  # such a round has one level; those of the first, cut to fit, lie below it
                 levels = _within(steps, before, levels[-1])
@@ -108,8 +110,8 @@ def communities(
     begun = by_gain(first, tries)
     if np.array_equal(begun[0][-1], singles):
         return answer(begun[0])
-    finalists = min(tries, _FINALISTS if refined else 1)
-    together = min(rounds, _ROUNDS_TOGETHER) if finalists > 1 else 1
+    finalists = min(tries, FINALISTS if refined else 1)
+    together = min(rounds, ROUNDS_TOGETHER) if finalists > 1 else 1
     going = by_gain(lambda own, number: continued(own, begun[number], 1, together, number), finalists)
     return answer(by_gain(lambda own, _: continued(own, going[0], together, rounds), 1)[0])
 
@@ -178,7 +180,7 @@ def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
     return found[::-1]
 
 
-def _round(
+def climbed(
     steps: Steps, level: Level, community: Array, scale: float, random: np.random.Generator, refined: bool
 ) -> list[Array]:
     """From the bottom up until a level stays as it is; for each level the vertex of it that a bottom vertex is in."""

@@ -20,10 +20,14 @@ class Wants:
     """Of the device, roughly, beside the graph; kernels for many sources need more, for each source."""
     bytes_per_arc: int = 0
     """The same for each arc, where ids of arcs take four bytes; twice as much elsewhere."""
+    bytes_per_weight: int = 0
+    """For each arc on top of that, where the graph has weights."""
     weights: bool = False
     """Whether it reads them."""
     given_order: bool = False
     """Whether rows must be as they were given."""
+    least_arcs: int = 0
+    """Graphs of fewer arcs are left to the host."""
     host_graph: bool = False
     """Whether it takes the graph in the host's memory too, as ``host``: there it leaves what the host does sooner."""
 
@@ -35,6 +39,8 @@ class Wants:
         224
         """
         per_arc = self.bytes_per_arc * (1 if graph.num_arcs < _WIDE else 2)
+        if graph.weights is not None:
+            per_arc += self.bytes_per_weight
         return self.bytes_per_vertex * graph.num_vertices + per_arc * graph.num_arcs
 
 
