@@ -71,6 +71,30 @@ def test_greedy_choices(graph: dr.Graph, seed: int) -> None:
     _same("coloring", graph, order=order.permutation(graph.num_vertices), by_degree=True)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("weights", ["none", "few", "many", "floats", "equal"])
+def test_dense_graphs_are_taken_a_portion_at_a_time(weights: str, threads: int) -> None:
+    """One with many edges for its vertices: most are left out by those that are taken first."""
+    graph = dr.generators.rmat(9, 40, seed=7, symmetrize=True)
+    draw, arcs = np.random.default_rng(3), graph.num_edges
+    values = {
+        "none": None,
+        "few": draw.integers(-2, 3, arcs).astype(np.int32),
+        "many": draw.integers(-(1 << 30), 1 << 30, arcs).astype(np.int32),
+        "floats": draw.choice([-np.inf, -1.5, -0.0, 0.0, 0.25, np.inf, *draw.random(50)], arcs),
+        "equal": np.full(arcs, 4.0),
+    }[weights]
+    edges = graph.edges()
+    graph = dr.Graph.from_edges(edges.src, edges.dst, values, num_vertices=graph.num_vertices, directed=False)
+    calls: list[tuple[str, dict[str, Any]]] = [("forest", {}), ("forest", {"maximum": True}), ("matching", {})]
+    for name, options in calls:
+        compiled = cpu_kernel(name, threads)
+        assert compiled is not None
+        found = compiled(graph, **options)
+        for field, expected in KERNELS[name](graph, **options).items():
+            np.testing.assert_array_equal(found[field], expected, strict=True)
+
+
 @examples(40)
 @given(graph=graphs(low=0, high=12, directed=False))
 def test_edges_that_hold_a_graph_together(graph: dr.Graph) -> None:

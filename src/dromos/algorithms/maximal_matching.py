@@ -41,7 +41,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     Args:
         graph: any; weights from zero on.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread chooses edges and all drop others. There are no paths.
 
     >>> import dromos as dr
     >>> dr.maximal_matching(dr.generators.path(5)).mate.tolist()

@@ -46,7 +46,7 @@ def minimum_spanning_forest(
         graph: undirected.
         maximum: the greatest total weight instead.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
+        how: ``device``, ``threads``; on the CPU one thread chooses edges and all drop others. There are no paths.
 
     >>> import dromos as dr
     >>> result = dr.minimum_spanning_forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))

@@ -6,7 +6,7 @@ colour that no neighbour has is no merge of two messages at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -15,18 +15,19 @@ from dromos.engines.native.edge_order import edges_by_ends, falling
 from dromos.graph import Graph
 from dromos.graph.permute import degree_order
 from dromos.graph.picking import picked
-from dromos.parallel import run_team
+from dromos.parallel import num_threads, run_team
 
 __all__ = ["coloring", "forest", "match_edges", "match_rows", "matching"]
 
 _AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
+_SAMPLES = 4096  # weights by which the lightest edges are told
 
 
 def forest(graph: Graph, *, maximum: bool = False, threads: int | None = None) -> Mapping[str, Array]:
     """The edges of a spanning forest of least weight, or greatest, as columns by their ends; of equal ones the first.
 
     ``source``, ``target`` and, where the graph has them, ``weight``. Filter-Kruskal: the lightest edges are sorted and
-    taken, and of the others only those that join two trees go on.
+    taken, and of the others only those that join two trees go on, which all threads find out.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
@@ -39,30 +40,44 @@ def forest(graph: Graph, *, maximum: bool = False, threads: int | None = None) -
     weights = falling(edges.weight) if maximum and edges.weight is not None else edges.weight
     root, stop = np.arange(graph.num_vertices, dtype=graph.targets.dtype), np.zeros(1, np.int64)
     taken = np.zeros(len(edges.src), np.uint8)
-    left: Array = np.arange(len(edges.src), dtype=np.int64)
-    while len(left):
-        now, left = _lightest(weights, left, _AT_ONCE * graph.num_vertices)
-        run_team(kernels.span, edges.src, edges.dst, now, root, taken, stop, threads=1, stop=stop)
-        if len(left):
-            crossing, count = np.empty(len(left), np.int64), np.zeros(1, np.int64)
-            run_team(
-                kernels.joining, edges.src, edges.dst, left, root, crossing, count, stop, threads=1, stop=stop
-            )  # fmt: skip
-            left = crossing[: int(count[0])]
+
+    def take(order: Array) -> None:
+        run_team(kernels.span, edges.src, edges.dst, order, root, taken, stop, threads=1, stop=stop)
+
+    def leave(left: Array) -> Array:
+        wanted, team = np.empty(len(left), np.uint8), num_threads(threads)
+        run_team(kernels.hang_on_roots, root, stop, threads=team, stop=stop)
+        run_team(kernels.between_trees, edges.src, edges.dst, left, root, wanted, stop, threads=team, stop=stop)
+        return wanted
+
+    _choose(len(edges.src), weights, _AT_ONCE * graph.num_vertices, take, leave)
     columns = {"source": edges.src, "target": edges.dst}
     if edges.weight is not None:
         columns["weight"] = edges.weight
     return dict(zip(columns, picked(taken.view(bool), *columns.values()), strict=True))
 
 
+def _choose(
+    edges: int, weights: Array | None, count: int, take: Callable[[Array], None], leave: Callable[[Array], Array]
+) -> None:
+    """Let ``take`` have the edges in their order, about ``count`` at a time; ``leave`` says which it may still take."""
+    left: Array = np.arange(edges, dtype=np.int64)
+    while len(left):
+        now, left = _lightest(weights, left, count)
+        take(now)
+        if len(left):
+            (left,) = picked(leave(left).view(bool), left)
+
+
 def _lightest(all_weights: Array | None, left: Array, count: int) -> tuple[Array, Array]:
     """About ``count`` of the edges that are ``left``, lightest first, and the others in order."""
     if all_weights is None:
-        return left, left[:0]
+        return (left[:count], left[count:]) if len(left) > 2 * count else (left, left[:0])
     everything = len(left) == len(all_weights)
     weights = all_weights if everything else all_weights[left]
     if len(left) > 2 * count:
-        limit = np.partition(weights, count)[count]
+        places = np.random.default_rng(len(left)).integers(0, len(left), _SAMPLES)
+        limit = np.sort(weights[places])[_SAMPLES * count // len(left)]
         light = weights <= limit
         (rest,), (left, weights) = picked(~light, left), picked(light, left, weights)
         return left[order_of(_keys(weights))], rest
@@ -103,16 +118,28 @@ def matching(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]
     >>> matching(dr.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False))["weight"].tolist()
     [0, 5, 0, 0]
     """
+    from dromos.engines.native import greedy_kernels as kernels
+
     if graph.weights is None:
         mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
         match_rows(graph, mate)
         return {"mate": mate}
     edges = edges_by_ends(graph)
-    assert edges.weight is not None
-    mate = np.full(graph.num_vertices, -1, graph.targets.dtype)
-    taken = match_edges(edges.src, edges.dst, order_of(_keys(falling(edges.weight))), mate)
-    weight = np.zeros(graph.num_vertices, edges.weight.dtype)
-    weight[np.minimum(edges.src[taken], edges.dst[taken])] = edges.weight[taken]
+    weights = edges.weight
+    assert weights is not None
+    mate, stop = np.full(graph.num_vertices, -1, graph.targets.dtype), np.zeros(1, np.int64)
+    weight = np.zeros(graph.num_vertices, weights.dtype)
+
+    def take(order: Array) -> None:
+        taken = match_edges(edges.src, edges.dst, order, mate)
+        weight[np.minimum(edges.src[taken], edges.dst[taken])] = weights[taken]
+
+    def leave(left: Array) -> Array:
+        wanted, team = np.empty(len(left), np.uint8), num_threads(threads)
+        run_team(kernels.between_free, edges.src, edges.dst, left, mate, wanted, stop, threads=team, stop=stop)
+        return wanted
+
+    _choose(len(edges.src), falling(weights), _AT_ONCE * graph.num_vertices, take, leave)
     return {"mate": mate, "weight": weight}
 
 

@@ -1,4 +1,4 @@
-"""Greedy choices one after the other: spanning forests, matchings, colours. One thread, in the caller's order."""
+"""Greedy choices one after the other, by one thread: spanning forests, matchings, colours. What is left, by all."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -44,18 +44,37 @@ def span(thread, threads, src, dst, order, root, taken, stop):
 
 
 @kernel
-def joining(thread, threads, src, dst, edges, root, found, count, stop):
-    """Those of ``edges`` that join two trees, into ``found``; ``count[0]`` gets their number."""
-    at = np.int64(0)
-    for i in range(edges.size):
+def hang_on_roots(thread, threads, root, stop):
+    """Let ``root`` be the root of each vertex's tree, not one on the way there. Nobody joins trees meanwhile."""
+    for v in range(root.size * thread // threads, root.size * (thread + 1) // threads):
+        if v & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        above = np.int64(load_relaxed(root, v))
+        while above != np.int64(load_relaxed(root, above)):
+            above = np.int64(load_relaxed(root, above))
+        store(root, v, above)
+
+
+@kernel
+def between_trees(thread, threads, src, dst, edges, root, wanted, stop):
+    """Whether each of ``edges`` has ends of two ``root``s."""
+    for i in range(edges.size * thread // threads, edges.size * (thread + 1) // threads):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
-        coming = load(edges, min(i + _AHEAD, edges.size - 1))
-        prefetch(root, np.int64(load(dst, coming)))
         edge = load(edges, i)
-        store(found, at, edge)
-        at += np.int64(_root(root, np.int64(load(src, edge))) != _root(root, np.int64(load(dst, edge))))
-    count[0] = at
+        u, v = np.int64(load(src, edge)), np.int64(load(dst, edge))
+        store(wanted, i, load(root, u) != load(root, v))
+
+
+@kernel
+def between_free(thread, threads, src, dst, edges, mate, wanted, stop):
+    """Whether each of ``edges`` has two ends without a ``mate`` (-1)."""
+    for i in range(edges.size * thread // threads, edges.size * (thread + 1) // threads):
+        if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        edge = load(edges, i)
+        u, v = np.int64(load(src, edge)), np.int64(load(dst, edge))
+        store(wanted, i, (load(mate, u) < 0) & (load(mate, v) < 0))
 
 
 @kernel
