@@ -94,6 +94,8 @@ def test_who_waits_for_rates_is_told(
 ) -> None:
     monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(rates, "_measured", {})
+    monkeypatch.setattr(rates, "_PART_SCALE", 14)
+    monkeypatch.setattr(rates, "_THIN_SCALE", 16)
     monkeypatch.setattr(rates, "_TURNS", 1)
     monkeypatch.setattr(rates, "_SECONDS", 0.001)
     with caplog.at_level(logging.INFO, logger="dromos"):
