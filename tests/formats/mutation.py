@@ -23,6 +23,7 @@ import numpy as np
 import dromos as dr
 from dromos import Graph
 from dromos.errors import DromosError
+from tests.files import overwrite
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Case:
 
     def judge(self, folder: Path, data: bytes) -> str:
         """Read damaged data: ``"error"``, ``"same"`` or ``"another"``; whatever is not allowed raises."""
-        (folder / self.file).write_bytes(data)
+        overwrite(folder / self.file, data)
         try:
             graph = dr.read(folder / self.file)
             if graph.directed:

@@ -26,6 +26,7 @@ from dromos.errors import (
     ResourceError,
     UnsupportedFormatError,
 )
+from tests.files import overwrite
 
 NOTE = "# dromos graph: vertices={} edges={} directed=yes weights=none labels={}\n"
 MTX = "%%MatrixMarket matrix coordinate real general\n"
@@ -249,7 +250,7 @@ def test_damaged_text_is_an_error_or_another_text_but_never_a_crash(tmp_path: Pa
             data = bytearray(whole)
             for at in rng.integers(0, len(data), 3).tolist():
                 data[at] = int(rng.integers(0, 256))
-            path.write_bytes(data[: int(rng.integers(1, len(data) + 1))])
+            overwrite(path, data[: int(rng.integers(1, len(data) + 1))])
             try:
                 dr.read(path, ids="dense") if name == "g.txt" else dr.read(path)
             except (FileError, ResourceError, InvalidArgumentError):

@@ -20,6 +20,7 @@ from dromos.graph.store.header_page import pack_header, unpack_header
 from dromos.graph.store.layout import ALIGNMENT, MAGIC, Header
 from dromos.graph.store.reader import OpenStore
 from dromos.graph.store.writer import SectionWriter
+from tests.files import overwrite
 from tests.store.graphs import sample
 
 
@@ -48,7 +49,7 @@ def test_flipped_bytes_anywhere_are_found(stored: Path) -> None:
     for at in header_bytes + anywhere:
         damaged = bytearray(whole)
         damaged[at] ^= int(rng.integers(1, 256))
-        stored.write_bytes(damaged)
+        overwrite(stored, damaged)
         assert _outcome(stored) == "error", f"byte {at}"
 
 
@@ -56,7 +57,7 @@ def test_cuts_anywhere_are_found(stored: Path) -> None:
     whole = stored.read_bytes()
     cuts = np.random.default_rng(12).choice(len(whole), 400, replace=False).tolist()
     for length in [0, 1, 7, 8, 9, 31, ALIGNMENT - 1, ALIGNMENT, ALIGNMENT + 1, len(whole) - 1, *cuts]:
-        stored.write_bytes(whole[:length])
+        overwrite(stored, whole[:length])
         assert _outcome(stored) == "error", f"length {length}"
 
 
@@ -72,7 +73,7 @@ def test_pieces_swapped_doubled_zeroed_or_lost_are_found(stored: Path) -> None:
             whole[:a] + whole[a + size :],
             whole[:a] + whole[a : a + size] + whole[a:],
         ][int(rng.integers(0, 4))]
-        stored.write_bytes(mutant)
+        overwrite(stored, mutant)
         assert _outcome(stored) == ("same" if mutant == whole else "error")
 
 

@@ -23,6 +23,7 @@ from dromos.graph.store.header_page import pack_header
 from dromos.graph.store.layout import ALIGNMENT, CHECKSUM, Header, Section
 from dromos.graph.store.packs import PackIndex, PackWriter, unpack
 from dromos.graph.store.writer import SectionWriter
+from tests.files import overwrite
 from tests.sizes import examples
 from tests.store.graphs import graphs, sample
 
@@ -212,7 +213,7 @@ def test_flipped_bytes_anywhere_are_found(stored: Path) -> None:
     for at in [*range(0, 800, 3), *rng.choice(len(whole), 400, replace=False).tolist()]:
         damaged = bytearray(whole)
         damaged[at] ^= int(rng.integers(1, 256))
-        stored.write_bytes(damaged)
+        overwrite(stored, damaged)
         with pytest.raises((CorruptFileError, UnsupportedFormatError)):
             load(stored)
 
@@ -251,7 +252,7 @@ def test_checksums_that_are_right_do_not_make_packs_right(stored: Path) -> None:
         section = places[int(rng.integers(4))]
         assert section is not None
         damaged[int(rng.integers(section.offset, section.end))] ^= 1 << int(rng.integers(8))
-        stored.write_bytes(sealed(damaged, header))
+        overwrite(stored, sealed(damaged, header))
         try:
             for found in (load(stored), load(stored).transpose):
                 assert ((found.targets >= 0) & (found.targets < right.num_vertices)).all()
