@@ -56,5 +56,5 @@ def test_a_session_leaves_a_gpu_that_nobody_asked_for() -> None:
     for may_leave, name in ((True, "cpu"), (False, "cuda")):
         session = Session("walks", dr.generators.path(3), device=_Gpu(DeviceError("full")))
         session._may_leave = may_leave
-        session.leave_gpu()
+        session.little_to_do()
         assert session.engine.name == name

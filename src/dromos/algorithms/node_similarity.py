@@ -70,7 +70,7 @@ def node_similarity(
     on = _without_parallels(graph)
     most = min(most, max(graph.num_vertices, 1))
     if len(ids) < _FEW_SOURCES:
-        session.leave_gpu()
+        session.little_to_do()
     fields = session.host_native("similarity", on, sources=ids, metric=metric, k=most)
     source = np.repeat(ids.astype(graph.targets.dtype), fields["count"])
     return session.result(

@@ -80,7 +80,7 @@ def random_walks(
     if not on.sorted and (back, away) != (1.0, 1.0):
         on = derived(on, "sorted", _sorted)
     if len(ids) * each * steps < max(_FEW_STEPS, on.num_arcs // _ARCS_A_STEP):
-        session.leave_gpu()
+        session.little_to_do()
     starts = np.repeat(ids, each)
     found = session.host_native("walks", on, starts=starts, length=steps, p=back, q=away, seed=seed)["walk"]
     return session.result(

@@ -110,7 +110,7 @@ def sample_neighbors(
     for limit in limits:
         bound *= limit + 1
     if bound < _FEW_ARCS:
-        session.leave_gpu()
+        session.little_to_do()
     fields = session.host_native("sampling", graph.transpose, seeds=seeds, limits=limits, seed=random)
     blocks = tuple(Block(fields[f"source_{layer}"], fields[f"target_{layer}"]) for layer in range(len(limits)))
     return NeighborSample(graph, fields["vertices"], len(seeds), blocks, limits, session.engine.name)

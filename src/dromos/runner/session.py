@@ -7,22 +7,22 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from dromos.compiling import compile_seconds
 from dromos.dtypes import Array
-from dromos.engines import Engine, Execution, LeftToHostError, NativeKernel, graph_types
-from dromos.engines.native import COMPILED_AT_ONCE, cpu_kernel
-from dromos.errors import DeviceError, FileError, InvalidArgumentError, ResourceError
+from dromos.engines import Engine, Execution, graph_types
+from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.plan import Path, Row
 from dromos.program import Program
 from dromos.runner import first_calls
-from dromos.runner.devices import DEVICE_VARIABLE, HYBRID, engine_for
+from dromos.runner.devices import DEVICE_VARIABLE, engine_for
 from dromos.runner.explanation import Explanation
 from dromos.runner.host import array_module, on_host
+from dromos.runner.kernel_calls import GPU, KernelCalls
 from dromos.runner.keywords import unknown_argument
 from dromos.runner.loop import Progress, Watch, fixed_path, iterate
 from dromos.runner.options import check_graph
@@ -30,7 +30,7 @@ from dromos.runner.outcome import Outcome
 from dromos.runner.own_rows import OwnRows, cut_columns
 from dromos.runner.promises import check_weights
 from dromos.runner.result import Column, Result
-from dromos.runner.trace import FusedRow, Trace, TraceRow, parts_text
+from dromos.runner.trace import FusedRow, Trace, TraceRow
 from dromos.runner.two_tiers import run_in_two_tiers
 
 if TYPE_CHECKING:
@@ -41,10 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 Answer = TypeVar("Answer", bound=Result)
-_GPU: Final = "cuda"
 
 
-class Session:
+class Session(KernelCalls):
     """Runs programs and native kernels on one engine and gathers what they did.
 
     >>> import dromos as dr
@@ -88,7 +87,7 @@ class Session:
         )
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
         cold = chosen and self.engine.name == "cpu" and not explain  # paths are compared on one engine
-        self._may_leave = chosen and self.engine.name == _GPU and not keep_on_device
+        self._may_leave = chosen and self.engine.name == GPU and not keep_on_device
         self._explains, self._explanation = explain, Explanation()
         self._at_once = cold and first_calls.answers_at_once(graph)
         if self._at_once:
@@ -217,12 +216,6 @@ class Session:
             self._explanation.compare_paths(self.engine, program, on, taken, max_iter)
         return outcome
 
-    def _compile_from_now_on(self) -> None:
-        """Leave the engine that needs no compiler, if it is used."""
-        if self._at_once:
-            self.engine = engine_for("cpu", self.threads)
-        self._at_once = False
-
     def _run_saved(
         self,
         checkpoint: Checkpoint,
@@ -301,143 +294,6 @@ class Session:
         numbers = {name: np.asarray(value).item() for name, value in execution.reductions.items()}
         reductions = program.ir().whole_reductions(numbers)
         return Outcome(fields, self.finished, execution.stats.superstep, reductions)
-
-    def native(
-        self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
-    ) -> Mapping[str, Any] | None:
-        """What the engine's own kernel gives; None if it has none, or the caller wants a path, or checkpoints."""
-        found = self._native(kernel)
-        return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
-
-    def follow_kernel(self, kernel: str) -> None:
-        """Go on on the CPU if it has this kernel, the GPU has none, and nobody asked for a device or a path.
-
-        For kernels that are done with a graph before programs are: one pass over the arcs against a superstep for each
-        level. The graph lies in the host's memory in any case.
-        """
-        if self._may_leave and self.engine.native(kernel) is None and cpu_kernel(kernel) is not None:
-            self.leave_gpu()
-
-    def leave_gpu(self) -> None:
-        """Go on on the CPU if nobody asked for a device or a path: for what is done sooner than a graph is copied."""
-        if self._may_leave:
-            self.engine, self._may_leave = engine_for("cpu", self.threads), False
-
-    def has_native(self, kernel: str) -> bool:
-        """Whether :meth:`native` gives an answer."""
-        return self._native(kernel) is not None
-
-    def _native(self, kernel: str) -> NativeKernel | None:
-        if self.path != "auto" or self._checkpoint is not None:  # a program can be told a path, and be saved
-            return None
-        return self.engine.native(kernel)
-
-    def _call_or_compile(
-        self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Run a kernel; a first call that takes longer than compiling begins again with compiled code."""
-        if self._at_once and found is self.engine.native(kernel):
-            if kernel not in COMPILED_AT_ONCE:
-                try:
-                    return self._call(
-                        kernel, found, graph, keep_on_device, {**options, "tell": first_calls.tell(kernel)}
-                    )
-                except first_calls.TakesLong:
-                    pass
-            self._compile_from_now_on()
-            compiled = self.engine.native(kernel)
-            assert compiled is not None, kernel
-            found = compiled
-        return self._call(kernel, found, graph, keep_on_device, options)
-
-    def _call(
-        self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Run a kernel and note it in the trace."""
-        begin, compiled, self._ran_on = time.perf_counter(), compile_seconds(), ""
-        on = self.graph if graph is None else graph
-        fields = found(on, **options)
-        # a single number comes to the host in any case, which also waits for the kernel: its time is right in the trace
-        fields = {
-            name: values if keep_on_device and getattr(values, "ndim", 1) != 0 else on_host(values)
-            for name, values in fields.items()
-        }
-        if "steps" in fields:  # a kernel that tells its parts apart
-            for levels, frontier, said, spent, *more in fields["steps"]:
-                read, parts = more[0] if more else 0, more[1] if len(more) > 1 else ()
-                row = TraceRow(
-                    kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0, read, parts=parts_text(parts)
-                )
-                self._rows.append(row)
-            return fields
-        size, arcs = on.num_vertices, on.num_arcs
-        reason = f"the engine's own kernel for {kernel}"
-        seconds = max(0.0, time.perf_counter() - begin - (compile_seconds() - compiled))  # which is told apart
-        number = self._kernel_calls[kernel]
-        self._rows.append(TraceRow(kernel, number, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
-        self._kernel_calls[kernel] += 1
-        return fields
-
-    def operator(self, kernel: str) -> NativeKernel | None:
-        """The engine's form of ``kernel`` over slices; None where it takes whole graphs."""
-        find = getattr(self.engine, "operator", None)
-        found: NativeKernel | None = None if find is None else find(kernel)
-        return found
-
-    def require_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`native`, for what no program can say; over slices by the engine's operator."""
-        self.refuse_path()
-        operator = self.operator(kernel)
-        if operator is not None:
-            options.pop("keep_on_device", None)  # slices go by in the host's memory
-            return self._call(kernel, operator, graph, False, options)
-        self.graph.require_in_memory()
-        if getattr(self.engine, "streams", False):  # a mapped graph that is larger than memory: the system pages it
-            self.engine = engine_for("cpu", self.threads)
-        fields = self.native(kernel, graph, **options)
-        if fields is None and self._at_once:
-            self._compile_from_now_on()
-            fields = self.native(kernel, graph, **options)
-        if fields is None:
-            raise InvalidArgumentError(
-                f"{self.name} is a kernel for whole graphs and no program, and the engine {self.engine.name!r} has no "
-                "such kernel; run it with device='cpu', without slices and parts"
-            )
-        return fields
-
-    def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or leaves it to that.
-
-        So it is where a GPU that nobody asked for has no room.
-        """
-        self.refuse_path()
-        self.graph.require_in_memory()
-        found = self.engine.native(kernel)
-        if found is not None:
-            try:
-                return self._call_or_compile(kernel, found, graph, False, options)
-            except LeftToHostError:
-                pass
-            except (DeviceError, ResourceError):
-                if not self._may_leave:
-                    raise
-        found = cpu_kernel(kernel, self.threads)
-        if self.engine.name == _GPU or HYBRID in self.engine.name:  # the result tells where it was computed
-            self.engine = engine_for("cpu", self.threads)
-        assert found is not None, kernel
-        return self._call_or_compile(kernel, found, graph, False, options)
-
-    def refuse_path(self) -> None:
-        """Refuse a fixed path and checkpoints, for an algorithm that is no program."""
-        if self._checkpoint is not None:
-            raise InvalidArgumentError(
-                f"checkpoint={str(self._checkpoint.path)!r}: {self.name} is one kernel and no program, so there are no "
-                "supersteps to save it between; leave checkpoint out"
-            )
-        if self.path != "auto":
-            raise InvalidArgumentError(
-                f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"
-            )
 
     def result(
         self,

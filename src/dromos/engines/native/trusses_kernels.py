@@ -153,14 +153,7 @@ def _find(targets, low, end, wanted):
     while low + step < end and targets[low + step] < wanted:
         low += step
         step *= 2
-    high = min(low + step, end)
-    while low < high:
-        middle = (low + high) >> 1
-        if targets[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return _place(targets, low, min(low + step, end), wanted)
 
 
 @kernel
