@@ -53,7 +53,7 @@ GRAPHS: dict[str, Callable[[], dr.Graph]] = {
     "grid": lambda: dr.generators.grid(20, 30),
     "parts": lambda: dr.Graph.from_edges(np.arange(0, 200, 2), np.arange(1, 200, 2), directed=False),
 }
-BY_BLOCKS = pytest.mark.parametrize("by_blocks", [True, False], ids=["a block a source", "one by one"])
+BY_BLOCKS = pytest.mark.parametrize("by_blocks", [True, False], ids=["one block per source", "one by one"])
 
 
 def _agree(found: dr.Result, want: dr.Result) -> None:
