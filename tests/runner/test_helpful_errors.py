@@ -166,3 +166,18 @@ def test_a_mistyped_field_of_a_result():
     with pytest.raises(AttributeError, match="no 'levels'; it has level, parent"):
         _ = result.levels
     assert copy.copy(result).level.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "call", [dr.louvain, dr.random_walks, lambda graph, **how: dr.sample_neighbors(graph, [0], [2], **how)]
+)
+def test_a_kernel_for_graphs_in_memory_takes_no_budget(call):
+    with pytest.raises(InvalidArgumentError, match="leave memory out"):
+        call(dr.generators.path(5), memory="1M")
+
+
+def test_a_function_that_is_no_command_tells_its_arguments():
+    with pytest.raises(
+        UnknownArgumentError, match=r"sample_neighbors has no argument 'fanout'; did you mean 'fanouts'\?"
+    ):
+        dr.sample_neighbors(dr.generators.path(5), [0], [2], fanout=[3])

@@ -158,6 +158,11 @@ class KernelCalls:
         """
         self.refuse_path()
         self.graph.require_in_memory()
+        if getattr(self.engine, "streams", False) and getattr(self.engine, "memory", None) is not None:
+            raise InvalidArgumentError(
+                f"memory=: {self.name} is one kernel for graphs in memory, which reads no pages within a budget; "
+                "leave memory out"
+            )
         found = self.engine.native(kernel)
         if found is not None:
             try:

@@ -55,6 +55,8 @@ def unknown_argument(function: str, keyword: str) -> UnknownArgumentError:
 def _own_arguments(function: str) -> list[str]:
     """The arguments of one of our algorithms; none for a program of a user's own."""
     called = getattr(sys.modules.get("dromos.algorithms"), function, None)
+    if inspect.ismodule(called):  # of a function that is no algorithm of the command line
+        called = getattr(called, function, None)
     if called is None:
         return []
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
