@@ -24,8 +24,9 @@ from dromos.parallel import num_threads
 
 KEY = ("graph", "row", "peer")
 _DATA = Path(__file__).parent.parent / "tests" / "data"
-_ENOUGH = 4.0  # seconds of a peer's calls, after which there are no more rounds
+_ENOUGH = 4.0  # seconds of calls, ours and the peer's, after which there are no more rounds
 _ROUNDS = 3
+_LEAST = 0.5  # seconds: calls of milliseconds are repeated for so long, since three of them say little
 _SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
 _LARGE_ARCS = 1 << 22  # above so many a walk of igraph's takes milliseconds
 _SEEDS = 16
@@ -306,7 +307,7 @@ def _measure(row: Row, case: Case, small: Case, held: dict[str, Any]) -> dict[st
     ours: list[float] = []
     theirs: list[float] = []
     told = ""
-    while not ours or (len(ours) < _ROUNDS and sum(ours) + sum(theirs) < _ENOUGH):
+    while _goes_on(len(ours), sum(ours) + sum(theirs)):
         taken, answer = _timed(partial(row.ours, case))
         ours.append(taken)
         if not slow:
@@ -319,6 +320,15 @@ def _measure(row: Row, case: Case, small: Case, held: dict[str, Any]) -> dict[st
         "ours_s": min(ours), "peer_s": min(theirs), "ratio": min(ours) / min(theirs), "calls": len(ours),
         "answer": told,
     }  # fmt: skip
+
+
+def _goes_on(rounds: int, seconds: float) -> bool:
+    """Whether there is another round after so many, which took so long.
+
+    >>> [_goes_on(*so_far) for so_far in ((0, 0.0), (1, 5.0), (2, 3.0), (3, 3.0), (80, 0.4))]
+    [True, False, True, False, True]
+    """
+    return rounds == 0 or seconds < (_ENOUGH if rounds < _ROUNDS else _LEAST)
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
