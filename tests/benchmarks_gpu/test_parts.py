@@ -85,6 +85,12 @@ def test_small_runs_verify_answers_and_count_wrong_ones(monkeypatch: pytest.Monk
     assert sanitize.watched([case], ["bfs"], device="reference") == 1
 
 
+@pytest.mark.parametrize("name", sanitize.NO_PATHS)
+def test_kernels_for_whole_graphs_are_called_as_they_want(name: str) -> None:
+    graph = dr.generators.with_random_weights(dr.generators.grid(8, 9), 1, 9)
+    assert sanitize.watched([("grid", graph.with_weights(None), graph)], [name], device="cpu") == 0
+
+
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("source", KERNELS, ids=lambda path: path.stem)
 def test_kernels_compile(source: Path, arch: str) -> None:
