@@ -33,8 +33,7 @@ from dromos.graph.parting import Split
 from dromos.places.hybrid import split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.part_sizes import PartSize, part_sizes
-from dromos.places.hybrid.rates import Rates, measured
-from dromos.places.hybrid.split import SplitGraph
+from dromos.places.hybrid.rates import Rates, measured_again
 from dromos.plan.cost import SplitCost
 
 __all__ = ["KEY", "run"]
@@ -73,10 +72,24 @@ machine, without splitting."""
 
 
 def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """A row for each graph, algorithm, split and share; before them the rates of the processors."""
+    """A row for each graph, algorithm, split and share, and the rates of the processors.
+
+    Rates are measured before and after all others, as they are in several processes elsewhere: the best counts. What
+    the model says stands in the rows only then, so they all come at the end.
+    """
+    _rates()
+    found = list(_rows(quick, graphs, rows))
     rates = _rates()
-    for device, found in zip(("cpu", "cuda"), rates, strict=True):
-        yield {"graph": "", "row": f"rates of {device}", "split": "", "share": 0.0, **asdict(found)}
+    for device, told in zip(("cpu", "cuda"), rates, strict=True):
+        yield {"graph": "", "row": f"rates of {device}", "split": "", "share": 0.0, **asdict(told)}
+    for row, parts in found:
+        yield {**row, **({} if parts is None else _predicted(row, parts, rates))}
+
+
+def _rows(
+    quick: bool, graphs: Collection[str], rows: Collection[str]
+) -> Iterator[tuple[dict[str, Any], list[PartSize] | None]]:
+    """What was measured, and of runs the sizes of the parts."""
     for name in graphs or (_QUICK_GRAPHS if quick else GRAPHS):
         csr = make(name)
         source = csr.sources(1)[0]
@@ -90,15 +103,13 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
             works = {row: work for row, work in chosen.items() if work[0] == weighted}
             if works:
                 known = {"graph": name, "split": split, "share": share}
-                yield from (
-                    {**known, **row} for row in _on_both(hosts[weighted], source, works, split, share, peers, rates)
-                )
+                for row, parts in _on_both(hosts[weighted], source, works, split, share, peers):
+                    yield {**known, **row}, parts
 
 
 def _on_both(
-    graph: dr.Graph, source: int, works: dict[str, Any], split: Split, share: float, peers: dict[str, Any],
-    rates: list[Rates],
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+    graph: dr.Graph, source: int, works: dict[str, Any], split: Split, share: float, peers: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], list[PartSize] | None]]:  # fmt: skip
     """A graph that is split in one way: what splitting takes, then each algorithm."""
     # its splits go with a graph: all of them together would not fit the machine
     graph = dr.Graph._make(graph.offsets, graph.targets, graph.weights, flags=graph.known_flags)
@@ -109,12 +120,13 @@ def _on_both(
         times.append(time.perf_counter() - begin)
     size = graph.targets.nbytes + (0 if graph.weights is None else graph.weights.nbytes)
     what = "splitting" if graph.weights is None else "splitting, weighted"
-    yield {"row": what, "ms": times[0] * 1e3, "gb_per_s": size / times[0] / 1e9, "again_ms": times[1] * 1e3}
+    yield {"row": what, "ms": times[0] * 1e3, "gb_per_s": size / times[0] / 1e9, "again_ms": times[1] * 1e3}, None
+    parts = part_sizes(np.diff(made.graph.offsets), made.bounds)
+    sizes = {**_flat(parts), "arcs": graph.num_arcs, "vertices": graph.num_vertices}
     for row, (_, field, call) in works.items():
         ours = _measured(call, graph, source, row, device="cpu+cuda", share=share, split=split)
-        found = _row(row, field, ours, peers)
         figures = FIGURES[row] if graph.num_arcs >= _LARGE and (split, share) == ("high", 1 - _RESIDENT) else {}
-        yield {"row": row, **found, **_model(graph, made, row, rates, found["cpu_alone_ms"]), **figures}
+        yield {"row": row, **_row(row, field, ours, peers), **sizes, **figures}, parts
     forget()
 
 
@@ -166,19 +178,19 @@ def _row(row: str, field: str, ours: tuple[float, Any], peers: dict[str, Any]) -
 
 
 def _rates() -> list[Rates]:
+    """What the processors do in a second, after another measurement."""
     from dromos.engines.cpu.part import CpuLeaf
     from dromos.engines.cuda.part import CudaLeaf
 
-    return [measured(CpuLeaf()), measured(CudaLeaf())]
+    return [measured_again(CpuLeaf()), measured_again(CudaLeaf())]
 
 
-def _model(graph: dr.Graph, made: SplitGraph, row: str, rates: list[Rates], cpu_alone: float) -> dict[str, float]:
-    """What the model says of a run, or of an iteration, and the sizes that it says that from."""
-    parts, work = part_sizes(np.diff(made.graph.offsets), made.bounds), MODELS[row]
+def _predicted(row: dict[str, Any], parts: Sequence[PartSize], rates: list[Rates]) -> dict[str, float]:
+    """What the model says of a run, or of an iteration."""
+    work = MODELS[row["row"]]
     assert work is not None
     ms = predicted_run(work, parts, rates) * 1e3
-    sizes = {**_flat(parts), "arcs": graph.num_arcs, "vertices": graph.num_vertices}
-    return {"predicted_ms": ms, "predicted_over_cpu": cpu_alone / ms, **sizes}
+    return {"predicted_ms": ms, "predicted_over_cpu": row["cpu_alone_ms"] / ms}
 
 
 def _flat(parts: Sequence[PartSize]) -> dict[str, Any]:

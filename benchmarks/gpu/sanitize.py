@@ -76,7 +76,9 @@ CALLS: dict[str, Call] = {
     "edge_betweenness": lambda bare, weighted, how: dr.edge_betweenness(bare, k=min(40, bare.num_vertices), **how),
     "random_walks": lambda bare, weighted, how: dr.random_walks(bare, 12, 2, **how),
     "random_walks, p=0.5, q=2": lambda bare, weighted, how: dr.random_walks(weighted, 12, 2, p=0.5, q=2.0, **how),
-    "sample_neighbors": lambda bare, weighted, how: dr.sample_neighbors(bare, range(40), [15, 10], device=how["device"]),
+    "sample_neighbors": lambda bare, weighted, how: dr.sample_neighbors(
+        bare, range(40), [15, 10], device=how["device"]
+    ),
     "node_similarity": lambda bare, weighted, how: dr.node_similarity(bare, k=4, **how),
     "multi_source_bfs": lambda bare, weighted, how: dr.multi_source_bfs(bare, _many(bare), **how),
     "distances": lambda bare, weighted, how: dr.distances(bare, _many(bare)[::2], **how),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,10 @@ import pytest
 import dromos as dr
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.graph.parting import SPLITS, Split
-from dromos.places.hybrid import rates, split_graph
+from dromos.places.hybrid import rate_runs, rates, split_graph
 from dromos.places.hybrid.model import predicted_run
 from dromos.places.hybrid.part_sizes import PartSize, part_sizes
-from dromos.places.hybrid.rates import Rates
+from dromos.places.hybrid.rates import Rates, Timings
 from dromos.plan.cost import SplitCost
 
 HOST, DEVICE = Rates(1e9, 1e8, math.inf, step=1e-4), Rates(9e9, 9e8, 1e10, step=1e-3)
@@ -89,20 +90,55 @@ def test_empty_parts_and_graphs_have_sizes() -> None:
     assert part_sizes(np.array([1, 1]), (0, 0, 2))[1].across == 0
 
 
-def test_who_waits_for_rates_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def quick_rates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Nothing is kept yet, and small graphs are enough."""
     monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(rates, "_measured", {})
-    monkeypatch.setattr(rates, "_PART_SCALE", 14)
-    monkeypatch.setattr(rates, "_THIN_SCALE", 16)
-    monkeypatch.setattr(rates, "_TURNS", 1)
-    monkeypatch.setattr(rates, "_SECONDS", 0.001)
+    monkeypatch.setattr(rate_runs, "_PART_SCALE", 14)
+    monkeypatch.setattr(rate_runs, "_THIN_SCALE", 16)
+    monkeypatch.setattr(rate_runs, "_TURNS", 1)
+    monkeypatch.setattr(rate_runs, "_SECONDS", 0.001)
     with caplog.at_level(logging.INFO, logger="dromos"):
-        found = rates.measured(CpuLeaf(1))
-        monkeypatch.setattr(rates, "_measured", {})
-        assert rates.measured(CpuLeaf(1)) == found  # from the disk
-    assert [record.getMessage() for record in caplog.records if record.name == "dromos.rates"] == [
-        "measuring how fast 'cpu' is, for some seconds, once: it is kept for the next time"
-    ]
+        yield
+
+
+def _told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "dromos.rates"]
+
+
+@pytest.mark.usefixtures("quick_rates")
+def test_who_waits_for_rates_is_told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    found = rates.measured(CpuLeaf(1))
+    monkeypatch.setattr(rates, "_measured", {})
+    assert rates.measured(CpuLeaf(1)) == found  # from the disk
+    assert _told(caplog) == ["measuring how fast 'cpu' is, for some seconds; what is best in 3 runs is kept"]
     assert min(found.arcs, found.vertices, found.long_arcs, found.step) > 0
+
+
+def _as_fast(factor: float) -> Timings:
+    sizes = (8e8, 1e8), (8e8, 4e8), (2e8, 4e8)
+    return Timings(sizes, (0.35 / factor, 1.25 / factor, 0.65 / factor), 0.05 / factor, 0.1 / factor, 1e10 * factor)
+
+
+@pytest.mark.usefixtures("quick_rates")
+def test_rates_are_measured_again_at_other_times_and_the_best_count(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    speeds, clock, found = iter([1, 0.5, 2, 9]), [0.0], []
+    monkeypatch.setattr(rate_runs, "timings_of", lambda leaf: _as_fast(next(speeds)))
+    monkeypatch.setattr("dromos.places.hybrid.rates.time.time", lambda: clock[0])
+    for clock[0] in (0.0, 1.0, 1000.0, 1001.0, 2000.0, 9000.0):
+        monkeypatch.setattr(rates, "_measured", {})  # another process
+        found.append(rates.measured(CpuLeaf(1)).arcs / 1e9)
+    assert found == pytest.approx([1, 1, 1, 1, 2, 2])
+    assert len(_told(caplog)) == 3
+
+
+@pytest.mark.usefixtures("quick_rates")
+def test_times_on_other_graphs_are_not_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = replace(_as_fast(100), sizes=((1e8, 1e7), (1e8, 2e7), (1e7, 4e7)))
+    given = iter([kept, _as_fast(1)])
+    monkeypatch.setattr(rate_runs, "timings_of", lambda leaf: next(given))
+    rates.measured(CpuLeaf(1))
+    assert rates.measured_again(CpuLeaf(1)).arcs == pytest.approx(1e9)

@@ -33,7 +33,8 @@ from dromos.graph.summary import human_bytes
 from dromos.parallel import num_threads
 from dromos.places.hybrid.model import best_choice, predicted_run
 from dromos.places.hybrid.part_sizes import part_sizes
-from dromos.places.hybrid.rates import Rates, SumsOfNeighbours, measured, rates_from
+from dromos.places.hybrid.rate_runs import SumsOfNeighbours
+from dromos.places.hybrid.rates import Rates, measured, rates_from
 from dromos.places.stream.sorted_rows import LEAST_SHARE, SORTING_PULL, window_bytes
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost

@@ -1,4 +1,4 @@
-"""What each processor does in a second: measured once on a machine, and kept beside the compiled code."""
+"""What each processor does in a second: measured on a machine, and kept beside the compiled code."""
 
 from __future__ import annotations
 
@@ -9,34 +9,21 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dromos import disk_cache
-from dromos.engines import graph_types
 from dromos.engines.parts import Leaf
 from dromos.graph import Graph, generators
-from dromos.graph.parting import Split
 from dromos.notices import tell
-from dromos.places.driver import EXCHANGE
-from dromos.places.hybrid.execution import HybridExecution
-from dromos.places.hybrid.split import split_graph
-from dromos.plan import Path
-from dromos.program import SUM, Program, field
 
-__all__ = ["Rates", "SumsOfNeighbours", "measured", "rates_from"]
+__all__ = ["Rates", "Timings", "measured", "measured_again", "rates_from"]
 
-_PART_SCALE: Final = 21
-_THIN_SCALE: Final = 22
-"""Graphs on which 16 cores and a GPU take several times as long as for a superstep that has nothing to do, which is
-taken off: with a quarter of the size the rate of arcs varied by a fifth between measurements, now by 2 %."""
-_COPIES: Final = 3
-_SECONDS: Final = 0.06
-_TURNS: Final = 15
-"""Each superstep is repeated for so long, so many times in turn. For tenths of a second at a time all take up to twice
-as long, by where the system has put the threads: the least of three in a row varies, that of many turns hardly."""
-_PATH: Final = Path.parse("sync-pull-td")
+_TIMES: Final = 3
+_APART: Final = 600.0
+"""Seconds between two measurements. While others have the machine everything may take a third longer than usual, so
+rates are measured again at another time, and the least times of all count."""
 _log = logging.getLogger("dromos.rates")
 _measured: dict[str, Rates] = {}
 
@@ -60,23 +47,6 @@ class Rates:
         (1.5, 0.25)
         """
         return arcs / (self.long_arcs if long and self.long_arcs else self.arcs) + vertices / self.vertices
-
-
-class SumsOfNeighbours(Program):
-    """Every vertex adds up a number from each neighbour: what a superstep costs where all vertices are active."""
-
-    total = field(np.float64, init=1.0)
-    combine = SUM
-    update_on = "all"
-
-    def compute(self, u, edge, v):  # type: ignore[no-untyped-def]
-        return u.total / (u.out_degree + 1)
-
-    def update(self, v, message):  # type: ignore[no-untyped-def]
-        return 0.5 + 0.5 * message
-
-    def active(self, old, new):  # type: ignore[no-untyped-def]
-        return True
 
 
 def rates_from(seconds: Callable[[Graph], float], link: float, scale: int) -> Rates:
@@ -103,90 +73,102 @@ def _solved(sizes: list[tuple[float, float]], times: list[float]) -> tuple[float
     return float(1 / max(arc, least)), float(1 / max(vertex, least))
 
 
+@dataclass(frozen=True)
+class Timings:
+    """The least seconds of supersteps on parts of known sizes, from which rates follow."""
+
+    sizes: tuple[tuple[float, float], ...]
+    """Arcs and vertices: of a part that has the hubs alone, of one that has all other vertices, of half a path."""
+    seconds: tuple[float, ...]
+    nothing: float
+    """Seconds of a part that has nothing to do."""
+    step: float
+    """Seconds of a superstep of two such parts."""
+    link: float
+    """Bytes per second between the part and the host."""
+
+    def merged(self, other: Timings) -> Timings:
+        """The better of two measurements on the same graphs, number by number.
+
+        >>> sizes = (8.0, 1.0), (8.0, 4.0), (2.0, 4.0)
+        >>> Timings(sizes, (1, 2, 3), 0.1, 0.2, 5).merged(Timings(sizes, (2, 1, 3), 0.2, 0.1, 6))
+        Timings(sizes=((8.0, 1.0), (8.0, 4.0), (2.0, 4.0)), seconds=(1, 1, 3), nothing=0.1, step=0.1, link=6)
+        """
+        seconds = tuple(map(min, self.seconds, other.seconds))
+        nothing, step = min(self.nothing, other.nothing), min(self.step, other.step)
+        return Timings(self.sizes, seconds, nothing, step, max(self.link, other.link))
+
+    def rates(self) -> Rates:
+        """What these times come to, without what a superstep takes that has nothing to do.
+
+        >>> sizes = (8e8, 1e8), (8e8, 4e8), (2e8, 4e8)
+        >>> rates = Timings(sizes, (0.35, 1.25, 0.65), 0.05, 0.1, 1e10).rates()
+        >>> round(rates.arcs / 1e9, 6), round(rates.vertices / 1e9, 6), round(rates.long_arcs / 1e9, 6)
+        (1.0, 1.0, 4.0)
+        """
+        hubs, others, thin = self.sizes
+        taken = [max(seconds - self.nothing, seconds / 4) for seconds in self.seconds]
+        arcs, vertices = _solved([others, thin], taken[1:])
+        long_arcs = hubs[0] / max(taken[0] - hubs[1] / vertices, taken[0] / 4)
+        return Rates(arcs, vertices, self.link, long_arcs, self.step)
+
+
 def measured(leaf: Leaf) -> Rates:
-    """The rates of a leaf on this machine: from this process, from the disk, or measured, which takes some seconds."""
-    where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
-    name = f"rates/large-graphs-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
+    """The rates of a leaf on this machine: from this process, from the disk, or measured, which takes some seconds.
+
+    They are measured in the first processes that ask, up to three times and at least ten minutes apart.
+    """
+    name = _file(leaf)
     if name not in _measured:
-        kept = disk_cache.read(name)
-        if kept is None:
-            tell(f"measuring how fast {leaf.name!r} is, for some seconds, once: it is kept for the next time", _log)
-            _measured[name] = _measure(leaf)
-            disk_cache.save(name, json.dumps(asdict(_measured[name])).encode())
-        else:
-            _measured[name] = Rates(**json.loads(kept))
+        kept = _read(name)
+        if kept is None or kept.is_due():
+            kept = _add_measurement(leaf, kept)
+        _measured[name] = kept.timings.rates()
     return _measured[name]
 
 
-def _measure(leaf: Leaf) -> Rates:
-    """By two parts of the same kind: one that has hubs alone, and one that has all others."""
-    runs = [
-        _TwoParts(leaf, generators.rmat(_PART_SCALE, 16, seed=1, symmetrize=True), 0.25, "high"),
-        _TwoParts(leaf, generators.path(1 << _THIN_SCALE), 0.5, "random"),
-        _TwoParts(leaf, generators.path(64), 0.5, "random"),
-    ]
-    for _ in range(_TURNS):
-        for run in runs:
-            run.repeat(_SECONDS)
-    (hubs, others, _), (thin, _, _), (nothing, _, idle) = (run.sizes_and_seconds() for run in runs)
-    least = nothing[2]  # of a part that has nothing to do
-    taken = [max(seconds - least, seconds / 4) for _, _, seconds in (hubs, others, thin)]
-    arcs, vertices = _solved([others[:2], thin[:2]], taken[1:])
-    long_arcs = hubs[0] / max(taken[0] - hubs[1] / vertices, taken[0] / 4)
-    return Rates(arcs, vertices, _link_rate(leaf), long_arcs, idle[2])
+def measured_again(leaf: Leaf) -> Rates:
+    """As :func:`measured`, after another measurement."""
+    name = _file(leaf)
+    _measured[name] = _add_measurement(leaf, _read(name)).timings.rates()
+    return _measured[name]
 
 
-class _TwoParts:
-    """A graph on two parts of one kind, and the least seconds of each, and of a whole superstep."""
+@dataclass(frozen=True)
+class _Kept:
+    """What is on the disk: the best times of so many measurements, the last of which was then."""
 
-    def __init__(self, leaf: Leaf, graph: Graph, share: float, split: Split) -> None:
-        made = split_graph(graph, (share, 1 - share), split)
-        types, program = graph_types(graph), SumsOfNeighbours()
-        ranges = list(zip(made.bounds, made.bounds[1:], strict=False))
-        parts = [leaf.part(program, made.graph, types, first, last) for first, last in ranges]
-        self._run = HybridExecution(program, made, types, parts, ["first", "second"])
-        offsets = made.graph.offsets
-        sizes = [(float(offsets[last] - offsets[first]), float(last - first)) for first, last in ranges]
-        self._sizes = [*sizes, (float(graph.num_arcs), float(graph.num_vertices))]
-        for _ in range(2):  # the first one compiles, and copies the graph
-            self._run.step(_PATH)
-        self._best = [float("inf")] * 3
+    timings: Timings
+    count: int
+    when: float
 
-    def repeat(self, seconds: float) -> None:
-        """Run supersteps for so long."""
-        begin = time.perf_counter()
-        end = begin + seconds
-        while begin < end:
-            busy = [taken for name, taken in self._run.step(_PATH).parts if name != EXCHANGE]
-            now = time.perf_counter()
-            self._best = list(map(min, self._best, [*busy, now - begin]))
-            begin = now
-
-    def sizes_and_seconds(self) -> list[tuple[float, float, float]]:
-        """Arcs, vertices and seconds of both parts, and of the whole."""
-        return [(*size, seconds) for size, seconds in zip(self._sizes, self._best, strict=True)]
+    def is_due(self) -> bool:
+        return self.count < _TIMES and abs(time.time() - self.when) >= _APART
 
 
-def _link_rate(leaf: Leaf) -> float:
-    """Bytes in a second from a part to the host's memory, in the way that parts copy."""
-    if not leaf.name.startswith("cuda"):
-        return float("inf")  # it is there
-    size = 1 << 25
-    import cupy
-
-    from dromos.engines.cuda.transfers import fetch_later, pinned_empty
-
-    on_device, out = cupy.zeros(size, cupy.uint8), pinned_empty(size, np.dtype(np.uint8))
-    stream = cupy.cuda.get_current_stream()
-
-    def copy() -> None:
-        fetch_later(on_device, out, stream)
-        stream.synchronize()
-
-    return size / min(_timed(copy) for _ in range(_COPIES))
+def _file(leaf: Leaf) -> str:
+    where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
+    return f"rates/parts-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
 
 
-def _timed(call: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    call()
-    return time.perf_counter() - begin
+def _read(name: str) -> _Kept | None:
+    content = disk_cache.read(name)
+    if content is None:
+        return None
+    found: dict[str, Any] = json.loads(content)
+    times: dict[str, Any] = found.pop("timings")
+    sizes, seconds = tuple(map(tuple, times.pop("sizes"))), tuple(times.pop("seconds"))
+    return _Kept(Timings(sizes, seconds, **times), **found)
+
+
+def _add_measurement(leaf: Leaf, before: _Kept | None) -> _Kept:
+    # what measures builds whole executions: who only reads the rates does not wait for it
+    from dromos.places.hybrid.rate_runs import timings_of
+
+    tell(f"measuring how fast {leaf.name!r} is, for some seconds; what is best in {_TIMES} runs is kept", _log)
+    found, count = timings_of(leaf), 1
+    if before is not None and before.timings.sizes == found.sizes:  # other graphs: those of another version
+        found, count = before.timings.merged(found), before.count + 1
+    now = _Kept(found, count, time.time())
+    disk_cache.save(_file(leaf), json.dumps(asdict(now)).encode())
+    return now
