@@ -42,7 +42,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
-ITERATION: Final = SplitCost(arcs=1.05, vertices=2.0, steps=3.8, crossing=2, growth=0.72)
+ITERATION: Final = SplitCost(arcs=1.3, vertices=2.1, steps=3.1, crossing=22, whole_rows=True)
 """Of one iteration on a split graph."""
 COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20))
 

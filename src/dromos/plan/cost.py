@@ -33,6 +33,8 @@ class SplitCost:
     search: bool = False
     """Whether pulls end at the first active neighbour. Then time goes with the vertices and not with the arcs: a CPU
     looks at those with a neighbour across the cut for messages, and at those with one in its own part to pull."""
+    whole_rows: bool = False
+    """Whether pulls go along whole rows. Then a CPU's rows of hubs are cut into tiles, which has a rate of its own."""
     in_turn: bool = False
     """Whether processors work one after the other, and not at the same time."""
     growth: float = 1.0
@@ -48,8 +50,8 @@ class SplitCost:
         """So many of it, one after the other.
 
         >>> SplitCost(1, 2, 3, crossing=4).times(2)  # doctest: +NORMALIZE_WHITESPACE
-        SplitCost(arcs=2, vertices=4, steps=6, crossing=8, inner=0.0, search=False, in_turn=False, growth=1.0,
-        on_device=1.0, shared=0.0)
+        SplitCost(arcs=2, vertices=4, steps=6, crossing=8, inner=0.0, search=False, whole_rows=False,
+        in_turn=False, growth=1.0, on_device=1.0, shared=0.0)
         """
         return replace(
             self,

@@ -52,7 +52,7 @@ def predicted(
     >>> round(predicted([1e8, 9e8], [0, 0], [slow, fast]), 3), round(predicted([5e8, 5e8], [0, 0], [slow, fast]), 3)
     (0.1, 0.5)
     """
-    long = [a > _least(vertices) * v for a, v in zip(arcs, vertices, strict=True)]
+    long = [a > _least(sum(vertices)) * v for a, v in zip(arcs, vertices, strict=True)]
     return _slowest(arcs, vertices, rates, crossing, long)
 
 
@@ -87,14 +87,14 @@ def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Ra
         if work.inner:
             across = loads[host] * (1 - math.pow(loads[host] / max(sum(loads), 1.0), work.inner))
             loads[host], loads[device] = loads[host] - across, loads[device] + across
-    looked_at = [
-        _looked_at(work, part, total) if is_host else part.joined for part, is_host in zip(parts, on_host, strict=True)
-    ]
+    both = list(zip(parts, on_host, strict=True))
+    looked_at = [_looked_at(work, part, total) if is_host else part.joined for part, is_host in both]
     link = min(r.bytes for r in rates)
+    long = [work.whole_rows and is_host and p.arcs > _least(total) * p.joined for p, is_host in both]
     seconds = [
-        (1.0 if is_host else work.on_device) * r.seconds(load * work.arcs, count * work.vertices, long=is_host)
+        (1.0 if is_host else work.on_device) * r.seconds(load * work.arcs, count * work.vertices, long=is_long)
         + (total - part.joined) * work.crossing / link
-        for r, load, count, part, is_host in zip(rates, loads, looked_at, parts, on_host, strict=True)
+        for r, load, count, is_long, (part, is_host) in zip(rates, loads, looked_at, long, both, strict=True)
     ]
     idle = work.steps + (0.0 if ends_alone else work.shared)
     # the host's time in both: of a GPU's the measurement varies more
@@ -108,9 +108,9 @@ def _looked_at(work: SplitCost, part: PartSize, total: float) -> float:
     return total * math.pow(count / total, work.growth)
 
 
-def _least(vertices: Sequence[float]) -> float:
-    """Rows of so many arcs, on average, are cut into tiles."""
-    return LEAST_SEGMENT * sum(vertices) / SPAN
+def _least(vertices: float) -> float:
+    """Rows of so many arcs, on average, are cut into tiles, in a graph of ``vertices``."""
+    return LEAST_SEGMENT * vertices / SPAN
 
 
 def _slowest(
@@ -158,6 +158,7 @@ def best_choice(
 ) -> Choice:
     """The least predicted time; ``memory``: the bytes of rows that a GPU may hold, instead of what it has free."""
     rates, degree = [measured(leaf) for leaf in leaves], graph.out_degree
+    degree = degree[degree > 0]  # vertices without arcs count nowhere
     best: Choice | None = None
     for kind in SPLITS if split is None else (split,):
         before = np.cumsum(degree[order_of(degree, kind)])

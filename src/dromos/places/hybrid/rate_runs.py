@@ -14,6 +14,7 @@ from dromos.graph import Graph, generators
 from dromos.graph.parting import Split
 from dromos.places.driver import EXCHANGE
 from dromos.places.hybrid.execution import HybridExecution
+from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rates import Timings
 from dromos.places.hybrid.split import split_graph
 from dromos.plan import Path
@@ -60,13 +61,14 @@ def timings_of(leaf: Leaf) -> Timings:
     for _ in range(_TURNS):
         for run in runs:
             run.repeat(_SECONDS)
-    (hubs, others, _), (thin, _, _), (nothing, _, idle) = (run.sizes_and_seconds() for run in runs)
-    sizes, seconds = zip(*((found[:2], found[2]) for found in (hubs, others, thin)), strict=True)
-    return Timings(sizes, seconds, nothing[2], idle[2], _link_rate(leaf))
+    ((hubs, others), _), ((thin, _), _), (((_, nothing), _), idle) = (run.found() for run in runs)
+    parts = (hubs, others, thin)
+    sizes, seconds = tuple(size for size, _ in parts), tuple(seconds for _, seconds in parts)
+    return Timings(sizes, seconds, nothing, idle, _link_rate(leaf))
 
 
 class _TwoParts:
-    """A graph on two parts of one kind, and the least seconds of each, and of a whole superstep."""
+    """A graph on two parts of one kind; the least seconds of each, and of a whole superstep."""
 
     def __init__(self, leaf: Leaf, graph: Graph, share: float, split: Split) -> None:
         made = split_graph(graph, (share, 1 - share), split)
@@ -74,9 +76,8 @@ class _TwoParts:
         ranges = list(zip(made.bounds, made.bounds[1:], strict=False))
         parts = [leaf.part(program, made.graph, types, first, last) for first, last in ranges]
         self._run = HybridExecution(program, made, types, parts, ["first", "second"])
-        offsets = made.graph.offsets
-        sizes = [(float(offsets[last] - offsets[first]), float(last - first)) for first, last in ranges]
-        self._sizes = [*sizes, (float(graph.num_arcs), float(graph.num_vertices))]
+        sizes = part_sizes(np.diff(made.graph.offsets), made.bounds)
+        self._sizes = [(part.arcs, part.joined) for part in sizes]
         for _ in range(2):  # the first one compiles, and copies the graph
             self._run.step(_PATH)
         self._best = [float("inf")] * 3
@@ -91,9 +92,9 @@ class _TwoParts:
             self._best = list(map(min, self._best, [*busy, now - begin]))
             begin = now
 
-    def sizes_and_seconds(self) -> list[tuple[float, float, float]]:
-        """Arcs, vertices and seconds of both parts, and of the whole."""
-        return [(*size, seconds) for size, seconds in zip(self._sizes, self._best, strict=True)]
+    def found(self) -> tuple[list[tuple[tuple[float, float], float]], float]:
+        """Arcs, vertices that have any, and seconds of both parts; then the seconds of a whole superstep."""
+        return list(zip(self._sizes, self._best[:2], strict=True)), self._best[2]
 
 
 def _link_rate(leaf: Leaf) -> float:

@@ -30,7 +30,7 @@ _measured: dict[str, Rates] = {}
 
 @dataclass(frozen=True)
 class Rates:
-    """What a processor does in a second: arcs, vertices, and bytes to or from the host."""
+    """What a processor does in a second: arcs, vertices that have any, and bytes to or from the host."""
 
     arcs: float
     vertices: float
@@ -78,7 +78,8 @@ class Timings:
     """The least seconds of supersteps on parts of known sizes, from which rates follow."""
 
     sizes: tuple[tuple[float, float], ...]
-    """Arcs and vertices: of a part that has the hubs alone, of one that has all other vertices, of half a path."""
+    """Arcs, and vertices that have any: of a part that has the hubs alone, of one that has all other vertices, and of
+    half a path."""
     seconds: tuple[float, ...]
     nothing: float
     """Seconds of a part that has nothing to do."""
@@ -148,7 +149,7 @@ class _Kept:
 
 def _file(leaf: Leaf) -> str:
     where = f"{platform.node()}-{platform.machine()}-{os.cpu_count()}"
-    return f"rates/parts-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
+    return f"rates/joined-{leaf.name.replace(':', '-')}-{getattr(leaf, 'threads', 0)}-{where}.json"
 
 
 def _read(name: str) -> _Kept | None:
