@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -39,12 +39,12 @@ from dromos.plan.cost import SplitCost
 __all__ = ["KEY", "run"]
 
 KEY = ("graph", "row", "split", "share")
-GRAPHS = ("kron24", "kron21")
+GRAPHS = ("kron21", "kron24")
 _QUICK_GRAPHS = ("kron14",)
 _ITERATIONS, _ROUNDS = 5, 40
 _ONLY = {"max_iter": _ITERATIONS, "tol": 0, "on_limit": "return"}
-_MOST_SECONDS = 1.5  # after which a call is not made again
-_LARGE = 1 << 28  # arcs, from which on a stream is measured too
+_MOST_SECONDS = 1.0  # after which a call is not made again
+_LARGE = 1 << 28  # arcs, from which on a stream is measured too, and one way to split alone
 _RESIDENT = 0.75  # the part of the arcs that is on the device then
 _SHARES: tuple[float, ...] = (0.05, 0.1, 0.25, 0.5, 0.75)
 _SPLITS: tuple[Split, ...] = ("high", "low", "random")
@@ -74,11 +74,11 @@ machine, without splitting."""
 def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """A row for each graph, algorithm, split and share, and the rates of the processors.
 
-    Rates are measured before and after all others, as they are in several processes elsewhere: the best counts. What
-    the model says stands in the rows only then, so they all come at the end.
+    Rates are measured before each graph and after the last, as they are in several processes elsewhere: the best
+    counts. Only then it is known what the model says, so all rows come at the end.
     """
-    _rates()
-    found = list(_rows(quick, graphs, rows))
+    names = graphs or (_QUICK_GRAPHS if quick else GRAPHS)
+    found = [row for name in names for row in _rows(name, rows)]
     rates = _rates()
     for device, told in zip(("cpu", "cuda"), rates, strict=True):
         yield {"graph": "", "row": f"rates of {device}", "split": "", "share": 0.0, **asdict(told)}
@@ -86,25 +86,26 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
         yield {**row, **({} if parts is None else _predicted(row, parts, rates))}
 
 
-def _rows(
-    quick: bool, graphs: Collection[str], rows: Collection[str]
-) -> Iterator[tuple[dict[str, Any], list[PartSize] | None]]:
-    """What was measured, and of runs the sizes of the parts."""
-    for name in graphs or (_QUICK_GRAPHS if quick else GRAPHS):
-        csr = make(name)
-        source = csr.sources(1)[0]
-        hosts = {weighted: csr.host(weighted) for weighted in (False, True)}
-        del csr
-        forget()
-        say(f"{name}: {hosts[False].num_vertices:,} vertices, {hosts[False].num_arcs:,} arcs")
-        chosen = {row: work for row, work in WORKS.items() if not rows or any(row.startswith(part) for part in rows)}
-        peers = {row: _alone(hosts[work[0]], source, row, work) for row, work in chosen.items()}
-        for split, share, weighted in itertools.product(_SPLITS, _SHARES, (False, True)):
-            works = {row: work for row, work in chosen.items() if work[0] == weighted}
-            if works:
-                known = {"graph": name, "split": split, "share": share}
-                for row, parts in _on_both(hosts[weighted], source, works, split, share, peers):
-                    yield {**known, **row}, parts
+def _rows(name: str, rows: Collection[str]) -> Iterator[tuple[dict[str, Any], list[PartSize] | None]]:
+    """What was measured on a graph, and of runs the sizes of the parts."""
+    _rates()
+    csr = make(name)
+    source = csr.sources(1)[0]
+    hosts = {weighted: csr.host(weighted) for weighted in (False, True)}
+    del csr
+    forget()
+    say(f"{name}: {hosts[False].num_vertices:,} vertices, {hosts[False].num_arcs:,} arcs")
+    chosen = {row: work for row, work in WORKS.items() if not rows or any(row.startswith(part) for part in rows)}
+    peers = {row: _alone(hosts[work[0]], source, row, work) for row, work in chosen.items()}
+    ways: Iterable[tuple[Split, float]] = itertools.product(_SPLITS, _SHARES)
+    if hosts[False].num_arcs >= _LARGE:
+        ways = [("high", 1 - _RESIDENT)]
+    for (split, share), weighted in itertools.product(ways, (False, True)):
+        works = {row: work for row, work in chosen.items() if work[0] == weighted}
+        if works:
+            known = {"graph": name, "split": split, "share": share}
+            for row, parts in _on_both(hosts[weighted], source, works, split, share, peers):
+                yield {**known, **row}, parts
 
 
 def _on_both(

@@ -42,7 +42,7 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_walk_with_restart", "verify"]
 
-ITERATION: Final = SplitCost(arcs=1.3, vertices=2.1, steps=3.1, crossing=22, whole_rows=True)
+ITERATION: Final = SplitCost(arcs=1.0, vertices=1.8, steps=3.6, crossing=16, whole_rows=True)
 """Of one iteration on a split graph."""
 COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20))
 
