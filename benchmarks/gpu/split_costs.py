@@ -2,7 +2,8 @@
 
 Prints for each row of ``benchmarks/results/h200/hybrid.json`` the measured milliseconds and those that the model in use
 gives, from the rates that were measured in the same run and the sizes of the parts; and of all recorded runs, the
-median error of each row. No device is needed.
+median error of each row. ``--table`` prints the medians of all recorded runs as a table of Markdown. No device is
+needed.
 
 ``--fit`` fits the numbers of :class:`dromos.plan.cost.SplitCost` to all rows, by least squares of the logarithms, and
 tests them twice: fitted to three of the five shares and compared with the other two, and fitted to all rows but one
@@ -31,14 +32,15 @@ from dromos.places.hybrid.rates import Rates
 from dromos.plan.cost import SplitCost
 
 __all__ = [
-    "EARLIER", "FREE", "MEASURED", "WITHIN", "Case", "cases_of", "errors_of_runs", "fitted", "median_errors",
-    "predicted",
+    "EARLIER", "FREE", "MEASURED", "RUNS", "WITHIN", "Case", "cases_of", "errors_of_runs", "fitted", "median_errors",
+    "predicted", "table",
 ]  # fmt: skip
 
 Row = dict[str, Any]
 MEASURED = RESULTS / "h200" / "hybrid.json"
 EARLIER = RESULTS / "h200" / "hybrid_runs"
 """Runs of the same benchmark before that."""
+RUNS = (*sorted(EARLIER.glob("*.json")), MEASURED)
 WITHIN = 0.25
 FITTED = (0.05, 0.25, 0.75)
 """The shares whose rows the first test fits to."""
@@ -70,6 +72,8 @@ class Case:
     split: str
     share: float
     ms: float
+    cpu_alone: float
+    """Milliseconds of the CPU alone in that run."""
     predicted_then: float
     """Milliseconds by the model of when the run was written down."""
     parts: tuple[PartSize, ...]
@@ -87,8 +91,8 @@ def cases_of(measured: Path = MEASURED) -> list[Case]:
     rates = tuple(Rates(**{name: by_name[f"rates of {device}"][name] for name in names}) for device in ("cpu", "cuda"))
     return [
         Case(
-            row["row"], row["graph"], row["split"], row["share"], row["ms"], row["predicted_ms"],
-            _parts_of(row), rates,
+            row["row"], row["graph"], row["split"], row["share"], row["ms"], row["cpu_alone_ms"],
+            row["predicted_ms"], _parts_of(row), rates,
         )
         for row in rows
         if row["row"] in MODELS
@@ -122,6 +126,31 @@ def median_errors(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The median error of each row over the runs that have it."""
     rows = dict.fromkeys(row for run in runs for row in run)
     return {row: statistics.median(run[row] for run in runs if row in run) for row in rows}
+
+
+def table(runs: Sequence[Sequence[Case]]) -> str:
+    """Medians of runs: milliseconds, measured and predicted speed-up over the CPU alone, and the errors of each run."""
+    rows: dict[str, dict[str, list[Case]]] = {}
+    for case in (case for run in runs for case in run):
+        rows.setdefault(str(case), {}).setdefault(case.work, []).append(case)
+    lines = [["graph, split, share", *MODELS], ["---"] * (len(MODELS) + 1)]
+    lines += [[name, *(_cell(by_work.get(work, ())) for work in MODELS)] for name, by_work in rows.items()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(cases: Sequence[Case]) -> str:
+    if not cases:
+        return ""
+    cost = MODELS[cases[0].work]
+    assert cost is not None
+    told = [predicted(cost, case) for case in cases]
+    faster = statistics.median(case.cpu_alone / case.ms for case in cases)
+    expected = statistics.median(case.cpu_alone / ms for case, ms in zip(cases, told, strict=True))
+    errors = [ms / case.ms - 1 for case, ms in zip(cases, told, strict=True)]
+    return (
+        f"{statistics.median(case.ms for case in cases):.3g}: {faster:.2f} / {expected:.2f} "
+        f"(**{statistics.median(errors):+.0%}**; {', '.join(f'{error:+.0%}' for error in errors)})"
+    )
 
 
 def fitted(cases: Sequence[Case], known: SplitCost, names: Sequence[str], starts: int = 12) -> SplitCost:
@@ -210,7 +239,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("file", type=Path, nargs="?", default=MEASURED, help="what the benchmark hybrid wrote")
     parser.add_argument("--fit", action="store_true", help="fit the numbers anew, and test them")
     parser.add_argument("--ablate", action="store_true", help="fit them without one term or another")
+    parser.add_argument("--table", action="store_true", help="print the medians of all recorded runs")
     asked = parser.parse_args(arguments)
+    if asked.table:
+        print(table([cases_of(file) for file in RUNS]))
+        return
     cases = cases_of(asked.file)
     for work, known in MODELS.items():
         assert known is not None
@@ -222,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             _compare(work, known, mine)
     if not (asked.fit or asked.ablate):
-        runs = errors_of_runs([*sorted(EARLIER.glob("*.json")), MEASURED])
+        runs = errors_of_runs(RUNS)
         print(f"The median of {len(runs)} runs: {_told(median_errors(runs))}")
 
 
