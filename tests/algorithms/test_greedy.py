@@ -76,9 +76,9 @@ def test_of_equal_edges_the_first_by_its_ends_is_taken_however_rows_are_stored()
         for name in ("source", "target", "weight"):
             found = dr.minimum_spanning_forest(backwards, device=device)
             assert np.array_equal(found[name], dr.minimum_spanning_forest(rows, device=device)[name])
-        assert np.array_equal(
-            dr.maximal_matching(backwards, device=device).mate, dr.maximal_matching(rows, device=device).mate
-        )
+        for weight in ("weight", None):
+            found = dr.maximal_matching(backwards, weight, device=device)
+            assert np.array_equal(found.mate, dr.maximal_matching(rows, weight, device=device).mate)
 
 
 def test_the_heaviest_forest_avoids_the_least_integer():
