@@ -13,6 +13,8 @@ from dromos.algorithms.eigenvector import Eigenvector
 from dromos.algorithms.hits import verify as verify_hits
 from dromos.algorithms.katz import Katz
 from dromos.algorithms.verifying import matrix
+from dromos.engines.native import product
+from dromos.engines.native.lanczos import lanczos
 from dromos.errors import ConvergenceError, InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
 
@@ -26,7 +28,7 @@ def test_eigenvectors_settle_where_powers_of_the_matrix_do(device, graph):
     for path in legal_paths(graph, Eigenvector) if device == "reference" else ("auto",):
         result = dr.eigenvector(graph, max_iter=60, tol=1e-10, on_limit="return", device=device, path=path)
         result.verify()
-        if {row.phase for row in result.trace} == {"product"}:  # by Lanczos' method: where all the powers lead
+        if {row.phase for row in result.trace} <= {"product", "lanczos"}:  # of all the products: where powers lead
             assert result.finished == "converged"
             powers = whole
             for _ in range(40):
@@ -71,8 +73,40 @@ def test_lanczos_method_gives_what_power_iteration_gives(name, weights):
         ours.verify()
         for field in ours:
             np.testing.assert_allclose(ours[field], other[field], atol=2e-6)
-        assert ours.trace[0].phase == "product"
-        assert len(ours.trace) <= len(other.trace) + 4
+        assert {"product"} <= {row.phase for row in ours.trace} <= {"product", "lanczos"}
+        assert ours.iterations <= other.iterations + 4
+
+
+@examples(25)
+@given(graph=graphs(low=1, high=12, weights=(0.5, 1.0, 2.0)), most=st.integers(1, 6), seed=st.integers(0, 9))
+def test_no_vector_of_the_space_is_better_than_that_of_lanczos_method(graph, most, seed):
+    """By QR of the products themselves; of a graph that is not symmetric, for the matrix times its transpose."""
+    whole = matrix(graph).toarray()
+    if not graph.symmetric:
+        whole = whole @ whole.T
+    start = np.random.default_rng(seed).uniform(0.1, 1.0, graph.num_vertices)
+    back = None if graph.symmetric else graph.transpose
+    found = lanczos(graph, start=start, most=most, tolerance=0.0, back=back)
+    best, (products, *_) = found["vector"], found["steps"][0]
+    assert best.min() >= 0
+    assert np.linalg.norm(best) == pytest.approx(1)
+    powers = [start]
+    for _ in range(products // (1 if back is None else 2) - 1):
+        powers.append(whole @ powers[-1] / max(np.linalg.norm(whole @ powers[-1]), 1e-300))
+    basis, _ = np.linalg.qr(np.array(powers).T)
+    expected = np.linalg.eigvalsh(basis.T @ whole @ basis)[-1]
+    assert best @ whole @ best >= expected - 1e-9 * max(expected, 1)
+
+
+def test_lanczos_method_gives_the_same_with_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(product, "_ALONE", 0)
+    graph = dr.generators.rmat(10, 8, seed=3).symmetrized()
+    start = np.random.default_rng(1).uniform(0.1, 1.0, graph.num_vertices)
+    for back in (None, graph):
+        one, *others = (lanczos(graph, start=start, most=12, tolerance=1e-9, back=back, threads=t) for t in (1, 2, 5))
+        for other in others:
+            assert np.array_equal(one["vector"], other["vector"])
+            assert one["steps"][0][0] == other["steps"][0][0]
 
 
 @on_every_device
