@@ -14,6 +14,7 @@ from dromos.algorithms.hits import verify as verify_hits
 from dromos.algorithms.katz import Katz
 from dromos.algorithms.verifying import matrix
 from dromos.engines.native import product
+from dromos.engines.native.katz import katz
 from dromos.engines.native.lanczos import lanczos
 from dromos.errors import ConvergenceError, InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
@@ -132,6 +133,49 @@ def test_katz_is_that_of_networkx_and_may_have_no_answer():
     with pytest.raises(ConvergenceError, match="lower alpha"):
         dr.katz(graph, 0.5, max_iter=30)
     assert dr.katz(graph, 0.5, max_iter=30, on_limit="return").finished == ""
+
+
+@pytest.mark.parametrize("weights", [None, (0.5, 1.0, 2.0)])
+@pytest.mark.parametrize("tol", [1e-3, 1e-9, 1e-12])
+def test_gradients_give_what_steps_give(weights, tol):
+    """Also to the last digits, where only steps tell whether the centralities still change."""
+    for shape in (dr.generators.rmat(9, edge_factor=4, seed=3).symmetrized(), dr.generators.grid(30, 20)):
+        src, dst, _ = shape.edges()
+        weight = None if weights is None else np.resize(weights, len(src))
+        graph = dr.Graph.from_edges(src, dst, weight, directed=False)
+        greatest = float(np.abs(np.linalg.eigvalsh(matrix(graph).toarray())).max())
+        for share in (0.1, 0.9):
+            ours = dr.katz(graph, share / greatest, 3.0, tol=tol, normalized=False, device="cpu")
+            steps = dr.katz(graph, share / greatest, 3.0, tol=tol, normalized=False, device="cpu", path="sync-pull-td")
+            assert [row.phase for row in ours.trace] == ["katz"]
+            assert ours.iterations < steps.iterations
+            ours.verify()
+            # of a change below tol all that follow sum to less than it, over 1 - share
+            assert np.abs(ours.centrality - steps.centrality).sum() <= 2 * tol / (1 - share)
+
+
+def test_gradients_give_the_same_with_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(product, "_ALONE", 0)
+    graph = dr.generators.rmat(10, 8, seed=3).symmetrized()
+    how = {"alpha": 0.003, "beta": 1.0, "tolerance": 1e-9}
+    for limit in (3, 1000):
+        one, *others = (katz(graph, limit=limit, threads=t, **how) for t in (1, 2, 5))
+        assert one["finished"] == ("converged" if limit == 1000 else "")
+        for other in others:
+            assert np.array_equal(one["centrality"], other["centrality"])
+            assert one["steps"][0][0] == other["steps"][0][0]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "tol"), [(0.4, 1.0, 1e-6), (1 / 3, 1.0, 1e-6), (0.1, 1e-9, 1e-6), (0.1, 0.0, 1.0)]
+)
+def test_what_gradients_cannot_tell_is_left_to_the_program(alpha, beta, tol):
+    """An eigenvalue of the equations that is below zero, or zero, and a tolerance that any vector meets."""
+    graph = dr.Graph.from_edges(*zip(*[(a, b) for a in range(4) for b in range(a)], strict=True), directed=False)
+    for device in ("cpu", "reference"):
+        result = dr.katz(graph, alpha, beta, max_iter=40, tol=tol, on_limit="return", device=device)
+        assert {row.phase for row in result.trace} == {"Katz"}
+        assert result.finished == ("converged" if tol > beta else "")
 
 
 @on_every_device

@@ -9,12 +9,12 @@ All products and what is done between them are one kernel: on a small graph they
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.native.product import matrix_rows, team_for
@@ -43,7 +43,7 @@ def lanczos(
     from dromos.engines.native.product_kernels import BLOCK
     from dromos.jit import team_memory
 
-    begin = time.perf_counter()
+    clock = Stopwatch()
     n, team, passes = graph.num_vertices, team_for(graph, threads), 1 if back is None else 2
     basis, best = reused_empty((most + 1) * n, np.float64), np.empty(n)
     basis[:n] = start
@@ -57,4 +57,4 @@ def lanczos(
     )  # fmt: skip
     products = passes * int(told[0])
     said = "the best vector in the space of all products, by Lanczos' method"
-    return {"vector": best, "steps": [(products, n, said, time.perf_counter() - begin)]}
+    return {"vector": best, "steps": [(products, n, said, clock.seconds())]}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.native.product_kernels import BLOCK, row_sum, take_rows
+from dromos.engines.native.product_kernels import BLOCK, folded, row_sum, take_rows
 from dromos.intrinsics import load, store
 from dromos.jit import barrier, inline, kernel
 
@@ -20,15 +20,6 @@ _TINY = 2.2250738585072014e-308
 _CLOSE = 1e-15  # of the eigenvalue: it is not known better
 _ROUNDS = 100  # half of them find any number between two others to all its digits
 DIAGONAL, BESIDE, SCALE, VECTOR, ROOMS = 0, 1, 2, 3, 4  # of a thread's own numbers
-
-
-@inline
-def folded(sums, which, blocks):
-    """The sum over all blocks."""
-    total = 0.0
-    for block in range(which * blocks, (which + 1) * blocks):
-        total += load(sums, block)
-    return total
 
 
 @inline

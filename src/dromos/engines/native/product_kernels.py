@@ -53,6 +53,15 @@ def row_sum(rows, x, base, v):
     return (a + b) + (c + d)
 
 
+@inline
+def folded(sums, which, blocks):
+    """The sum over all blocks, which have ``which`` times as many places before theirs."""
+    total = 0.0
+    for block in range(which * blocks, (which + 1) * blocks):
+        total += load(sums, block)
+    return total
+
+
 @kernel
 def multiply(thread, threads, rows, x, y, cursor, stop):
     """``y[v]`` is the sum of ``x`` over the row of ``v``, times the weights."""
