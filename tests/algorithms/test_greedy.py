@@ -123,6 +123,15 @@ def test_the_kernel_of_independent_sets_chooses_as_the_program(monkeypatch, seed
         assert np.array_equal(result.member, other.member)
 
 
+def test_independent_sets_of_large_sparse_graphs_are_left_to_many_threads(monkeypatch):
+    monkeypatch.setattr(independent_set, "_LARGE", 1 << 10)
+    grid = dr.generators.grid(40, 40)
+    few, many = (dr.maximal_independent_set(grid, 3, device="cpu", threads=threads) for threads in (2, 8))
+    assert [row.phase for row in few.trace] == ["independent_set"]
+    assert {row.phase for row in many.trace} == {"IndependentSet"}
+    assert np.array_equal(few.member, many.member)
+
+
 @on_every_device
 @examples(20)
 @given(graph=graphs(high=10), seed=st.integers(0, 3))

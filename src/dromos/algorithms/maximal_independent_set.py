@@ -89,7 +89,7 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     on = symmetric(simple(graph))
     known_seed = count_of(seed, "seed") % (1 << 63)
     fields = session.native("independent_set", on, seed=known_seed)
-    if fields is None:
+    if fields is None or "member" not in fields:
         session.keep_between_runs()
         state = session.run(IndependentSet(seed=known_seed), on, keep_on_device=True).fields["state"]
         member = session.for_caller(state == _MEMBER)
