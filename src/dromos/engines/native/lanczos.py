@@ -45,13 +45,13 @@ def lanczos(
 
     clock = Stopwatch()
     n, team, passes = graph.num_vertices, team_for(graph, threads), 1 if back is None else 2
-    basis, best = reused_empty((most + 1) * n, np.float64), np.empty(n)
+    basis, best = reused_empty((most + passes) * n, np.float64), np.empty(n)
     basis[:n] = start
     stop, told = np.zeros(1, np.int64), np.zeros(1, np.int64)
     rows = matrix_rows(graph)
     run_team(
         kernels.span, rows, rows if back is None else matrix_rows(back), back is not None, basis,
-        np.empty(0 if back is None else n), best, most, float(tolerance), np.empty(5 * -(-n // BLOCK)),
+        best, most, float(tolerance), np.empty(5 * -(-n // BLOCK)),
         np.empty(team * kernels.ROOMS * (most + 1)), np.zeros(passes * most, np.int64), team_memory(team), told, stop,
         threads=team, stop=None if passes * most * graph.num_arcs < _BRIEF else stop,
     )  # fmt: skip

@@ -65,13 +65,13 @@ def leading(own, diagonal, beside, vector, count, below):
 
 
 @kernel
-def span(thread, threads, rows, back, has_back, basis, middle, best, most, tolerance, sums, numbers, cursor, memory,
-         told, stop):  # fmt: skip
+def span(thread, threads, rows, back, has_back, basis, best, most, tolerance, sums, numbers, cursor, memory, told,
+         stop):  # fmt: skip
     """``best`` is the best vector in the space of the first of ``basis`` and up to ``most`` products.
 
-    With ``has_back``, a product is one by ``back`` into ``middle`` and one by ``rows``. ``sums`` has five places for
-    each block, ``numbers`` four rooms of ``most + 1`` for each thread, ``cursor`` a place for each pass over rows: they
-    are zero. ``told[0]`` gets the number of products.
+    With ``has_back``, a product is one by ``back``, into a vector behind the basis, and one by ``rows``. ``sums`` has
+    five places for each block, ``numbers`` four rooms of ``most + 1`` for each thread, ``cursor`` a place for each pass
+    over rows: they are zero. ``told[0]`` gets the number of products.
     """
     n = best.size
     blocks = (n + BLOCK - 1) // BLOCK
@@ -95,14 +95,16 @@ def span(thread, threads, rows, back, has_back, basis, middle, best, most, toler
     along, along_before, beside_before = 1.0, 0.0, 0.0  # how much of the first vector is in the last two
     while True:
         x, y = last * n, (last + 1) * n
+        multiplied = x
         own_scale = load(numbers, scale + last)
         if has_back:
+            multiplied = (most + 1) * n
             while True:
                 begin, end = take_rows(cursor, passed, n, threads, stop)
                 if begin >= n:
                     break
                 for v in range(begin, end):
-                    store(middle, v, row_sum(back, basis, x, v))
+                    store(basis, multiplied + v, row_sum(back, basis, x, v))
             passed += 1
             number += 1
             barrier(memory, thread, threads, number)
@@ -113,8 +115,7 @@ def span(thread, threads, rows, back, has_back, basis, middle, best, most, toler
             for block in range(begin // BLOCK, (end + BLOCK - 1) // BLOCK):
                 by_last, by_first = 0.0, 0.0
                 for v in range(block * BLOCK, min((block + 1) * BLOCK, n)):
-                    total = row_sum(rows, middle, np.int64(0), v) if has_back else row_sum(rows, basis, x, v)
-                    total *= own_scale
+                    total = own_scale * row_sum(rows, basis, multiplied, v)
                     store(basis, y + v, total)
                     by_last += load(basis, x + v) * total
                     by_first += load(basis, v) * total
