@@ -15,7 +15,7 @@ from dromos.algorithms.maximal_independent_set import verify as verify_set
 from dromos.algorithms.maximal_matching import verify as verify_matching
 from dromos.algorithms.minimum_spanning_forest import verify as verify_forest
 from dromos.dtypes import order_of
-from dromos.engines.native import greedy, plain_greedy
+from dromos.engines.native import greedy, independent_set, plain_greedy
 from dromos.errors import InvalidArgumentError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device
 
@@ -76,9 +76,9 @@ def test_of_equal_edges_the_first_by_its_ends_is_taken_however_rows_are_stored()
         for name in ("source", "target", "weight"):
             found = dr.minimum_spanning_forest(backwards, device=device)
             assert np.array_equal(found[name], dr.minimum_spanning_forest(rows, device=device)[name])
-        assert np.array_equal(
-            dr.maximal_matching(backwards, device=device).mate, dr.maximal_matching(rows, device=device).mate
-        )
+        for weight in ("weight", None):
+            found = dr.maximal_matching(backwards, weight, device=device)
+            assert np.array_equal(found.mate, dr.maximal_matching(rows, weight, device=device).mate)
 
 
 def test_the_heaviest_forest_avoids_the_least_integer():
@@ -110,12 +110,34 @@ def _draw(*numbers: int) -> int:
     return word
 
 
+@pytest.mark.parametrize("seed", [0, 2**63 - 1, 2**64 + 5])
+@pytest.mark.parametrize("many", [1 << 23, 1 << 11])
+def test_the_kernel_of_independent_sets_chooses_as_the_program(monkeypatch, seed, many):
+    """With draws that are sorted by one digit, two, and three."""
+    monkeypatch.setattr(independent_set, "_MANY", many)
+    for graph in (dr.generators.grid(40, 40), dr.generators.rmat(12, 4, seed=2).symmetrized()):
+        result = dr.maximal_independent_set(graph, seed, device="cpu")
+        assert [row.phase for row in result.trace] == ["independent_set"]
+        result.verify()
+        other = dr.maximal_independent_set(graph, seed, device="cpu", path="sync-push-dd")
+        assert np.array_equal(result.member, other.member)
+
+
+def test_independent_sets_of_large_sparse_graphs_are_left_to_many_threads(monkeypatch):
+    monkeypatch.setattr(independent_set, "_LARGE", 1 << 10)
+    grid = dr.generators.grid(40, 40)
+    few, many = (dr.maximal_independent_set(grid, 3, device="cpu", threads=threads) for threads in (2, 8))
+    assert [row.phase for row in few.trace] == ["independent_set"]
+    assert {row.phase for row in many.trace} == {"IndependentSet"}
+    assert np.array_equal(few.member, many.member)
+
+
 @on_every_device
 @examples(20)
 @given(graph=graphs(high=10), seed=st.integers(0, 3))
 def test_independent_sets_are_the_same_on_every_path(device, graph, seed):
     expected = None
-    for path in legal_paths(graph, IndependentSet):
+    for path in ("auto", *legal_paths(graph, IndependentSet)):
         result = dr.maximal_independent_set(graph, seed, device=device, path=path)
         result.verify()
         expected = result.member.tolist() if expected is None else expected

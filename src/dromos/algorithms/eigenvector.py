@@ -13,14 +13,13 @@ kernel for products, Lanczos' method finds the vector that the last step of the 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weight_range, weighted
-from dromos.algorithms.lanczos import Products, kept_vectors, ritz_vector
+from dromos.algorithms.lanczos import Products, kept_vectors
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -127,7 +126,7 @@ def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> Ar
             session.finished = "converged"
             break
         if (most := min(kept_vectors(on), limit - multiply.used - 1)) > 1:
-            found = ritz_vector(partial(multiply, on), found, most, tolerance / 2)
+            found = multiply.best_vector(on, found, most, tolerance / 2)
     return found
 
 

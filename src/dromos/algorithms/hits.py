@@ -19,7 +19,7 @@ import numpy as np
 
 import dromos.program as dr
 from dromos.algorithms.arguments import count_of, finite, weight_range, weighted
-from dromos.algorithms.lanczos import Products, kept_vectors, ritz_vector
+from dromos.algorithms.lanczos import Products, kept_vectors
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.spmv import SpMV
 from dromos.algorithms.verifying import matrix, nowhere, require
@@ -156,10 +156,6 @@ def _product(session: Session, graph: Graph, values: Array) -> Array:
 def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> tuple[Array, Array, bool]:
     """As :func:`_by_programs`: the same answer, by the same rule to stop, with far fewer products."""
     multiply, n, back = Products(session, 2 * limit), on.num_vertices, on.transpose
-
-    def there_and_back(hub: Array) -> Array:
-        return multiply(on, multiply(back, hub))
-
     hub = np.full(n, 1 / n)
     authority = _shares(multiply(back, hub))
     while True:
@@ -172,7 +168,7 @@ def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> tu
         if left < 1:
             return hub, authority, False
         if (most := min(kept_vectors(on), left - 1)) > 1:
-            hub = _shares(ritz_vector(there_and_back, hub, most, tolerance / 2))
+            hub = _shares(multiply.best_vector(on, hub, most, tolerance / 2, back=back))
             authority = _shares(multiply(back, hub))
 
 

@@ -1,29 +1,22 @@
-"""The eigenvector of a symmetric matrix's greatest eigenvalue, by Lanczos' method.
+"""Products with a graph's matrix, and the eigenvector that Lanczos' method finds by them.
 
-Power iteration gains a digit in each so many products, by the ratio of the two greatest eigenvalues. The best vector in
-the space that the same products span is as good after about the square root of their number. The space is started
-again from its best vector when it has as many vectors as are kept. Lanczos, "An iteration method for the solution of
-the eigenvalue problem of linear differential and integral operators", 1950.
+The space that products span is started again from its best vector when it has as many vectors as are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Session
-from dromos.vectors import dot, length
 
-__all__ = ["Products", "kept_vectors", "ritz_vector"]
+__all__ = ["Products", "kept_vectors"]
 
 _FEWEST, _MOST = 8, 24
 _SMALL_BYTES: Final = 64 << 20
-_LOOKS: Final = 2  # steps between two looks at how good the vector is
-_EXHAUSTED: Final = 1e-12  # of the eigenvalue: what is left of a product is rounding
 
 
 class Products:
@@ -35,12 +28,25 @@ class Products:
 
     def __call__(self, graph: Graph, x: Array) -> Array:
         """The sums of ``x`` over the rows of ``graph``, times its weights."""
-        fields = self._session.native("product", graph, x=x)
-        assert fields is not None, "an engine without products"
-        self.used += 1
+        return self._counted("product", "y", graph, x=x)
+
+    def best_vector(
+        self, graph: Graph, start: Array, most: int, tolerance: float, *, back: Graph | None = None
+    ) -> Array:
+        """The best one that up to ``most`` products lead to from ``start``; a product is two where ``back`` is given.
+
+        See :func:`dromos.engines.native.lanczos.lanczos`.
+        """
+        options: dict[str, Any] = {} if back is None else {"back": back}
+        return self._counted("lanczos", "vector", graph, start=start, most=most, tolerance=tolerance, **options)
+
+    def _counted(self, kernel: str, field: str, graph: Graph, **options: Any) -> Array:
+        fields = self._session.native(kernel, graph, **options)
+        assert fields is not None, f"an engine without {kernel}"
+        self.used += fields["steps"][0][0] if "steps" in fields else 1
         if self._session.progress is not None:
             self._session.progress(self.used, self._limit)
-        return np.asarray(fields["y"])
+        return np.asarray(fields[field])
 
 
 def kept_vectors(graph: Graph) -> int:
@@ -53,39 +59,3 @@ def kept_vectors(graph: Graph) -> int:
     if 8 * _MOST * graph.num_vertices <= _SMALL_BYTES:
         return _MOST
     return int(np.clip(graph.num_arcs // max(2 * graph.num_vertices, 1), _FEWEST, _MOST))
-
-
-def ritz_vector(product: Callable[[Array], Array], start: Array, most: int, tolerance: float) -> Array:
-    """The best vector in the space of ``start`` and up to ``most`` products of a symmetric matrix from zero on.
-
-    Of length 1, and nowhere below zero. Stops early where another product would change the vector by ``tolerance`` in
-    sum, relative to its eigenvalue. What ``product`` returns is written over.
-
-    >>> matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
-    >>> ritz_vector(matrix.__matmul__, np.ones(3), 8, 1e-12).round(3).tolist()
-    [0.5, 0.707, 0.5]
-    """
-    basis, room = np.empty((most, len(start))), np.empty(len(start))  # fresh memory in each step would take longer
-    np.divide(start, length(start), out=basis[0])
-    diagonal, beside = np.zeros(most), np.zeros(most)  # the matrix in this basis is tridiagonal
-    for last in range(most):
-        left = product(basis[last])
-        diagonal[last] = dot(basis[last], left)
-        left -= np.multiply(basis[last], diagonal[last], out=room)
-        if last:
-            left -= np.multiply(basis[last - 1], beside[last - 1], out=room)
-            # rounding brings back the direction that grows most
-            left -= np.multiply(basis[0], dot(basis[0], left), out=room)
-        beside[last] = length(left)
-        full, exhausted = last + 1 == most, beside[last] <= _EXHAUSTED * abs(diagonal[0])
-        if full or exhausted or (last + 1) % _LOOKS == 0:
-            off = np.diag(beside[:last], 1)
-            values, vectors = np.linalg.eigh(np.diag(diagonal[: last + 1]) + off + off.T)
-            size = float(np.abs(left, out=room).sum())
-            change = abs(vectors[-1, -1]) * size / max(values[-1], np.finfo(float).tiny)
-            if full or exhausted or change < tolerance:
-                break
-        np.divide(left, beside[last], out=basis[last + 1])
-    # the entries of the eigenvector have one sign: what is below zero is rounding
-    best: Array = np.abs(np.einsum("i,ij->j", vectors[:, -1], basis[: last + 1]))
-    return best

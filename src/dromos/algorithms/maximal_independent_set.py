@@ -5,9 +5,10 @@ neighbours, and every other vertex has a member next to it. Self-loops are left 
 looked at.
 
 One program: every vertex has a random priority, drawn from ``seed``, of which no two are the same. A vertex that has
-the highest priority of all undecided ones around it joins, and those next to a member leave. The set is the same on
-every path and device. Luby, "A simple parallel algorithm for the maximal independent set problem", 1986; Blelloch,
-Fineman and Shun, "Greedy sequential maximal independent set and matching are parallel on average", 2012.
+the highest priority of all undecided ones around it joins, and those next to a member leave. The CPU has a kernel that
+lets vertices join in the order of their priorities. The set is the same on every path and device. Luby, "A simple
+parallel algorithm for the maximal independent set problem", 1986; Blelloch, Fineman and Shun, "Greedy sequential
+maximal independent set and matching are parallel on average", 2012.
 """
 
 from __future__ import annotations
@@ -86,10 +87,14 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     """
     session = Session("maximal_independent_set", graph, **how)
     on = symmetric(simple(graph))
-    program = IndependentSet(seed=count_of(seed, "seed") % (1 << 63))
-    session.keep_between_runs()
-    state = session.run(program, on, keep_on_device=True).fields["state"]
-    member = session.for_caller(state == _MEMBER)
+    known_seed = count_of(seed, "seed") % (1 << 63)
+    fields = session.native("independent_set", on, seed=known_seed)
+    if fields is None or "member" not in fields:
+        session.keep_between_runs()
+        state = session.run(IndependentSet(seed=known_seed), on, keep_on_device=True).fields["state"]
+        member = session.for_caller(state == _MEMBER)
+    else:
+        member = fields["member"]
     return session.result(
         IndependentSetResult,
         {"member": member},

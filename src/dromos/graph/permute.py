@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array, id_dtype, read_only
+from dromos.dtypes import OFFSET, Array, id_dtype, order_of, read_only
 from dromos.graph.build import CsrArrays, team_size
 from dromos.parallel import NO_MORE_WORK, run_team
 
@@ -34,7 +34,7 @@ def degree_order(degree: Array, *, descending: bool) -> Array:
     """
     n = len(degree)
     if n < _SMALL:
-        return np.argsort(-degree if descending else degree, kind="stable").astype(id_dtype(n))
+        return order_of(degree.max(initial=0) - degree if descending else degree).astype(id_dtype(n))
     from dromos.graph import permute_kernels as kernels
 
     degree, team, order = read_only(degree), team_size(n), np.empty(n, dtype=id_dtype(n))

@@ -112,9 +112,11 @@ class KernelCalls:
             for levels, frontier, said, spent, *more in fields["steps"]:
                 read, parts = more[0] if more else 0, more[1] if len(more) > 1 else ()
                 row = TraceRow(
-                    kernel, 0, levels, frontier, 0, 0, "native", said, None, spent, 0, 0, read, parts=parts_text(parts)
-                )
+                    kernel, self._kernel_calls[kernel], levels, frontier, 0, 0, "native", said, None, spent, 0, 0, read,
+                    parts=parts_text(parts),
+                )  # fmt: skip
                 self._rows.append(row)
+                self._kernel_calls[kernel] += levels
             return fields
         size, arcs = on.num_vertices, on.num_arcs
         reason = f"the engine's own kernel for {kernel}"

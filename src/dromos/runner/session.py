@@ -111,7 +111,7 @@ class Session(KernelCalls):
         self.finished = ""
         self._kernel_calls: Counter[str] = Counter()
         self._begin, self._compiled = time.perf_counter(), compile_seconds()
-        self._effort = first_calls.Effort() if cold else None
+        self._effort = first_calls.Effort() if self._at_once else None
         self.check_file()
         graph.check_shared_rows()
 

@@ -18,8 +18,8 @@ __all__ = ["COMPILED_AT_ONCE", "CPU_KERNELS", "cpu_kernel", "is_compiled"]
 _MODULES: Final = {"coloring": "greedy", "forest": "greedy", "matching": "greedy"}
 CPU_KERNELS: Final = (
     "betweenness", "biconnected", "cdlp", "closed_walks", "coloring", "communities", "components", "cores",
-    "edge_betweenness", "forest", "joint", "longest_paths", "matching", "product", "sampling", "similarity",
-    "strong", "topological", "triangles", "trusses", "walks", "weighted_betweenness",
+    "edge_betweenness", "forest", "independent_set", "joint", "katz", "lanczos", "longest_paths", "matching", "product",
+    "sampling", "similarity", "strong", "topological", "triangles", "trusses", "walks", "weighted_betweenness",
 )  # fmt: skip
 """Each is a function in the module of the same name, or in the one that ``_MODULES`` names."""
 COMPILED_AT_ONCE: Final = frozenset({"communities"})

@@ -20,6 +20,7 @@ from dromos.parallel import num_threads, run_team
 __all__ = ["coloring", "forest", "match_edges", "match_rows", "matching"]
 
 _AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
+_BRIEF = 1 << 22  # the most arcs for a call that Ctrl-C need not stop, so that the caller's own thread may do it
 _SAMPLES = 4096  # weights by which the lightest edges are told
 
 
@@ -170,8 +171,11 @@ def match_rows(graph: Graph, mate: Array) -> None:
     from dromos.engines.native import greedy_kernels as kernels
 
     order, stop = degree_order(graph.out_degree, descending=False), np.zeros(1, np.int64)
-    rows = read_only(graph.offsets), read_only(graph.targets)
-    run_team(kernels.match_rows, *rows, order, mate, stop, threads=1, stop=stop)
+    run_team(
+        kernels.match_rows, read_only(graph.offsets), read_only(graph.targets), graph.sorted, order,
+        np.empty(graph.num_vertices, np.uint8), mate, stop,
+        threads=1, stop=None if graph.num_arcs < _BRIEF else stop,
+    )  # fmt: skip
 
 
 def coloring(graph: Graph, *, order: Array, by_degree: bool = False, threads: int | None = None) -> Mapping[str, Array]:

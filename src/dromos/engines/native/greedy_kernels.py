@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import load, load_relaxed, prefetch, store
+from dromos.intrinsics import count_bits, load, load_relaxed, prefetch, store
 from dromos.jit import inline, kernel
 
 _PATIENCE = 4095  # choices between two looks at the stop flag
 _AHEAD = 16  # choices between the request for an edge and its use
+_TAKEN = 255  # more binary digits than any degree has
 
 
 @inline
@@ -97,13 +98,27 @@ def match(thread, threads, src, dst, order, mate, taken, count, stop):
     count[0] = at
 
 
+@inline
+def _digits(number):
+    """How many binary digits a whole number from 0 on has: all below the highest are filled, and counted."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        number |= number >> shift
+    return count_bits(number)
+
+
 @kernel
-def match_rows(thread, threads, offsets, targets, order, mate, stop):
+def match_rows(thread, threads, offsets, targets, is_sorted, order, digits, mate, stop):
     """In ``order`` each vertex without a ``mate`` (-1) takes a free neighbour, of the fewest digits of its degree.
 
     Neighbours of few others are taken while they can be: nobody may be left to take them later. Of degrees that differ
     by less than a factor of two the least id goes first: a sweep over a mesh leaves fewer holes behind.
+
+    ``order`` is by degree. A vertex that was left free in its turn has no free neighbour, so those of one whose turn it
+    is come later in the order. Of sorted rows the first free neighbour of no more digits is therefore the best.
+    ``digits`` is room for a byte per vertex: the digits of its degree, and more than any has when it is taken.
     """
+    for v in range(mate.size):
+        store(digits, v, _TAKEN if load(mate, v) >= 0 else _digits(load(offsets, v + 1) - load(offsets, v)))
     final = order.size - 1
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
@@ -111,17 +126,21 @@ def match_rows(thread, threads, offsets, targets, order, mate, stop):
         prefetch(offsets, np.int64(load(order, min(i + 2 * _AHEAD, final))))
         prefetch(targets, load(offsets, np.int64(load(order, min(i + _AHEAD, final)))))
         v = np.int64(load(order, i))
-        if load(mate, v) >= 0:
+        own = np.int64(load(digits, v))
+        if own == _TAKEN:
             continue
-        chosen, least = np.int64(-1), np.int64(0)
+        store(digits, v, _TAKEN)  # so that a self-loop finds it taken
+        enough = own if is_sorted else np.int64(-1)
+        chosen, least = np.int64(-1), np.int64(_TAKEN)
         for arc in range(load(offsets, v), load(offsets, v + 1)):
             u = np.int64(load(targets, arc))
-            if load(mate, u) < 0 and u != v:
-                degree = load(offsets, u + 1) - load(offsets, u)
-                differ = degree ^ least  # in their highest digit, if this is more than the lesser one
-                if chosen < 0 or (degree < least and degree < differ) or (u < chosen and differ < min(degree, least)):
-                    chosen, least = u, degree
+            count = np.int64(load(digits, u))
+            if count < least or (count == least and u < chosen):
+                chosen, least = u, count
+                if count <= enough:
+                    break
         if chosen >= 0:
+            store(digits, chosen, _TAKEN)
             store(mate, chosen, v)
             store(mate, v, chosen)
 

@@ -1,7 +1,7 @@
 """The product of a graph's matrix and a vector.
 
 A program says it (:class:`dromos.algorithms.spmv.SpMV`), but is prepared anew for each vector. A method that makes a
-new vector between two products, as Lanczos' does, would wait longer for that than for the products of a small graph.
+new vector between two products would wait longer for that than for the products of a small graph.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["product"]
+__all__ = ["matrix_rows", "product", "team_for"]
 
 _ALONE, _BRIEF = 1 << 16, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
 
@@ -28,12 +28,25 @@ def product(graph: Graph, *, x: Array, threads: int | None = None) -> Mapping[st
     """
     from dromos.engines.native import product_kernels as kernels
 
-    weights = np.empty(0) if graph.weights is None else graph.weights
     y, stop = np.empty(graph.num_vertices), np.zeros(1, np.int64)
     run_team(
-        kernels.multiply, read_only(graph.offsets), read_only(graph.targets), read_only(weights), read_only(x), y,
-        np.zeros(1, np.int64), stop,
-        threads=1 if graph.num_arcs < _ALONE else num_threads(threads),
-        stop=None if graph.num_arcs < _BRIEF else stop,
+        kernels.multiply, matrix_rows(graph), read_only(x), y, np.zeros(1, np.int64), stop,
+        threads=team_for(graph, threads), stop=None if graph.num_arcs < _BRIEF else stop,
     )  # fmt: skip
     return {"y": y}
+
+
+def matrix_rows(graph: Graph) -> tuple[Array, Array, Array]:
+    """Offsets, targets and weights as kernels take them; without weights the last is empty.
+
+    >>> import dromos as dr
+    >>> [len(column) for column in matrix_rows(dr.generators.path(3))]
+    [4, 4, 0]
+    """
+    weights = np.empty(0) if graph.weights is None else graph.weights
+    return read_only(graph.offsets), read_only(graph.targets), read_only(weights)
+
+
+def team_for(graph: Graph, threads: int | None) -> int:
+    """How many threads a product is worth: one where the graph is small."""
+    return 1 if graph.num_arcs < _ALONE else num_threads(threads)
