@@ -26,6 +26,7 @@ KEY = ("graph", "row", "peer")
 _DATA = Path(__file__).parent.parent / "tests" / "data"
 _ENOUGH = 4.0  # seconds of calls, ours and the peer's, after which there are no more rounds
 _ROUNDS = 3
+_PAUSE = 0.005  # seconds before a call, for which threads of the one before may go on spinning
 _LEAST = 0.5  # seconds: calls of milliseconds are repeated for so long, since three of them say little
 _SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
 _LARGE_ARCS = 1 << 22  # above so many a walk of igraph's takes milliseconds
@@ -332,6 +333,7 @@ def _goes_on(rounds: int, seconds: float) -> bool:
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    time.sleep(_PAUSE)
     begin = time.perf_counter()
     answer = call()
     return time.perf_counter() - begin, answer
