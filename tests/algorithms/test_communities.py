@@ -14,7 +14,7 @@ import dromos as dr
 from dromos.algorithms.louvain import verify
 from dromos.dtypes import read_only
 from dromos.engines.native import community_order, within, within_kernels
-from dromos.engines.native.communities import _pieces
+from dromos.engines.native.community_climbs import pieces
 from dromos.engines.native.community_levels import Level
 from dromos.engines.native.community_order import hubs_first
 from dromos.errors import InvalidArgumentError, VerificationError
@@ -253,6 +253,6 @@ def test_pieces_of_communities_are_connected_components():
     inner.data = (community[inner.row] == community[inner.col]).astype(np.int8)
     inner.eliminate_zeros()
     count, expected = connected_components(inner, directed=False)
-    found = _pieces(level, community)
+    found = pieces(level, community)
     assert len(np.unique(found)) == count
     assert len(np.unique(np.stack([found, expected]), axis=1).T) == count

@@ -46,7 +46,7 @@ def louvain(
     resolution: float = 1.0,
     seed: int = 0,
     rounds: int = 2,
-    tries: int = 3,
+    tries: int = 2,
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> CommunitiesResult:
