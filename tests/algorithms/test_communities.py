@@ -126,6 +126,20 @@ def test_as_good_as_networkx(find, seed):
 
 
 @either
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_round_gains(find, weighted):
+    graph = dr.generators.rmat(10, 8, seed=5)
+    assert graph.has_self_loops
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
+    found = [find(graph, rounds=rounds, tries=1, seed=3) for rounds in (1, 2, 3)]
+    for result in found:
+        result.verify()
+        assert result.modularity == pytest.approx(dr.modularity(graph, result).modularity, abs=1e-12)
+    assert found[0].modularity < found[1].modularity <= found[2].modularity
+
+
+@either
 @examples(15)
 @given(graph=graphs(high=14, directed=False, weights=(0.0, 1.0, 2.5)))
 def test_divisions_where_hubs_come_first(find, graph):

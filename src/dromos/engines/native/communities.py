@@ -8,8 +8,9 @@ them; a round's threads work together on its large levels, in a way that follows
 that the communities do not depend on how many there are.
 
 Memory: for each round that runs, 8 bytes for each arc of the graph of communities, 12 by weights, twice that where
-several threads work on it, and some 80 for each vertex; for each thread 20 for each vertex, and no more threads than a
-quarter of the free memory holds; and one copy of a large graph that has hubs.
+several threads work on it, and some 80 for each vertex; of Louvain as many bytes for each arc of the graphs above that
+one; for each thread 20 for each vertex, and no more threads than a quarter of the free memory holds; and one copy of a
+large graph that has hubs.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class _Found(NamedTuple):
     """What rounds came to: the last of them, its communities, and the levels of a hierarchy below."""
 
     climb: Climb
+    gain: float
     community: Array
     below: list[Array]
 
@@ -99,11 +101,10 @@ def communities(
         return np.random.default_rng([seed, done, number] if number else [seed, done])
 
     def first(steps: Steps, number: int) -> _Found:
-        climb = climbed(
-            steps, bottom, singles.copy(), scale, random(0, number), refined, keep=not refined and rounds > 1
-        )
+        draw = random(0, number)
+        climb = climbed(steps, bottom, singles.copy(), scale, draw, refined, keep=not refined and rounds > 1)
         *below, community = climb.places() or [singles]
-        return _Found(climb, community, below)
+        return _Found(climb, climb.gain(scale), community, below)
 
     def continued(steps: Steps, found: _Found, begin: int, end: int, number: int) -> _Found:
         levels = [*found.below, found.community]
@@ -111,13 +112,13 @@ def communities(
             draw, before = random(done, number), found.community
             start = before.copy() if refined else descended(steps, found.climb, scale, draw)
             climb = climbed(steps, bottom, start, scale, draw, refined, keep=not refined and done + 1 < rounds)
-            *below, community = climb.places() or [singles]
+            *below, community = climb.places() or [before]  # rounding may have moved all apart
             if np.array_equal(community, before):
                 break
             # Louvain's further rounds start from large communities: the levels of the first one go below
-            gained = climb.gain(scale) - found.climb.gain(scale)
-            found = _Found(climb, community, below if refined else levels)
-            if gained < _LITTLE * everything:
+            gain, least = climb.gain(scale), found.gain + _LITTLE * everything
+            found = _Found(climb, gain, community, below if refined else levels)
+            if gain < least:
                 break
         return found
 
@@ -126,7 +127,7 @@ def communities(
             return find(steps.on(threads), number)
 
         found = _side_by_side(found_on, _waves(team, count, is_large(bottom)), stop)
-        return sorted(found, key=lambda one: -one.climb.gain(scale))
+        return sorted(found, key=lambda one: -one.gain)
 
     if tries <= FINALISTS:  # none waits for another's first round
         best = by_gain(lambda own, number: continued(own, first(own, number), 1, together, number), tries)[0]

@@ -404,6 +404,25 @@ def add_row(
     return at
 
 
+@inline
+def _members(group, groups, starts, order):
+    """Write where each group begins into ``starts``, and the vertices by group into ``order``."""
+    for c in range(groups + 1):
+        store(starts, c, 0)
+    for v in range(group.size):
+        c = np.int64(load(group, v))
+        store(starts, c, load(starts, c) + 1)
+    end = np.int64(0)
+    for c in range(groups + 1):
+        end += load(starts, c)
+        store(starts, c, end)
+    for v in range(group.size - 1, -1, -1):
+        c = np.int64(load(group, v))
+        end = load(starts, c) - 1
+        store(starts, c, end)
+        store(order, end, v)
+
+
 @kernel
 def aggregate(
     offsets, targets, weights, strength, group, starts, order, new_offsets, new_targets, new_weights, new_strength,
@@ -414,24 +433,13 @@ def aggregate(
     ``starts``, ``order``, ``sums`` and ``seen`` are overwritten.
     """
     groups, start, at = new_strength.size, np.int64(0), np.int64(0)
+    _members(group, groups, starts, order)
     for c in range(groups):
-        store(starts, c, 0)
         store(sums, c, 0.0)
         store(new_strength, c, 0.0)
     for v in range(group.size):
         c = np.int64(load(group, v))
-        store(starts, c, load(starts, c) + 1)
         store(new_strength, c, load(new_strength, c) + load(strength, v))
-    end = np.int64(0)
-    for c in range(groups):
-        end += load(starts, c)
-        store(starts, c, end)
-    store(starts, groups, end)
-    for v in range(group.size - 1, -1, -1):
-        c = np.int64(load(group, v))
-        end = load(starts, c) - 1
-        store(starts, c, end)
-        store(order, end, v)
     store(new_offsets, 0, 0)
     for c in range(groups):
         if c & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
@@ -469,11 +477,14 @@ def number(group, numbers, found):
 
 
 @kernel
-def number_pairs(order, fine, coarse, latest, numbers, found):
-    """Number the pairs of groups that vertices are in, into ``found``: in ``order``, which has vertices by ``fine``.
+def cut(fine, coarse, starts, order, latest, numbers, found):
+    """Number the pairs of groups that vertices are in by their first vertex, into ``found``.
 
-    ``latest`` is -1, and gets for each group of ``coarse`` the last of ``fine`` that it was seen with.
+    By groups of ``fine``: ``latest`` gets for each group of ``coarse`` the last of ``fine`` that it was seen with.
     """
+    _members(fine, starts.size - 1, starts, order)
+    for c in range(latest.size):
+        store(latest, c, -1)
     count = np.int64(0)
     for i in range(order.size):
         v = np.int64(load(order, i))
@@ -483,6 +494,7 @@ def number_pairs(order, fine, coarse, latest, numbers, found):
             store(numbers, c, count)
             count += 1
         store(found, v, load(numbers, c))
+    _number(found, 1, 0, order, count, found)
 
 
 @kernel

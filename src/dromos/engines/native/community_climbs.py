@@ -30,7 +30,7 @@ class Climb(NamedTuple):
         """For each level but the first, the vertex of it that each vertex of the first is in."""
         found = self.parts[:1]
         for part in self.parts[1:]:
-            found.append(part[found[-1]])
+            found.append(part.take(found[-1]))
         return found
 
     def gain(self, scale: float) -> float:
@@ -80,7 +80,7 @@ def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Genera
     """
     community = np.arange(climb.top.size, dtype=climb.parts[-1].dtype)
     for number in range(len(climb.parts) - 1, -1, -1):
-        community = community[climb.parts[number]]
+        community = community.take(climb.parts[number])
         if 0 < number < len(climb.parts) - 1:  # the last move on the way up was that of the level below the top
             community, _ = steps.move(climb.levels[number], scale, community, _seed(random))
     return community

@@ -179,15 +179,11 @@ class CompiledSteps:
 
         kernels: Any = communities_kernels
         groups, found = int(coarse.max()) + 1, np.empty_like(coarse)
-        kernels.number_pairs(
-            self._by_group(fine, int(fine.max()) + 1, np.arange(len(fine), dtype=fine.dtype))[1],
-            fine,
-            coarse,
-            np.full(groups, -1, fine.dtype),
-            np.empty(groups, coarse.dtype),
-            found,
-        )
-        return self.numbered(found)[0]
+        kernels.cut(
+            fine, coarse, np.empty(int(fine.max()) + 2, np.int64), np.empty_like(coarse), np.empty(groups, fine.dtype),
+            np.empty(groups, coarse.dtype), found,
+        )  # fmt: skip
+        return found
 
     def _by_group(self, group: Array, count: int, order: Array) -> tuple[Array, Array]:
         """Where groups begin, and the vertices of an order by group."""
