@@ -49,6 +49,8 @@ class _Found(NamedTuple):
     gain: float
     community: Array
     below: list[Array]
+    is_final: bool = False
+    """Whether another round is not worth it."""
 
 
 def communities(
@@ -104,22 +106,23 @@ def communities(
         draw = random(0, number)
         climb = climbed(steps, bottom, singles.copy(), scale, draw, refined, keep=not refined and rounds > 1)
         *below, community = climb.places() or [singles]
-        return _Found(climb, climb.gain(scale), community, below)
+        return _Found(climb, climb.gain(scale), community, below, is_final=not climb.parts)
 
     def continued(steps: Steps, found: _Found, begin: int, end: int, number: int) -> _Found:
         levels = [*found.below, found.community]
-        for done in range(begin, end if found.climb.parts else begin):
+        for done in range(begin, end):
+            if found.is_final:
+                break
             draw, before = random(done, number), found.community
             start = before.copy() if refined else descended(steps, found.climb, scale, draw)
             climb = climbed(steps, bottom, start, scale, draw, refined, keep=not refined and done + 1 < rounds)
             *below, community = climb.places() or [before]  # rounding may have moved all apart
             if np.array_equal(community, before):
-                break
+                return found._replace(is_final=True)
             # Louvain's further rounds start from large communities: the levels of the first one go below
-            gain, least = climb.gain(scale), found.gain + _LITTLE * everything
-            found = _Found(climb, gain, community, below if refined else levels)
-            if gain < least:
-                break
+            gain = climb.gain(scale)
+            is_last = gain < found.gain + _LITTLE * everything
+            found = _Found(climb, gain, community, below if refined else levels, is_last)
         return found
 
     def by_gain(find: Callable[[Steps, int], _Found], count: int) -> list[_Found]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -51,16 +52,16 @@ def climbed(
 ) -> Climb:
     """From the bottom up, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels."""
     parts: list[Array] = []
-    levels = [level]
+    levels, seeds = [level], _seeds(random)
     while True:
-        n, seed = level.size, _seed(random)
+        n, seed = level.size, next(seeds)
         community, count = steps.move(level, scale, community, seed)
         if count == n:
             return Climb(parts, levels)
         part, number = community, count
         if refined:
             # of a large level the order is not worth the time to draw another
-            part, number = steps.refine(level, scale, community, seed if is_large(level) else _seed(random))
+            part, number = steps.refine(level, scale, community, seed if is_large(level) else next(seeds))
             if number == n:  # nothing hangs together well: go on with the pieces of what was moved
                 part, number = steps.numbered(pieces(level, community))
                 if number == n:
@@ -78,16 +79,17 @@ def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Genera
     On its way up a level's vertices moved while the communities around them were small. Levels above the first
     have few arcs, so that this takes little time, and gains more than another try.
     """
-    community = np.arange(climb.top.size, dtype=climb.parts[-1].dtype)
+    community, seeds = np.arange(climb.top.size, dtype=climb.parts[-1].dtype), _seeds(random)
     for number in range(len(climb.parts) - 1, -1, -1):
         community = community.take(climb.parts[number])
         if 0 < number < len(climb.parts) - 1:  # the last move on the way up was that of the level below the top
-            community, _ = steps.move(climb.levels[number], scale, community, _seed(random))
+            community, _ = steps.move(climb.levels[number], scale, community, next(seeds))
     return community
 
 
-def _seed(random: np.random.Generator) -> int:
-    return int(random.integers(1 << 62))
+def _seeds(random: np.random.Generator) -> Iterator[int]:
+    while True:  # several at a time: one takes as long
+        yield from random.integers(1 << 62, size=16).tolist()
 
 
 def pieces(level: Level, community: Array) -> Array:
