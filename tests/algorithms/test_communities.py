@@ -14,7 +14,7 @@ import dromos as dr
 from dromos.algorithms.louvain import verify
 from dromos.dtypes import read_only
 from dromos.engines.native import community_order, within, within_kernels
-from dromos.engines.native.communities import _pieces
+from dromos.engines.native.community_climbs import pieces
 from dromos.engines.native.community_levels import Level
 from dromos.engines.native.community_order import hubs_first
 from dromos.errors import InvalidArgumentError, VerificationError
@@ -123,6 +123,20 @@ def test_as_good_as_networkx(find, seed):
     assert result.modularity >= expected - 0.01
     assert result.hierarchy.shape[1] >= 2
     result.verify()
+
+
+@either
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_round_gains(find, weighted):
+    graph = dr.generators.rmat(10, 8, seed=5)
+    assert graph.has_self_loops
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
+    found = [find(graph, rounds=rounds, tries=1, seed=3) for rounds in (1, 2, 3)]
+    for result in found:
+        result.verify()
+        assert result.modularity == pytest.approx(dr.modularity(graph, result).modularity, abs=1e-12)
+    assert found[0].modularity < found[1].modularity <= found[2].modularity
 
 
 @either
@@ -253,6 +267,6 @@ def test_pieces_of_communities_are_connected_components():
     inner.data = (community[inner.row] == community[inner.col]).astype(np.int8)
     inner.eliminate_zeros()
     count, expected = connected_components(inner, directed=False)
-    found = _pieces(level, community)
+    found = pieces(level, community)
     assert len(np.unique(found)) == count
     assert len(np.unique(np.stack([found, expected]), axis=1).T) == count

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos import sizes
-from dromos.engines.native import communities, community_levels, community_numbers, community_steps
+from dromos.engines.native import communities, communities_kernels, community_levels, community_numbers
 from dromos.engines.native.communities import _waves
 from dromos.engines.native.community_levels import Level, is_large
 from dromos.engines.native.community_steps import CompiledSteps
@@ -93,18 +93,12 @@ def test_refinement_and_aggregation_on_a_team_are_those_of_one_thread(monkeypatc
     n, scale = level.size, 1 / level.strength.sum()
     community = random.integers(0, 40, n).astype(graph.targets.dtype)
     community[random.random(n) < 0.5] = 7
-    order, total = random.permutation(n).astype(community.dtype), np.bincount(community, level.strength, minlength=n)
     alone, team = CompiledSteps(np.zeros(1, np.int64)), CompiledSteps(np.zeros(1, np.int64), 3)
-    part = alone.refine(level, scale, community, total, order)
-    assert part.tolist() == team.refine(level, scale, community, total, order).tolist()
-    group, parts = community_numbers.numbered(part)
+    part, parts = alone.refine(level, scale, community, 5)
     assert parts < n
-    starts = np.concatenate([[0], np.cumsum(np.bincount(group))])
-    members = np.argsort(group, kind="stable").astype(group.dtype)
-    rows = zip(
-        alone.aggregate(level, group, starts, members), team.aggregate(level, group, starts, members), strict=True
-    )
-    for one, other in rows:
+    others, count = team.refine(level, scale, community, 5)
+    assert (part.tolist(), parts) == (others.tolist(), count)
+    for one, other in zip(alone.aggregate(level, part, parts), team.aggregate(level, part, parts), strict=True):
         assert one.dtype == other.dtype
         assert one.tolist() == other.tolist()
     assert alone.within(level, community) == team.within(level, community)
@@ -115,23 +109,19 @@ def test_refinement_and_aggregation_on_a_team_are_those_of_one_thread(monkeypatc
 def test_numbers_by_a_kernel_are_those_by_numpy(data, n):
     fine, coarse = (np.array([data.draw(st.integers(0, most)) for _ in range(n)], dtype=np.int32) for most in (9, 3))
     steps = CompiledSteps(np.zeros(1, np.int64))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(community_steps, "_MANY", 1)
-        number, count = steps.numbered(fine)
-        assert (number.tolist(), count) == (community_numbers.numbered(fine)[0].tolist(), len(set(fine.tolist())))
-        for one, other in zip(steps.members(fine, 11), community_numbers.members(fine, 11), strict=True):
-            assert (one.tolist(), one.dtype) == (other.tolist(), other.dtype)
-        if n:
-            assert steps.cut(fine, coarse).tolist() == community_numbers.cut(fine, coarse).tolist()
+    number, count = steps.numbered(fine)
+    assert (number.tolist(), count) == (community_numbers.numbered(fine)[0].tolist(), len(set(fine.tolist())))
+    if n:
+        assert steps.cut(fine, coarse).tolist() == community_numbers.cut(fine, coarse).tolist()
 
 
 @pytest.mark.parametrize("seed", [0, 1, (1 << 62) - 1])
 def test_shuffles_by_a_kernel_are_those_without(seed):
-    ids, steps = np.dtype(np.int32), CompiledSteps(np.zeros(1, np.int64))
     for n in (0, 1, 2, 5000):
-        found = steps.shuffled(n, seed, ids)
+        found = np.empty(n, np.int32)
+        communities_kernels.shuffle(found, np.uint64(seed))
         assert sorted(found.tolist()) == list(range(n))
-        assert found.tolist() == community_numbers.shuffled(n, seed, ids).tolist()
+        assert found.tolist() == community_numbers.shuffled(n, seed, found.dtype).tolist()
 
 
 def test_shuffles_are_even():
@@ -145,14 +135,13 @@ def test_every_step_ends_early_once_the_stop_flag_is_set(threads, monkeypatch):
     monkeypatch.setattr(community_levels, "LARGE", 1)
     graph = dr.generators.grid(30, 30)
     level, steps = level_of(graph), CompiledSteps(np.ones(1, np.int64), threads)
-    n, ids = level.size, graph.targets.dtype
-    singles, order = np.arange(n, dtype=ids), np.arange(n, dtype=ids)
+    singles = np.arange(level.size, dtype=graph.targets.dtype)
     with pytest.raises(KeyboardInterrupt):
-        steps.move(level, 1e-3, singles.copy(), level.strength.copy(), np.ones(n, np.int64), order)
+        steps.move(level, 1e-3, singles.copy(), 0)
     with pytest.raises(KeyboardInterrupt):
-        steps.refine(level, 1e-3, singles, level.strength, order)
+        steps.refine(level, 1e-3, singles, 0)
     with pytest.raises(KeyboardInterrupt):
-        steps.aggregate(level, singles, np.arange(n + 1), order)
+        steps.aggregate(level, singles, level.size)
     with pytest.raises(KeyboardInterrupt):
         steps.within(level, singles)
 

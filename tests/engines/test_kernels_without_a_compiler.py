@@ -47,9 +47,10 @@ def _same(name: str, graph: dr.Graph, **options: Any) -> None:
         if isinstance(values, np.ndarray):
             assert (others.dtype, others.shape) == (values.dtype, values.shape)
             assert np.array_equal(others, values)
-        elif isinstance(values, list):
+        elif isinstance(values, list | tuple):
             assert len(others) == len(values)
-            assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(values, others, strict=True))
+            pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(values, others, strict=True)]
+            assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
         else:
             assert others == values
 

@@ -5,14 +5,17 @@ each level, the finest first; the last is ``community``), and the numbers ``coun
 their weights, parallel edges each; a self-loop belongs to its vertex. A directed graph is refused.
 
 Vertices move to the community around them that gains most modularity, those whose surroundings changed again, until no
-move gains; then communities become the vertices of a smaller graph, and all begins anew. Where this ends depends on
-the order of the moves, so it is tried in several orders, side by side, and the best goes on. The orders are drawn from
-``seed``: the same seed gives the same communities on every CPU, on any number of threads. Blondel, Guillaume, Lambiotte
-and Lefebvre, "Fast unfolding of communities in large networks", 2008; the queue is that of Leiden. On levels of half a
-million arcs and more vertices move in batches, for which several threads look for the best communities.
+move gains; then communities become the vertices of a smaller graph, and all begins anew. A second round goes down
+again: on every level, from the top to the bottom, vertices move between the communities found, and then communities
+merge as before (Rotta and Noack, "Multilevel local search algorithms for modularity clustering", 2011). Where this
+ends depends on the order of the moves, so it is done in two orders, side by side, and the better one is the answer. The
+orders are drawn from ``seed``: the same seed gives the same communities on every CPU, on any number of threads.
+Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008; the queue is that
+of Leiden. On levels of half a million arcs and more vertices move in batches, for which several threads look for the
+best communities.
 
-On a GPU vertices of graphs from 131,072 arcs on move in other batches, so that a seed gives other communities there
-than on a CPU, the same ones on every GPU; the modularity differs as between two seeds.
+On a GPU vertices of graphs from 131,072 arcs on move in other batches, and in a second round at the bottom only, so
+that a seed gives other communities there than on a CPU, the same ones on every GPU.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ def louvain(
     resolution: float = 1.0,
     seed: int = 0,
     rounds: int = 2,
-    tries: int = 3,
+    tries: int = 2,
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> CommunitiesResult:
@@ -57,8 +60,9 @@ def louvain(
         resolution: above 1 communities become smaller, below 1 larger.
         seed: of the order in which vertices move.
         rounds: how often vertices move from the bottom up, each time from the communities found before;
-            fewer where one changes nothing.
-        tries: how often the first round is made, each time in another order; the best goes on.
+            fewer where one gains less than 0.00001.
+        tries: how often the first round is made, each time in another order; the best two go on side by side, on a
+            GPU the best.
         weight: ``None`` leaves the graph's weights out.
         how: ``device``, ``threads``; there are no paths to choose from.
 

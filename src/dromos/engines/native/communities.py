@@ -8,28 +8,29 @@ them; a round's threads work together on its large levels, in a way that follows
 that the communities do not depend on how many there are.
 
 Memory: for each round that runs, 8 bytes for each arc of the graph of communities, 12 by weights, twice that where
-several threads work on it, and some 80 for each vertex; for each thread 20 for each vertex, and no more threads than a
-quarter of the free memory holds; and one copy of a large graph that has hubs.
+several threads work on it, and some 80 for each vertex; of Louvain as many bytes for each arc of the graphs above that
+one; for each thread 20 for each vertex, and no more threads than a quarter of the free memory holds; and one copy of a
+large graph that has hubs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dromos import sizes
 from dromos.dtypes import Array
+from dromos.engines.native.community_climbs import Climb, climbed, descended
 from dromos.engines.native.community_levels import Level, Steps, is_large
 from dromos.engines.native.community_order import hubs_first
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.engines.native.within import strengths
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
-from dromos.vectors import dot
 
-__all__ = ["FINALISTS", "ROUNDS_TOGETHER", "climbed", "communities"]
+__all__ = ["FINALISTS", "ROUNDS_TOGETHER", "communities"]
 
 FINALISTS: Final = 2
 """First rounds that go on: small levels are one thread's, and most machines have two."""
@@ -38,6 +39,18 @@ _LITTLE_MEMORY, _MEMORY_SHARE = 1 << 28, 4  # bytes that nobody asks about, and 
 _NOT_SHARED = 1 / 16  # of a round's work, the part that more threads do not make faster, about
 ROUNDS_TOGETHER: Final = 3
 """After which only the best goes on: it mostly stays the best."""
+_LITTLE = 1e-5  # modularity; a round that gains less is the last
+
+
+class _Found(NamedTuple):
+    """What rounds came to: the last of them, its communities, and the levels of a hierarchy below."""
+
+    climb: Climb
+    gain: float
+    community: Array
+    below: list[Array]
+    is_final: bool = False
+    """Whether another round is not worth it."""
 
 
 def communities(
@@ -53,9 +66,11 @@ def communities(
 ) -> Mapping[str, Any]:
     """The community of each vertex, ``0..count - 1``, and ``levels``: a hierarchy that ends with it.
 
+    ``sums``: the weight within the communities, each edge once, and the strength of each of them.
+
     ``refined`` is Leiden's step between moving and aggregation. The first round is made ``tries`` times, each in an
-    order of its own, and the best goes on; of Leiden's the best two, for some rounds. A round starts from the
-    communities of the one before. ``steps`` are the compiled ones unless given.
+    order of its own, and the best two go on, of Leiden's for some rounds, after which the better one does. A round
+    starts from the communities of the one before. ``steps`` are the compiled ones unless given.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -74,7 +89,7 @@ def communities(
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
 
-    def answer(levels: list[Array]) -> Mapping[str, Any]:
+    def answer(levels: list[Array]) -> dict[str, Any]:
         if order is not None:
             levels = [steps.numbered(order.restore(level))[0] for level in levels]
         return {"community": levels[-1], "levels": levels}
@@ -82,38 +97,54 @@ def communities(
     if everything <= 0:
         return answer([singles])
     scale = resolution / everything
+    together = min(rounds, ROUNDS_TOGETHER) if refined else rounds
 
-    def first(steps: Steps, number: int) -> list[Array]:
-        random = np.random.default_rng([seed, 0, number] if number else [seed, 0])
-        return climbed(steps, bottom, singles.copy(), scale, random, refined)
+    def random(done: int, number: int) -> np.random.Generator:
+        return np.random.default_rng([seed, done, number] if number else [seed, done])
 
-    def continued(steps: Steps, levels: list[Array], begin: int, end: int, number: int = 0) -> list[Array]:
+    def first(steps: Steps, number: int) -> _Found:
+        draw = random(0, number)
+        climb = climbed(steps, bottom, singles.copy(), scale, draw, refined, keep=not refined and rounds > 1)
+        *below, community = climb.places() or [singles]
+        return _Found(climb, climb.gain(scale), community, below, is_final=not climb.parts)
+
+    def continued(steps: Steps, found: _Found, begin: int, end: int, number: int) -> _Found:
+        levels = [*found.below, found.community]
         for done in range(begin, end):
-            before = levels
-            random = np.random.default_rng([seed, done, number] if number else [seed, done])
-            levels = climbed(steps, bottom, before[-1].copy(), scale, random, refined)
-            same = np.array_equal(levels[-1], before[-1])
-            if not refined:  # such a round has one level; those of the first, cut to fit, lie below it
-                levels = _within(steps, before, levels[-1])
-            if same:
+            if found.is_final:
                 break
-        return levels
+            draw, before = random(done, number), found.community
+            start = before.copy() if refined else descended(steps, found.climb, scale, draw)
+            climb = climbed(steps, bottom, start, scale, draw, refined, keep=not refined and done + 1 < rounds)
+            *below, community = climb.places() or [before]  # rounding may have moved all apart
+            if np.array_equal(community, before):
+                return found._replace(is_final=True)
+            # Louvain's further rounds start from large communities: the levels of the first one go below
+            gain = climb.gain(scale)
+            is_last = gain < found.gain + _LITTLE * everything
+            found = _Found(climb, gain, community, below if refined else levels, is_last)
+        return found
 
-    def by_gain(find: Callable[[Steps, int], list[Array]], count: int) -> list[list[Array]]:
-        def found_on(number: int, threads: int) -> tuple[list[Array], float]:
-            own = steps.on(threads)
-            levels = find(own, number)
-            return levels, _gain(own, bottom, levels[-1], scale) if count > 1 else 0.0
+    def by_gain(find: Callable[[Steps, int], _Found], count: int) -> list[_Found]:
+        def found_on(number: int, threads: int) -> _Found:
+            return find(steps.on(threads), number)
 
-        return _by_gain(found_on, _waves(team, count, is_large(bottom)), stop)
+        found = _side_by_side(found_on, _waves(team, count, is_large(bottom)), stop)
+        return sorted(found, key=lambda one: -one.gain)
 
-    begun = by_gain(first, tries)
-    if np.array_equal(begun[0][-1], singles):
-        return answer(begun[0])
-    finalists = min(tries, FINALISTS if refined else 1)
-    together = min(rounds, ROUNDS_TOGETHER) if finalists > 1 else 1
-    going = by_gain(lambda own, number: continued(own, begun[number], 1, together, number), finalists)
-    return answer(by_gain(lambda own, _: continued(own, going[0], together, rounds), 1)[0])
+    if tries <= FINALISTS:  # none waits for another's first round
+        best = by_gain(lambda own, number: continued(own, first(own, number), 1, together, number), tries)[0]
+    else:
+        begun = by_gain(first, tries)[:FINALISTS]
+        best = by_gain(lambda own, number: continued(own, begun[number], 1, together, number), FINALISTS)[0]
+        del begun
+    if together < rounds:
+        best = by_gain(lambda own, number: continued(own, best, together, rounds, number), 1)[0]
+    if not best.climb.parts:
+        return answer([singles])
+    levels = [*best.below, best.community] if refined else _within(steps, best.below, best.community)
+    top = best.climb.top
+    return {**answer(levels), "sums": ((everything - float(top.weights.sum())) / 2, top.strength)}
 
 
 def _threads_with_room(graph: Graph, threads: int) -> int:
@@ -148,11 +179,9 @@ def _waves(team: int, count: int, are_shared: bool) -> list[list[int]]:
     return min(map(waves, range(min(team, count), 0, -1)), key=lambda found: cost(len(found[0])))
 
 
-def _by_gain(
-    find: Callable[[int, int], tuple[list[Array], float]], waves: list[list[int]], stop: Array | None
-) -> list[list[Array]]:
-    """The levels that ``find`` gives for each round and its threads; those that gain most come first."""
-    found: list[tuple[list[Array], float]] = [([], 0.0)] * sum(map(len, waves))
+def _side_by_side(find: Callable[[int, int], _Found], waves: list[list[int]], stop: Array | None) -> list[_Found]:
+    """What ``find`` gives for each round and its threads."""
+    found: list[_Found | None] = [None] * sum(map(len, waves))
     done = 0
     for wave in waves:
 
@@ -161,13 +190,7 @@ def _by_gain(
 
         run_team(work, threads=len(wave), stop=stop)
         done += len(wave)
-    return [levels for levels, _ in sorted(found, key=lambda each: -each[1])]
-
-
-def _gain(steps: Steps, level: Level, community: Array, scale: float) -> float:
-    """The weight inside communities less what chance would give: the higher, the higher the modularity."""
-    total = np.bincount(community, weights=level.strength)
-    return steps.within(level, community) - dot(scale * total, total)  # a square of huge weights would be infinite
+    return [one for one in found if one is not None]
 
 
 def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
@@ -178,69 +201,3 @@ def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
         if not np.array_equal(cut, found[-1]):
             found.append(cut)
     return found[::-1]
-
-
-def climbed(
-    steps: Steps, level: Level, community: Array, scale: float, random: np.random.Generator, refined: bool
-) -> list[Array]:
-    """From the bottom up until a level stays as it is; for each level the vertex of it that a bottom vertex is in."""
-    place = np.arange(level.size, dtype=community.dtype)
-    levels: list[Array] = []
-    while True:
-        n, ids = level.size, level.targets.dtype
-        total = np.bincount(community, weights=level.strength, minlength=n)
-        size = np.bincount(community, minlength=n)
-        if is_large(level):  # NumPy takes several times as long, which many threads would wait for
-            order = steps.shuffled(n, int(random.integers(1 << 62)), ids)
-        else:
-            order = random.permutation(n).astype(ids)
-        moved = steps.move(level, scale, community, total, size, order)
-        community, count = steps.numbered(moved)
-        if count == n:
-            last = community[place]
-            return levels if levels and np.array_equal(levels[-1], last) else [*levels, last]
-        part, parts = community, count
-        if refined:
-            total = np.bincount(community, weights=level.strength, minlength=n)
-            if not is_large(level):  # of a large one the order is not worth the time to draw another
-                order = random.permutation(n).astype(ids)
-            part, parts = steps.numbered(steps.refine(level, scale, community, total, order))
-            if parts == n:  # nothing hangs together well: go on with the pieces of what was moved
-                part, parts = steps.numbered(_pieces(level, community))
-                if parts == n:
-                    return [*levels, place]
-        level, community = _aggregated(steps, level, part, parts), _first_of(community, part, parts)
-        place = part[place]
-        levels.append(place)
-
-
-def _pieces(level: Level, community: Array) -> Array:
-    """The connected pieces of all communities."""
-    src = np.repeat(np.arange(level.size), np.diff(level.offsets))
-    inner = community[src] == community[level.targets]
-    if len(level.weights):
-        inner &= level.weights > 0
-    a, b = src[inner], level.targets[inner]
-    piece = np.arange(level.size, dtype=community.dtype)
-    while True:
-        here, there = piece[a], piece[b]
-        between = here != there
-        if not between.any():
-            return piece
-        a, b = a[between], b[between]
-        np.minimum.at(piece, np.maximum(here, there)[between], np.minimum(here, there)[between])
-        while not np.array_equal(piece, piece[piece]):  # each vertex straight to the least of its tree
-            piece = piece[piece]
-
-
-def _aggregated(steps: Steps, level: Level, part: Array, parts: int) -> Level:
-    starts, order = steps.members(part, parts)
-    strength = np.bincount(part, weights=level.strength, minlength=parts)
-    return Level.of(*steps.aggregate(level, part, starts, order), strength)
-
-
-def _first_of(community: Array, part: Array, parts: int) -> Array:
-    """The community of each part: that of any of its vertices."""
-    found = np.empty(parts, community.dtype)
-    found[part] = community
-    return found

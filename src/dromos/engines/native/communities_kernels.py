@@ -28,10 +28,14 @@ from dromos.jit import inline, kernel
 
 _AHEAD = 16  # arcs between the request for a neighbour's group and its use, and between that for a group and its use
 _ROWS_AHEAD = 4  # vertices between the request for a row and its use, and between that for its place and its use
+_USUAL = 8  # more long rows of late that lead into their own community than others
+_LONG = 16  # arcs
+_IN_CACHE = 1 << 16  # vertices whose groups need not be asked for
 _PATIENCE = 1023  # vertices between two looks at the stop flag
 _SPREAD = np.uint64(SPREAD)
 _WAITING = 1  # in the queue
 _TOUCHED = 2  # a hub whose neighbours have moved, but too few for another community to gain more
+_HUB = 4  # and one of the others, or none
 
 
 @inline
@@ -50,15 +54,160 @@ def _add(table, place, c, weight, seen, found):
     return found + np.int64(so_far == 0)
 
 
+@inline
+def _shuffle(order, n, seed):
+    """Write the numbers below ``n`` in an order drawn from a seed; see ``community_numbers.shuffled``."""
+    for i in range(n):
+        store(order, i, i)
+    for i in range(n - 1, 0, -1):
+        count = np.uint64(i + 1)
+        random = seed + count * _SPREAD
+        random = (random ^ (random >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        random = (random ^ (random >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        random ^= random >> np.uint64(31)
+        j = np.int64(((random >> np.uint64(32)) * count) >> np.uint64(32))
+        moved = load(order, i)
+        store(order, i, load(order, j))
+        store(order, j, moved)
+
+
+@inline
+def _number(group, stride, first, numbers, groups, found):
+    """Number the groups at every ``stride``-th entry from ``first`` on by their first vertex; how many there are.
+
+    Into ``found``, which may be the same array. What they were called before is below ``groups``.
+    """
+    for c in range(groups):
+        store(numbers, c, -1)
+    count = np.int64(0)
+    for v in range(found.size):
+        c = np.int64(load(group, stride * v + first))
+        given = np.int64(load(numbers, c))
+        if given < 0:
+            given = count
+            store(numbers, c, given)
+            count += 1
+        store(found, v, given)
+    return count
+
+
+@inline
+def _sum_up(begin, end, v, old, targets, weights, community, table, seen, inner):
+    """Add up the weights of a vertex's edges by community; the number of communities ``seen``.
+
+    ``inner``: most are expected to lead into its own community, whose sum is then not kept in memory, where each
+    addition would wait for the one before. Elsewhere the branch for it would often be guessed wrong.
+    """
+    found = np.int64(0)
+    if weights.size:  # several loops: a test for each arc is a tenth of the time
+        for arc in range(begin, end):
+            u, weight = load(targets, arc), np.float64(load(weights, arc))
+            if u != v and weight > 0:
+                c = load(community, u)
+                found = _add(table, 2 * np.int64(c), c, weight, seen, found)
+    elif inner:
+        own = np.int64(0)
+        for arc in range(begin, end):
+            u = load(targets, arc)
+            c = load(community, u)
+            if c == old:
+                own += np.int64(u != v)
+            else:
+                found = _add(table, 2 * np.int64(c), c, 1.0, seen, found)
+        store(table, 2 * old, np.float64(own))
+    else:
+        for arc in range(begin, end):
+            u = load(targets, arc)
+            if u != v:
+                c = load(community, u)
+                found = _add(table, 2 * np.int64(c), c, 1.0, seen, found)
+    return found
+
+
+@inline
+def _choose(v, old, k, scale, table, size, free, seen, found):
+    """The community that gains most for a vertex, and its lead over the next best; the sums are 0 again."""
+    least, share = LEAST_GAIN * k, scale * k
+    alone = load(size, old) == 1
+    best, gain = old, load(table, 2 * old) - share * (load(table, 2 * old + 1) - k)
+    store(table, 2 * old, 0.0)
+    second, enough = -np.inf if alone else 0.0, gain + least  # it may also be alone
+    for i in range(found):
+        c = np.int64(load(seen, i))
+        gained = load(table, 2 * c) - share * load(table, 2 * c + 1)
+        store(table, 2 * c, 0.0)
+        if c != old:
+            if gained > enough:
+                second = max(second, gain)
+                best, gain, enough = c, gained, gained + least
+            else:
+                second = max(second, gained)
+    if gain < -least and not alone:
+        last = free.size - 1
+        free[last] -= 1
+        best = np.int64(free[free[last]])
+        gain, second = 0.0, gain
+    return best, gain - second
+
+
+@inline
+def _leave(v, old, best, k, community, table, size, free):
+    """Make a move."""
+    store(community, v, best)
+    store(table, 2 * best + 1, load(table, 2 * best + 1) + k)
+    store(size, best, load(size, best) + 1)
+    left = load(size, old) - 1
+    store(size, old, left)
+    if left > 0:
+        store(table, 2 * old + 1, load(table, 2 * old + 1) - k)
+    else:
+        store(table, 2 * old + 1, 0.0)  # without what rounding would leave
+        last = free.size - 1
+        free[free[last]] = old
+        free[last] += 1
+
+
+@inline
+def _call_neighbours(begin, end, old, best, n, last, length, targets, weights, community, queue, state, room):
+    """Put neighbours of a vertex that moved into the queue, from ``last`` on; how long it is then.
+
+    Whether a neighbour waits already is as good as random, so that there is no branch for it: an entry is written, and
+    counts or not. There is room for it, as the vertex itself does not wait.
+    """
+    for arc in range(begin, end):
+        u = np.int64(load(targets, arc))
+        was, there = np.int64(load(state, u)), np.int64(load(community, u))
+        if was >= _HUB:
+            if was != _HUB + _WAITING and there != best:
+                weight = np.float64(load(weights, arc)) if weights.size else 1.0
+                left = load(room, u) - (weight + weight if there == old else weight)
+                store(room, u, left)
+                if left >= 0:
+                    store(state, u, _HUB + _TOUCHED)
+                    continue
+                store(state, u, _HUB + _WAITING)
+                store(queue, last, u)
+                length += 1
+                last = last + 1 if last + 1 < n else np.int64(0)
+        else:
+            joins = np.int64(there != best) & (was ^ _WAITING)
+            store(queue, last, u)
+            store(state, u, was | joins)
+            length += joins
+            last += joins
+            last = last if last < n else np.int64(0)
+    return length
+
+
 @kernel
 def move(
-    offsets, targets, weights, strength, scale, community, table, size, queue, state, room, free, seen, stop
+    offsets, targets, weights, strength, scale, seed, community, queue, table, size, state, room, free, seen, stop
 ):  # fmt: skip
-    """Move vertices to the community around them that gains most, until no move gains.
+    """Move vertices to the community around them that gains most, until no move gains; number the communities then.
 
-    ``table`` has for each community a sum of weights, 0, and its total strength; ``size`` its members; ``queue`` is the
-    order of the first visits, ``state`` all ``_WAITING``; ``free`` has the numbers of communities without members,
-    their count in its last entry.
+    How many there are. All arrays but the graph and ``community`` are overwritten. ``queue`` gets the first visits, in
+    an order drawn from ``seed``; ``table`` for each community a sum of weights and its total strength; ``size`` its
+    members; ``free`` the numbers of communities without members, their count in its last entry.
 
     A hub always has neighbours that move, and each visit is long, so it is looked at again only when they may matter:
     ``room`` is what its community gains over the next best. A neighbour that moves takes its weight of it, twice where
@@ -66,20 +215,35 @@ def move(
     that were touched are looked at in the end.
     """
     n = strength.size
-    first, length, steps = np.int64(0), np.int64(n), np.int64(0)
+    for v in range(n):
+        store(table, 2 * v, 0.0)
+        store(table, 2 * v + 1, 0.0)
+        store(size, v, 0)
+        store(state, v, _HUB + _WAITING if load(offsets, v + 1) - load(offsets, v) >= HUB else _WAITING)
+    for v in range(n):
+        c = np.int64(load(community, v))
+        store(table, 2 * c + 1, load(table, 2 * c + 1) + load(strength, v))
+        store(size, c, load(size, c) + 1)
+    unused = np.int64(0)
+    for c in range(n):
+        store(free, unused, c)
+        unused += np.int64(load(size, c) == 0)
+    store(free, n, unused)
+    _shuffle(queue, n, seed)
+    first, length, steps, inner = np.int64(0), np.int64(n), np.int64(0), np.int64(0)
     while True:
         if length == 0:
             for v in range(n):
-                if load(state, v) == _TOUCHED:
-                    store(state, v, _WAITING)
+                if load(state, v) == _HUB + _TOUCHED:
+                    store(state, v, _HUB + _WAITING)
                     store(queue, length, v)
                     length += 1
             if length == 0:
-                return
+                break
             first = np.int64(0)
         steps += 1
         if steps & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
-            return
+            return np.int64(0)
         v = np.int64(load(queue, first))
         latest = np.int64(load(queue, min(first + 2 * _ROWS_AHEAD, n - 1)))
         later = np.int64(load(queue, min(first + _ROWS_AHEAD, n - 1)))
@@ -89,76 +253,44 @@ def move(
         prefetch(table, 2 * np.int64(load(community, later)))
         first = first + 1 if first + 1 < n else np.int64(0)
         length -= 1
-        store(state, v, 0)
+        kind = np.int64(load(state, v)) & _HUB
+        store(state, v, kind)
         old, k = np.int64(load(community, v)), load(strength, v)
         begin, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
-        found = np.int64(0)
-        for arc in range(begin, end):
-            prefetch(community, np.int64(load(targets, min(arc + 2 * _AHEAD, end - 1))))
-            prefetch(table, 2 * np.int64(load(community, load(targets, min(arc + _AHEAD, end - 1)))))
-            u = load(targets, arc)
-            weight = np.float64(load(weights, arc)) if weights.size else 1.0
-            if u != v and weight > 0:
-                c = load(community, u)
-                found = _add(table, 2 * np.int64(c), c, weight, seen, found)
-        rest = load(table, 2 * old + 1) - k
-        store(table, 2 * old + 1, rest)
-        least = LEAST_GAIN * k
-        best, gain = old, load(table, 2 * old) - scale * k * rest
-        second = 0.0 if load(size, old) > 1 else -np.inf  # it may also be alone
-        for i in range(found):
-            c = np.int64(load(seen, i))
-            gained = load(table, 2 * c) - scale * k * load(table, 2 * c + 1)
-            store(table, 2 * c, 0.0)
-            if gained > gain + least:
-                second = max(second, gain)
-                best, gain = c, gained
-            elif c != old:
-                second = max(second, gained)
-        if gain < -least and load(size, old) > 1:  # better alone
-            free[n] -= 1
-            best = np.int64(free[free[n]])
-            gain, second = 0.0, gain
-        store(room, v, gain - second if end - begin >= HUB else -1.0)
-        store(table, 2 * best + 1, load(table, 2 * best + 1) + k)
-        if best == old:
-            continue
-        community[v] = best
-        size[best] += 1
-        size[old] -= 1
-        if size[old] == 0:
-            table[2 * old + 1] = 0  # without what rounding left
-            free[free[n]] = old
-            free[n] += 1
-        for arc in range(begin, end):
-            ahead = np.int64(load(targets, min(arc + _AHEAD, end - 1)))
-            prefetch(state, ahead)
-            prefetch(community, ahead)
-            prefetch(room, ahead)
-            u = np.int64(load(targets, arc))
-            there = np.int64(load(community, u))
-            if load(state, u) != _WAITING and there != best:
-                weight = np.float64(load(weights, arc)) if weights.size else 1.0
-                left = load(room, u) - (weight + weight if there == old else weight)
-                store(room, u, left)
-                if left >= 0:
-                    store(state, u, _TOUCHED)
-                    continue
-                store(state, u, _WAITING)
-                last = first + length
-                store(queue, last if last < n else last - n, u)
-                length += 1
+        found = _sum_up(begin, end, v, old, targets, weights, community, table, seen, inner >= _USUAL)
+        if end - begin >= _LONG:
+            is_inner = 4 * load(table, 2 * old) >= 3.0 * np.float64(end - begin)
+            inner = min(inner + 1, 2 * _USUAL) if is_inner else max(inner - 1, 0)
+        best, lead = _choose(v, old, k, scale, table, size, free, seen, found)
+        if kind != 0:
+            store(room, v, lead)
+        if best != old:
+            _leave(v, old, best, k, community, table, size, free)
+            last = first + length if first + length < n else first + length - n
+            length = _call_neighbours(
+                begin, end, old, best, n, last, length, targets, weights, community, queue, state, room
+            )
+    return _number(community, 1, 0, seen, n, community)
 
 
 @inline
-def start_part(v, offsets, targets, weights, strength, community, label, table):
-    """Make a vertex a part of its own; see :func:`refine`."""
+def start_part(v, offsets, targets, weights, strength, community, label, table, ahead):
+    """Make a vertex a part of its own; see :func:`refine`. ``ahead``: ask for communities ahead of their use."""
     inside, end, here = 0.0, np.int64(load(offsets, v + 1)), load(community, v)
-    for arc in range(load(offsets, v), end):
-        prefetch(community, np.int64(load(targets, min(arc + _AHEAD, end - 1))))
-        u = load(targets, arc)
-        weight = np.float64(load(weights, arc)) if weights.size else 1.0
-        inside += weight if u != v and load(community, u) == here else 0.0
+    if weights.size:
+        for arc in range(load(offsets, v), end):
+            if ahead:
+                prefetch(community, np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+            u = load(targets, arc)
+            inside += np.float64(load(weights, arc)) if u != v and load(community, u) == here else 0.0
+    else:
+        count = np.int64(0)
+        for arc in range(load(offsets, v), end):
+            if ahead:
+                prefetch(community, np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+            u = load(targets, arc)
+            count += np.int64(u != v) & np.int64(load(community, u) == here)
+        inside = np.float64(count)
     store(label, 2 * v, here)
     store(label, 2 * v + 1, v)
     store(table, 4 * v, 0.0)
@@ -168,10 +300,10 @@ def start_part(v, offsets, targets, weights, strength, community, label, table):
 
 
 @inline
-def join_part(order, i, last, offsets, targets, weights, strength, scale, total, label, table, seen, front):
+def join_part(order, i, last, offsets, targets, weights, strength, scale, total, label, table, seen, front, ahead):
     """Let the vertex at place ``i`` of the order, which ends with ``last``, join the best part; see :func:`refine`.
 
-    ``seen`` is used from ``front`` on.
+    ``seen`` is used from ``front`` on; ``ahead``: ask for labels ahead of their use.
     """
     latest = np.int64(load(order, min(i + 2 * _ROWS_AHEAD, last)))
     prefetch(table, 4 * latest)
@@ -180,16 +312,18 @@ def join_part(order, i, last, offsets, targets, weights, strength, scale, total,
     v = np.int64(load(order, i))
     here, k = load(label, 2 * v), load(strength, v)
     around, inside = load(total, here), load(table, 4 * v + 2)
-    if load(table, 4 * v + 3) != 1.0 or load(label, 2 * v + 1) != v or inside < scale * k * (around - k):
+    if load(table, 4 * v + 3) != 1.0 or inside <= 0 or inside < scale * k * (around - k):
         return
     found, end = front, np.int64(load(offsets, v + 1))
     for arc in range(load(offsets, v), end):
-        prefetch(label, 2 * np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+        if ahead:
+            prefetch(label, 2 * np.int64(load(targets, min(arc + _AHEAD, end - 1))))
         u = np.int64(load(targets, arc))
-        weight = np.float64(load(weights, arc)) if weights.size else 1.0
-        if load(label, 2 * u) == here and u != v and weight > 0:
-            r = load(label, 2 * u + 1)
-            found = _add(table, 4 * np.int64(r), r, weight, seen, found)
+        if load(label, 2 * u) == here and u != v:
+            weight = np.float64(load(weights, arc)) if weights.size else 1.0
+            if weight > 0:
+                r = load(label, 2 * u + 1)
+                found = _add(table, 4 * np.int64(r), r, weight, seen, found)
     best, gain, joined = v, LEAST_GAIN * k, 0.0
     for j in range(front, found):
         part = np.int64(load(seen, j))
@@ -208,28 +342,44 @@ def join_part(order, i, last, offsets, targets, weights, strength, scale, total,
 
 @kernel
 def refine(
-    offsets, targets, weights, strength, scale, community, total, order, label, table, seen, stop
+    offsets, targets, weights, strength, scale, seed, community, order, total, label, table, seen, part, stop
 ):  # fmt: skip
-    """Merge vertices within their communities, from single ones on, into well-connected parts.
+    """Merge vertices within their communities, from single ones on, into well-connected parts; how many.
 
     A vertex that is still alone joins the part that gains most, of those whose edges to the rest of the community are
-    at least what chance would give. ``label`` gets for each vertex its community and its part; ``table``, for each
-    part, a sum of weights, the sum of strengths, the weight of its edges to the rest, and the number of its members.
+    at least what chance would give. ``part`` gets the numbers of the parts. What else is not given is overwritten:
+    ``label`` gets for each vertex its community and its part; ``table``, for each part, a sum of weights, the sum of
+    strengths, the weight of its edges to the rest, and the number of its members.
     """
     n = strength.size
     for v in range(n):
+        store(total, v, 0.0)
+    for v in range(n):
+        c = np.int64(load(community, v))
+        store(total, c, load(total, c) + load(strength, v))
+    _shuffle(order, n, seed)
+    ahead = n > _IN_CACHE
+    for v in range(n):
         if v & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
-            return
-        start_part(v, offsets, targets, weights, strength, community, label, table)
+            return np.int64(0)
+        start_part(v, offsets, targets, weights, strength, community, label, table, ahead)
     for i in range(n):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
-            return
-        join_part(order, i, n - 1, offsets, targets, weights, strength, scale, total, label, table, seen, np.int64(0))
+            return np.int64(0)
+        join_part(
+            order, i, n - 1, offsets, targets, weights, strength, scale, total, label, table, seen, np.int64(0), ahead
+        )
+    return _number(label, 2, 1, seen, n, part)
 
 
 @inline
-def add_row(c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, base, seen, front):
-    """Write the row of group ``c`` from ``at`` on; where it ends. Sums and ``seen`` are used from there on."""
+def add_row(
+    c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, base, seen, front, ahead
+):  # fmt: skip
+    """Write the row of group ``c`` from ``at`` on; where it ends. Sums and ``seen`` are used from there on.
+
+    ``ahead``: ask for groups ahead of their use.
+    """
     found, n = front, order.size
     for i in range(load(starts, c), load(starts, c + 1)):
         latest = np.int64(load(order, min(i + 2 * _ROWS_AHEAD, n - 1)))
@@ -237,38 +387,69 @@ def add_row(c, offsets, targets, weights, group, starts, order, new_targets, new
         v = np.int64(load(order, i))
         end = np.int64(load(offsets, v + 1))
         for arc in range(load(offsets, v), end):
-            prefetch(group, np.int64(load(targets, min(arc + 2 * _AHEAD, end - 1))))
-            prefetch(sums, base + np.int64(load(group, load(targets, min(arc + _AHEAD, end - 1)))))
+            if ahead:
+                prefetch(group, np.int64(load(targets, min(arc + 2 * _AHEAD, end - 1))))
+                prefetch(sums, base + np.int64(load(group, load(targets, min(arc + _AHEAD, end - 1)))))
             d = load(group, load(targets, arc))
             weight = np.float64(load(weights, arc)) if weights.size else 1.0
-            if weight > 0:
+            if d != c and weight > 0:
                 found = _add(sums, base + np.int64(d), d, weight, seen, found)
     for i in range(front, found):
         d = load(seen, i)
         place = base + np.int64(d)
-        if d != c:
-            store(new_targets, at, d)
-            store(new_weights, at, load(sums, place))
-            at += 1
+        store(new_targets, at, d)
+        store(new_weights, at, load(sums, place))
         store(sums, place, 0.0)
+        at += 1
     return at
+
+
+@inline
+def _members(group, groups, starts, order):
+    """Write where each group begins into ``starts``, and the vertices by group into ``order``."""
+    for c in range(groups + 1):
+        store(starts, c, 0)
+    for v in range(group.size):
+        c = np.int64(load(group, v))
+        store(starts, c, load(starts, c) + 1)
+    end = np.int64(0)
+    for c in range(groups + 1):
+        end += load(starts, c)
+        store(starts, c, end)
+    for v in range(group.size - 1, -1, -1):
+        c = np.int64(load(group, v))
+        end = load(starts, c) - 1
+        store(starts, c, end)
+        store(order, end, v)
 
 
 @kernel
 def aggregate(
-    offsets, targets, weights, group, starts, order, new_offsets, new_targets, new_weights, sums, seen,
-    stop,
+    offsets, targets, weights, strength, group, starts, order, new_offsets, new_targets, new_weights, new_strength,
+    sums, seen, stop,
 ):  # fmt: skip
-    """The graph whose vertices are the groups ``0..starts.size - 2``; ``order`` has the vertices by group."""
-    at, start = np.int64(0), np.int64(0)
-    new_offsets[0] = 0
-    for c in range(starts.size - 1):
+    """The graph whose vertices are the groups ``0..new_strength.size - 1``; how many arcs it has.
+
+    ``starts``, ``order``, ``sums`` and ``seen`` are overwritten.
+    """
+    groups, start, at = new_strength.size, np.int64(0), np.int64(0)
+    _members(group, groups, starts, order)
+    for c in range(groups):
+        store(sums, c, 0.0)
+        store(new_strength, c, 0.0)
+    for v in range(group.size):
+        c = np.int64(load(group, v))
+        store(new_strength, c, load(new_strength, c) + load(strength, v))
+    store(new_offsets, 0, 0)
+    for c in range(groups):
         if c & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
-            return
+            return at
         at = add_row(
-            c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, start, seen, start
-        )
-        new_offsets[c + 1] = at
+            c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, start, seen, start,
+            group.size > _IN_CACHE,
+        )  # fmt: skip
+        store(new_offsets, c + 1, at)
+    return at
 
 
 @kernel
@@ -291,25 +472,19 @@ def within(thread, threads, offsets, targets, weights, group, found, cursor, sto
 
 @kernel
 def number(group, numbers, found):
-    """Number groups by their first vertex, into ``found``; ``numbers`` are -1, one for each group. How many groups."""
-    count = np.int64(0)
-    for v in range(group.size):
-        c = np.int64(load(group, v))
-        given = np.int64(load(numbers, c))
-        if given < 0:
-            given = count
-            store(numbers, c, given)
-            count += 1
-        store(found, v, given)
-    return count
+    """Number groups by their first vertex, into ``found``; ``numbers`` has room for all. How many groups."""
+    return _number(group, 1, 0, numbers, numbers.size, found)
 
 
 @kernel
-def number_pairs(order, fine, coarse, latest, numbers, found):
-    """Number the pairs of groups that vertices are in, into ``found``: in ``order``, which has vertices by ``fine``.
+def cut(fine, coarse, starts, order, latest, numbers, found):
+    """Number the pairs of groups that vertices are in by their first vertex, into ``found``.
 
-    ``latest`` is -1, and gets for each group of ``coarse`` the last of ``fine`` that it was seen with.
+    By groups of ``fine``: ``latest`` gets for each group of ``coarse`` the last of ``fine`` that it was seen with.
     """
+    _members(fine, starts.size - 1, starts, order)
+    for c in range(latest.size):
+        store(latest, c, -1)
     count = np.int64(0)
     for i in range(order.size):
         v = np.int64(load(order, i))
@@ -319,6 +494,7 @@ def number_pairs(order, fine, coarse, latest, numbers, found):
             store(numbers, c, count)
             count += 1
         store(found, v, load(numbers, c))
+    _number(found, 1, 0, order, count, found)
 
 
 @kernel
@@ -335,15 +511,4 @@ def sort_by_group(order, group, cursors, found):
 @kernel
 def shuffle(order, seed):
     """Write the numbers below ``order.size`` in an order drawn from a seed; see ``community_numbers.shuffled``."""
-    for i in range(order.size):
-        store(order, i, i)
-    for i in range(order.size - 1, 0, -1):
-        count = np.uint64(i + 1)
-        random = seed + count * _SPREAD
-        random = (random ^ (random >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        random = (random ^ (random >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        random ^= random >> np.uint64(31)
-        j = np.int64(((random >> np.uint64(32)) * count) >> np.uint64(32))
-        moved = load(order, i)
-        store(order, i, load(order, j))
-        store(order, j, moved)
+    _shuffle(order, order.size, seed)

@@ -45,7 +45,7 @@ def refine(
         if first >= n or load_relaxed(stop, 0) != 0:
             break
         for v in range(first, min(first + _VERTICES, n)):
-            start_part(v, offsets, targets, weights, strength, community, label, table)
+            start_part(v, offsets, targets, weights, strength, community, label, table, True)
     barrier(memory, thread, threads, 1)
     front = thread * (seen.size // threads)
     while True:
@@ -57,8 +57,9 @@ def refine(
                 end = np.int64(load(starts, c + 1))
                 for i in range(load(starts, c), end):
                     join_part(
-                        order, i, end - 1, offsets, targets, weights, strength, scale, total, label, table, seen, front
-                    )
+                        order, i, end - 1, offsets, targets, weights, strength, scale, total, label, table, seen, front,
+                        True,
+                    )  # fmt: skip
 
 
 @kernel
@@ -77,5 +78,5 @@ def aggregate(
             if alone or load(is_large, c) == 0:
                 store(ends, c, add_row(
                     c, offsets, targets, weights, group, starts, order, new_targets, new_weights,
-                    np.int64(load(bounds, c)), sums, base, seen, front,
+                    np.int64(load(bounds, c)), sums, base, seen, front, True,
                 ))  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -89,27 +89,18 @@ class Steps(Protocol):
     def on(self, threads: int) -> Steps:
         """The same on so many threads."""
 
-    def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
-        """The communities after moves from ``community``, first visits in ``order``; ``total`` and ``size`` are the
-        sums of strengths and the members of each."""
+    def move(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
+        """The communities after moves from ``community``, and how many there are; first visits in an order drawn from
+        ``seed``. They are numbered by their first vertex."""
 
-    def refine(self, level: Level, scale: float, community: Array, total: Array, order: Array) -> Array:
-        """The well-connected part of its community that each vertex is in."""
+    def refine(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
+        """The well-connected part of its community that each vertex is in, numbered likewise, and how many."""
 
-    def aggregate(self, level: Level, group: Array, starts: Array, order: Array) -> tuple[Array, Array, Array]:
-        """Offsets, targets and weights of the graph of groups; ``order`` has the vertices by group."""
-
-    def within(self, level: Level, group: Array) -> float:
-        """The weight of the arcs within groups, self-loops among them."""
+    def aggregate(self, level: Level, group: Array, groups: int) -> Level:
+        """The graph of groups."""
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """See :func:`dromos.engines.native.community_numbers.numbered`."""
 
     def cut(self, fine: Array, coarse: Array) -> Array:
         """See :func:`dromos.engines.native.community_numbers.cut`."""
-
-    def members(self, group: Array, count: int) -> tuple[Array, Array]:
-        """See :func:`dromos.engines.native.community_numbers.members`."""
-
-    def shuffled(self, n: int, seed: int, dtype: np.dtype[Any]) -> Array:
-        """See :func:`dromos.engines.native.community_numbers.shuffled`."""

@@ -1,4 +1,4 @@
-"""Orders of vertices, and numbers of communities, by NumPy; the compiled steps have kernels for many vertices."""
+"""Orders of vertices, and numbers of communities, by NumPy; the compiled steps have kernels for them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from dromos.dtypes import Array, order_of
+from dromos.dtypes import Array
 
-__all__ = ["SPREAD", "cut", "members", "numbered", "shuffled"]
+__all__ = ["SPREAD", "cut", "numbered", "shuffled"]
 
 SPREAD: Final = 0x9E3779B97F4A7C15
 """2^64 over the golden ratio: the step of the numbers that become random ones (Steele, Lea and Flood, 2014)."""
@@ -36,17 +36,6 @@ def cut(fine: Array, coarse: Array) -> Array:
     """
     pairs = fine.astype(np.int64) * (int(coarse.max()) + 1) + coarse
     return numbered(np.unique(pairs, return_inverse=True)[1])[0].astype(coarse.dtype)
-
-
-def members(group: Array, count: int) -> tuple[Array, Array]:
-    """Where each of ``count`` groups begins in the order of vertices by group, and that order.
-
-    >>> [column.tolist() for column in members(np.array([1, 0, 1]), 2)]
-    [[0, 1, 3], [1, 0, 2]]
-    """
-    starts = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(group, minlength=count), out=starts[1:])
-    return starts, order_of(group).astype(group.dtype)
 
 
 def shuffled(n: int, seed: int, dtype: np.dtype[np.generic]) -> Array:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dromos.dtypes import Array
+from dromos.dtypes import Array, order_of
 from dromos.engines.native import communities as driver
-from dromos.engines.native import community_numbers
-from dromos.engines.native.community_levels import BLOCK, LEAST_GAIN, Level, is_large
+from dromos.engines.native.community_levels import LEAST_GAIN, Level, is_large
+from dromos.engines.native.community_numbers import cut, numbered, shuffled
 from dromos.engines.native.plain_community_moves import BatchMoves, Rows, moved_one_by_one
 from dromos.graph import Graph
 
@@ -57,16 +57,20 @@ class PlainSteps:
         if self._arcs is not others:
             self._counted = self._arcs.rows(level.size)
 
-    def move(self, level: Level, scale: float, community: Array, total: Array, size: Array, order: Array) -> Array:
+    def move(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
         """Move vertices to the community around them that gains most, until no move gains."""
         self._prepare(level)
+        total = np.bincount(community, weights=level.strength, minlength=level.size)
+        size, order = np.bincount(community, minlength=level.size), shuffled(level.size, seed, level.targets.dtype)
         given = (level, self._counted, self._all, scale, community, total, size, order)
-        return BatchMoves(*given).run() if is_large(level) else moved_one_by_one(*given)
+        return numbered(BatchMoves(*given).run() if is_large(level) else moved_one_by_one(*given))
 
-    def refine(self, level: Level, scale: float, community: Array, total: Array, order: Array) -> Array:
+    def refine(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
         """Merge vertices within their communities, from single ones on, into well-connected parts."""
         self._prepare(level)
         n = level.size
+        total = np.bincount(community, weights=level.strength, minlength=n)
+        order = shuffled(n, seed, level.targets.dtype)
         begin, end, targets, weights = self._counted
         inner = self._arcs.where(community[self._arcs.sources] == community[self._arcs.targets])
         inside = np.bincount(inner.sources, weights=inner.weights, minlength=n)
@@ -94,52 +98,36 @@ class PlainSteps:
                 size[best] += 1
                 size[v] = 0
                 outside[best] += outside[v] - 2 * joined
-        return np.array(refined, community.dtype)
+        return numbered(np.array(refined, community.dtype))
 
-    def aggregate(self, level: Level, group: Array, starts: Array, order: Array) -> tuple[Array, Array, Array]:
-        """Offsets, targets and weights of the graph of groups, neighbours in the order in which they are come across.
+    def aggregate(self, level: Level, group: Array, groups: int) -> Level:
+        """The graph of groups, neighbours in the order in which they are come across.
 
         By whole arrays: ``bincount`` adds up in the order of the arcs too.
         """
         self._prepare(level)
-        parts = len(starts) - 1
         place = np.empty(level.size, np.int64)
-        place[order] = np.arange(level.size)
+        place[order_of(group)] = np.arange(level.size)
         arcs = self._arcs
         by_member = np.argsort(place[arcs.sources], kind="stable")
         a, b = group[arcs.sources][by_member].astype(np.int64), group[arcs.targets][by_member]
         outer = a != b
-        keys, first, which = np.unique((a * parts + b)[outer], return_index=True, return_inverse=True)
+        keys, first, which = np.unique((a * groups + b)[outer], return_index=True, return_inverse=True)
         sums = np.bincount(which, weights=arcs.weights[by_member][outer], minlength=len(keys))
         by_first = np.argsort(first, kind="stable")
-        source, target = np.divmod(keys[by_first], max(parts, 1))
-        offsets = np.zeros(parts + 1, np.int64)
-        np.cumsum(np.bincount(source, minlength=parts), out=offsets[1:])
-        return offsets, target.astype(level.targets.dtype), sums[by_first]
-
-    def within(self, level: Level, group: Array) -> float:
-        """The weight of the arcs within groups; those of a block are added up one after the other."""
-        degree = np.diff(level.offsets)
-        inner = np.repeat(group, degree) == group[level.targets]
-        weights = np.where(inner, level.weights if len(level.weights) else 1.0, 0.0)
-        blocks = np.repeat(np.arange(level.size) // BLOCK, degree)
-        return float(np.bincount(blocks, weights=weights, minlength=-(-level.size // BLOCK)).sum())
+        source, target = np.divmod(keys[by_first], max(groups, 1))
+        offsets = np.zeros(groups + 1, np.int64)
+        np.cumsum(np.bincount(source, minlength=groups), out=offsets[1:])
+        strength = np.bincount(group, weights=level.strength, minlength=groups)
+        return Level.of(offsets, target.astype(level.targets.dtype), sums[by_first], strength)
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """By whole arrays."""
-        return community_numbers.numbered(group)
+        return numbered(group)
 
     def cut(self, fine: Array, coarse: Array) -> Array:
         """By whole arrays."""
-        return community_numbers.cut(fine, coarse)
-
-    def members(self, group: Array, count: int) -> tuple[Array, Array]:
-        """By whole arrays."""
-        return community_numbers.members(group, count)
-
-    def shuffled(self, n: int, seed: int, dtype: np.dtype[Any]) -> Array:
-        """By whole arrays, as far as that goes."""
-        return community_numbers.shuffled(n, seed, dtype)
+        return cut(fine, coarse)
 
 
 def communities(

@@ -61,25 +61,25 @@ def moved_one_by_one(
             for u, weight in counted.of(v):
                 c = group[u]
                 sums[c] = sums.get(c, 0.0) + weight
-            totals[old] -= k
             least, share = LEAST_GAIN * k, scale * k
-            best, gain = old, sums.get(old, 0.0) - share * totals[old]
+            best, gain = old, sums.pop(old, 0.0) - share * (totals[old] - k)
             second = 0.0 if sizes[old] > 1 else -np.inf  # it may also be alone
             for c, weight in sums.items():
                 gained = weight - share * totals[c]
                 if gained > gain + least:
                     second = max(second, gain)
                     best, gain = c, gained
-                elif c != old:
+                else:
                     second = max(second, gained)
             if gain < -least and sizes[old] > 1:  # better alone
                 best = free.pop()
                 gain, second = 0.0, gain
             room[v] = gain - second if degree[v] >= HUB else -1.0
-            totals[best] += k
             if best == old:
                 continue
             group[v] = best
+            totals[best] += k
+            totals[old] -= k
             sizes[best] += 1
             sizes[old] -= 1
             if sizes[old] == 0:

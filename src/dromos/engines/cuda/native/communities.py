@@ -22,7 +22,8 @@ from dromos.engines.cuda.native.community_moves import Moves
 from dromos.engines.cuda.native.wants import Wants
 from dromos.engines.cuda.transfers import to_device, to_host
 from dromos.engines.cuda.vertex_values import gathered
-from dromos.engines.native.communities import FINALISTS, ROUNDS_TOGETHER, climbed
+from dromos.engines.native.communities import FINALISTS, ROUNDS_TOGETHER
+from dromos.engines.native.community_climbs import climbed
 from dromos.engines.native.community_levels import Level
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.parallel import num_threads
@@ -205,7 +206,7 @@ class _Host:
         start = np.arange(level.size, dtype=ids) if community is None else community.get()
 
         def work() -> tuple[list[Array], float]:
-            levels = climbed(steps, level, start, scale, random, self._refined)
+            levels = climbed(steps, level, start.copy(), scale, random, self._refined).places() or [start]
             return levels, steps.within(level, levels[-1])
 
         return self._pool.submit(work)

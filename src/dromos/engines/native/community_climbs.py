@@ -1,0 +1,118 @@
+"""A round of Louvain or Leiden: from a graph up to the graph of its communities, and down again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.native.community_levels import Level, Steps, is_large
+from dromos.vectors import dot
+
+__all__ = ["Climb", "climbed", "descended", "pieces"]
+
+
+class Climb(NamedTuple):
+    """What a round came to: the vertices of the last level are the communities."""
+
+    parts: list[Array]
+    """For each level but the last, the vertex of the next one that each of its vertices is in."""
+    levels: list[Level]
+    """All of them, or the last."""
+
+    @property
+    def top(self) -> Level:
+        """The last level."""
+        return self.levels[-1]
+
+    def places(self) -> list[Array]:
+        """For each level but the first, the vertex of it that each vertex of the first is in."""
+        found = self.parts[:1]
+        for part in self.parts[1:]:
+            found.append(part.take(found[-1]))
+        return found
+
+    def gain(self, scale: float) -> float:
+        """The higher, the higher the modularity: less the weight between communities, less what chance would put
+        inside."""
+        strength = self.top.strength
+        return -float(self.top.weights.sum()) - dot(scale * strength, strength)  # a square might be infinite
+
+
+def climbed(
+    steps: Steps,
+    level: Level,
+    community: Array,
+    scale: float,
+    random: np.random.Generator,
+    refined: bool,
+    keep: bool = False,
+) -> Climb:
+    """From the bottom up, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels."""
+    parts: list[Array] = []
+    levels, seeds = [level], _seeds(random)
+    while True:
+        n, seed = level.size, next(seeds)
+        community, count = steps.move(level, scale, community, seed)
+        if count == n:
+            return Climb(parts, levels)
+        part, number = community, count
+        if refined:
+            # of a large level the order is not worth the time to draw another
+            part, number = steps.refine(level, scale, community, seed if is_large(level) else next(seeds))
+            if number == n:  # nothing hangs together well: go on with the pieces of what was moved
+                part, number = steps.numbered(pieces(level, community))
+                if number == n:
+                    return Climb(parts, levels)
+        level = steps.aggregate(level, part, number)
+        community = _first_of(community, part, number) if refined else np.arange(number, dtype=part.dtype)
+        parts.append(part)
+        levels = [*levels, level] if keep else [level]
+
+
+def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Generator) -> Array:
+    """Communities after moves on all levels between the last and the first, from the top down, by vertices of the
+    first; the climb has kept its levels.
+
+    On its way up a level's vertices moved while the communities around them were small. Levels above the first
+    have few arcs, so that this takes little time, and gains more than another try.
+    """
+    community, seeds = np.arange(climb.top.size, dtype=climb.parts[-1].dtype), _seeds(random)
+    for number in range(len(climb.parts) - 1, -1, -1):
+        community = community.take(climb.parts[number])
+        if 0 < number < len(climb.parts) - 1:  # the last move on the way up was that of the level below the top
+            community, _ = steps.move(climb.levels[number], scale, community, next(seeds))
+    return community
+
+
+def _seeds(random: np.random.Generator) -> Iterator[int]:
+    while True:  # several at a time: one takes as long
+        yield from random.integers(1 << 62, size=16).tolist()
+
+
+def pieces(level: Level, community: Array) -> Array:
+    """The connected pieces of all communities."""
+    src = np.repeat(np.arange(level.size), np.diff(level.offsets))
+    inner = community[src] == community[level.targets]
+    if len(level.weights):
+        inner &= level.weights > 0
+    a, b = src[inner], level.targets[inner]
+    piece = np.arange(level.size, dtype=community.dtype)
+    while True:
+        here, there = piece[a], piece[b]
+        between = here != there
+        if not between.any():
+            return piece
+        a, b = a[between], b[between]
+        np.minimum.at(piece, np.maximum(here, there)[between], np.minimum(here, there)[between])
+        while not np.array_equal(piece, piece[piece]):  # each vertex straight to the least of its tree
+            piece = piece[piece]
+
+
+def _first_of(community: Array, part: Array, parts: int) -> Array:
+    """The community of each part: that of any of its vertices."""
+    found = np.empty(parts, community.dtype)
+    found[part] = community
+    return found
