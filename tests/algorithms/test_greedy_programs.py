@@ -115,7 +115,7 @@ def test_more_colors_than_are_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("weights", [False, True])
-def test_chains_of_choices_take_few_rounds(weights: bool) -> None:
+def test_chains_of_choices_take_few_rounds(weights: bool, tmp_path: Path) -> None:
     size, ways = 3_000, 7
     ids = np.tile(np.arange(size), ways)
     steps = np.repeat(np.arange(1, ways + 1), size)
@@ -124,10 +124,15 @@ def test_chains_of_choices_take_few_rounds(weights: bool) -> None:
         found = dr.maximal_matching(graph, device="cpu", path="sync-push-dd")
         same(found, dr.maximal_matching(graph, device="cpu"))
         assert found.iterations < 20
+    same(dr.maximal_matching(stored(ring, tmp_path), **NUMPY), dr.maximal_matching(ring, **NUMPY))
 
 
 @every_call
-def test_a_graph_on_disk_within_little_memory(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("chains", [0, 16])
+def test_a_graph_on_disk_within_little_memory(
+    name: str, chains: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching_rounds, "_WORTH_A_ROUND", chains)
     graph = random_graph(5, directed=False)
     file = stored(graph, tmp_path)
     expected = CALLS[name](graph, device="cpu")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 
+from dromos.algorithms.verifying import expand
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.graph.records import Edges
-from dromos.graph.slices import GraphSlice
 
 __all__ = ["first_between", "rows_of", "taken_in_turn"]
 
+_FEW: Final = 4  # arcs for each vertex of the graph, which may be in memory together
 _ARCS: Final = 1 << 22  # of a graph in memory that are looked at together
 _EDGES: Final = 1 << 16  # that are taken between two looks for those that can no longer be
 
@@ -29,18 +30,27 @@ def first_between(graph: Graph, free: Array, sequence: Callable[[Edges], Array],
     [2, 3]
     """
     kept: list[Edges] = []
-    for piece in _pieces(graph):
-        dst = piece.targets
-        src = piece.sources.astype(dst.dtype)
-        wanted = np.flatnonzero(free[src] & free[dst] & (src < dst if graph.symmetric else src != dst))
-        kept.append(rows_of(Edges(src, dst, piece.weights), wanted))
+    for arcs in _arcs_of(graph, free):
+        wanted = free[arcs.dst] & (arcs.src < arcs.dst if graph.symmetric else arcs.src != arcs.dst)
+        kept.append(rows_of(arcs, np.flatnonzero(wanted)))
         if sum(len(edges.src) for edges in kept) > 2 * most:
             kept = [_first(kept, sequence, most)]
     return _first(kept, sequence, most)
 
 
-def _pieces(graph: Graph) -> Iterable[GraphSlice]:
-    return graph.arc_slices() if getattr(graph, "on_disk", False) else graph.slices(1 + graph.num_arcs // _ARCS)
+def _arcs_of(graph: Graph, free: Array) -> Iterator[Edges]:
+    """The out-arcs of these vertices: of few together, from their pages alone, else as they come by with all others."""
+    if graph.out_degree[free].sum() <= min(_FEW * graph.num_vertices, graph.num_arcs // 4):
+        vertices = np.flatnonzero(free).astype(graph.targets.dtype)
+        held = graph.with_rows_of(vertices)
+        rows, arcs = expand(held, vertices)
+        yield Edges(vertices[rows], held.targets[arcs], None if held.weights is None else held.weights[arcs])
+        return
+    pieces = graph.arc_slices() if getattr(graph, "on_disk", False) else graph.slices(1 + graph.num_arcs // _ARCS)
+    for piece in pieces:
+        src = piece.sources
+        found = rows_of(Edges(src, piece.targets, piece.weights), np.flatnonzero(free[src]))
+        yield found._replace(src=found.src.astype(found.dst.dtype))
 
 
 def _first(parts: list[Edges], sequence: Callable[[Edges], Array], most: int) -> Edges:
