@@ -75,6 +75,16 @@ def test_a_fixed_number_of_iterations(call):
     assert json.loads(done.stdout)["iterations"] == 7
 
 
+@pytest.mark.parametrize("name", ["coloring", "maximal-matching", "minimum-spanning-forest"])
+def test_greedy_choices_on_disk_and_with_checkpoints(call, name):
+    for words in (("--memory", "64M", "--device", "numpy"), ("--path", "sync-pull-td"), ("--checkpoint", "saved")):
+        done = call(name, "k4.drm", *words, "--trace", "--json")
+        assert done.exit_code == 0, done.output
+        said = json.loads(done.stdout)
+        assert said["count"] == {"coloring": 4, "maximal-matching": 2, "minimum-spanning-forest": 3}[name]
+        assert "native" not in said["paths"]
+
+
 @pytest.mark.parametrize(
     "words",
     [("bfs", "g.drm", "--source", 3), ("run", "widest.py", "g.drm", "-p", "source=3", "-p", "bonus=0=0")],
@@ -96,7 +106,7 @@ def test_a_graph_is_split_over_devices(call, words, share, split):
         (("pagerank", "g.drm", "--dtype", "halves"), "--dtype halves is neither float64 nor float32"),
         (("bfs", "g.drm", "--source", 0, "--depth-limit", -1), "--depth-limit -1"),
         (("run", "names.csv", "g.drm"), "FILE.py:CLASS"),
-        (("coloring", "g.drm", "--checkpoint", "saved"), "leave --checkpoint out"),
+        (("label-propagation", "g.drm", "--checkpoint", "saved"), "leave --checkpoint out"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", 2), "--share 2.0"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", "half"), "is not a number from 0 to 1"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--split", "odd"), "--split odd"),

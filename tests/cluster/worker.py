@@ -108,6 +108,10 @@ def algorithms(device: str, answers: Expected) -> int:
         "multi_source_bfs": lambda how: dr.multi_source_bfs(graph, [0, 3, 5], **how),
         "closeness": lambda how: dr.closeness(graph, **how),
         "betweenness": lambda how: dr.betweenness(dr.generators.star(9), **how),
+        "coloring": lambda how: dr.coloring(graph, **how),
+        "maximal_matching": lambda how: dr.maximal_matching(graph, **how),
+        "unweighted maximal_matching": lambda how: dr.maximal_matching(graph, weight=None, **how),
+        "minimum_spanning_forest": lambda how: dr.minimum_spanning_forest(graph, **how),
         "spmv": lambda how: dr.spmv(graph, np.arange(graph.num_vertices, dtype=float), **how),
     }
     for name, call in calls.items():

@@ -52,6 +52,12 @@ def _calls(bare: dr.Graph, weighted: dr.Graph, whole: dr.Graph) -> dict[str, Cal
         "betweenness": lambda **how: dr.betweenness(bare, sources=[first], **how),
         "core_numbers": lambda **how: dr.core_numbers(bare, **how),
         "k_core": lambda **how: dr.k_core(bare, 2, **how),
+        "coloring": lambda **how: dr.coloring(bare, **how),
+        "maximal_matching": lambda **how: dr.maximal_matching(bare, **how),
+        "maximal_matching, weighted": lambda **how: dr.maximal_matching(weighted, **how),
+        "maximal_matching, whole": lambda **how: dr.maximal_matching(whole.symmetrized(), **how),
+        "minimum_spanning_forest": lambda **how: dr.minimum_spanning_forest(weighted.symmetrized(), **how),
+        "minimum_spanning_forest, unweighted": lambda **how: dr.minimum_spanning_forest(bare.symmetrized(), **how),
         "spmv": lambda **how: dr.spmv(weighted, np.ones(n), **how),
         "belief_propagation": lambda **how: _beliefs(bare.symmetrized(), how),
     }

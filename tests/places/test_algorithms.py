@@ -45,6 +45,9 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "multi_source_bfs": lambda g, **how: dr.multi_source_bfs(g, [0, 3, 7], **how),
     "neighbourhood_function": lambda g, **how: dr.neighbourhood_function(g, registers=16, **how),
     "random_walk_with_restart": lambda g, **how: dr.random_walk_with_restart(g, 0, **how),
+    "coloring": lambda g, **how: dr.coloring(g, **how),
+    "maximal_matching": lambda g, **how: dr.maximal_matching(g, **how),
+    "minimum_spanning_forest": lambda g, **how: dr.minimum_spanning_forest(g, **how),
 }
 """The others either need no program, or are listed below."""
 
@@ -54,7 +57,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm(name: str, make: Callable[[], Graph], place: str) -> None:
     graph = make()
-    if name in ("core_numbers", "k_core") and graph.directed:
+    if name in ("core_numbers", "k_core", "minimum_spanning_forest") and graph.directed:
         graph = undirected()
     found, expected = (ALGORITHMS[name](graph, **how) for how in (PLACES[place], {"device": "reference"}))
     found.verify()

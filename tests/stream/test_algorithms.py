@@ -42,8 +42,11 @@ ALGORITHMS: dict[str, tuple[Callable[..., dr.Result], str]] = {
     "betweenness": (lambda g, **how: dr.betweenness(g, sources=[1, 2], **how), "centrality"),
     "connected_components": (lambda g, **how: dr.connected_components(g, **how), "label"),
     "k_core": (lambda g, **how: dr.k_core(g, 30, **how), "degree"),
+    "coloring": (lambda g, **how: dr.coloring(g, **how), "color"),
+    "maximal_matching": (lambda g, **how: dr.maximal_matching(g, **how), "mate"),
+    "unweighted maximal_matching": (lambda g, **how: dr.maximal_matching(g, weight=None, **how), "mate"),
 }
-UNDIRECTED = ("connected_components", "k_core")
+UNDIRECTED = ("connected_components", "k_core", "coloring", "maximal_matching", "unweighted maximal_matching")
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -119,12 +122,8 @@ def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
     assert dr.bfs(mapped, 5, memory="64M", **NUMPY).device == "numpy, streamed"
 
 
-def heaviest_forest(graph: dr.Graph, **how: Any) -> dr.Result:
-    return dr.minimum_spanning_forest(graph, maximum=True, **how)
-
-
 @pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("call", [dr.coloring, dr.louvain, dr.truss_numbers, heaviest_forest])
+@pytest.mark.parametrize("call", [dr.louvain, dr.truss_numbers, dr.bridges])
 def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], weights: bool, tmp_path: Path) -> None:
     graph = weighted(directed=False)
     file = stored(graph if weights else graph.with_weights(None), tmp_path)

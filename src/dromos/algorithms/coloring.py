@@ -4,25 +4,102 @@ Returns ``color``, from 0 on, and the number of colours, ``count``: at most one 
 Self-loops are left out; the direction of edges is not looked at.
 
 Each vertex takes, in its turn, the least colour that no neighbour has; those with most neighbours come first, equals
-in an order drawn from ``seed``. The answer is that of Jones and Plassmann's parallel method with these priorities.
-Welsh and Powell, 1967; Jones and Plassmann, "A parallel graph coloring heuristic", 1993.
+in an order drawn from ``seed`` (Welsh and Powell, 1967). An engine's own kernel is used where it has one.
+
+Elsewhere programs do the same in parallel: a vertex takes its colour as soon as all neighbours before it have theirs
+(Jones and Plassmann, "A parallel graph coloring heuristic", 1993). They tell it theirs as bits, for 62 colours at a
+time. Who finds all of these taken takes part again with the next 62.
 """
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
+import dromos.program as dr
 from dromos.algorithms.arguments import count_of, sources_of_arcs, symmetric
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
-from dromos.graph.permute import random_order
+from dromos.graph.permute import degree_order, inverse, random_order
 from dromos.runner import Options, Result, Session
 
-__all__ = ["ColoringResult", "coloring", "verify"]
+__all__ = ["ColoringResult", "Colors", "Earlier", "coloring", "verify"]
+
+_AT_ONCE: Final = 62  # colours; the bit behind them says that all are taken, and no number is below zero
+_NONE_LEFT: Final = 1 << _AT_ONCE
+
+
+class Earlier(dr.Program):
+    """How many arcs lead to each open vertex from open ones whose turn comes before."""
+
+    open = dr.vertex_param(bool)
+    turn = dr.vertex_param(dr.ID)
+    count = dr.field(np.int64, init=0)
+    combine = dr.SUM
+
+    def start(self, v: Any) -> Any:
+        return v.open
+
+    def wants(self, v: Any) -> Any:
+        return v.open
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.turn < v.turn
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return 1
+
+    def update(self, v: Any, message: Any) -> Any:
+        return message
+
+    def active(self, old: Any, new: Any) -> Any:
+        return False
+
+
+class Colors(dr.Program):
+    """Open vertices choose the least bit that is not taken, each when all before it have told it theirs.
+
+    ``earlier`` is what :class:`Earlier` counted. Who finds no bit left chooses the one behind them, and takes none.
+    """
+
+    open = dr.vertex_param(bool)
+    turn = dr.vertex_param(dr.ID)
+    earlier = dr.vertex_param(np.int64)
+    waiting = dr.field(np.int64)
+    taken = dr.field(np.int64)
+    chosen = dr.field(np.int64)
+    combine = (dr.SUM, dr.OR)
+
+    def init(self, v: Any) -> Any:
+        return {"waiting": v.earlier, "taken": 0, "chosen": dr.where(v.open & (v.earlier == 0), 1, 0)}
+
+    def start(self, v: Any) -> Any:
+        return v.open & (v.earlier == 0)
+
+    def wants(self, v: Any) -> Any:
+        return v.open & (v.waiting > 0)
+
+    def sends(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.turn < v.turn
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return 1, dr.where(u.chosen == _NONE_LEFT, 0, u.chosen)
+
+    def update(self, v: Any, message: Any) -> Any:
+        told, colors = message
+        waiting, taken = v.waiting - told, v.taken | colors
+        carried = taken + 1  # its only bit that ``taken`` lacks is the least one free
+        return {
+            "waiting": waiting,
+            "taken": taken,
+            "chosen": dr.where(waiting == 0, carried - (carried & taken), v.chosen),
+        }
+
+    def active(self, old: Any, new: Any) -> Any:
+        return (old.waiting > 0) & (new.waiting == 0)
 
 
 class ColoringResult(Result):
@@ -39,7 +116,8 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
         graph: any; the direction of edges is not looked at.
         order: who chooses first: ``"degree"``, those with most neighbours, or ``"random"``.
         seed: of the random order, and of that among equals.
-        how: ``device``, ``threads``; on the CPU one thread works, and there are no paths to choose from.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
+            the CPU works on one thread.
 
     >>> import dromos as dr
     >>> result = dr.coloring(dr.generators.star(4))
@@ -51,13 +129,30 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
         raise InvalidArgumentError(f"order={order!r} is neither 'degree' nor 'random'")
     on = symmetric(graph)
     turns = random_order(on.num_vertices, count_of(seed, "seed"))
-    color = session.host_native("coloring", on, order=turns, by_degree=order == "degree")["color"]
+    fields = session.native_or_left("coloring", on, order=turns, by_degree=order == "degree")
+    if fields is None and order == "degree":
+        turns = turns[degree_order(on.out_degree[turns], descending=True)]
+    color = _colors(session, on, turns) if fields is None else fields["color"]
     return session.result(
         ColoringResult,
         {"color": color},
         values={"count": int(color.max(initial=-1)) + 1},
         verifier=lambda result: verify(on, result["color"]),
     )
+
+
+def _colors(session: Session, graph: Graph, order: Array) -> Array:
+    """By programs: the least colours first, until every vertex has one."""
+    turn = inverse(order, graph.targets.dtype)
+    color, open_ = np.full(graph.num_vertices, -1, np.int32), np.ones(graph.num_vertices, dtype=bool)
+    first = 0
+    while open_.any():
+        earlier = session.run(Earlier(open=open_, turn=turn), graph).fields["count"]
+        chosen = session.run(Colors(open=open_, turn=turn, earlier=earlier), graph).fields["chosen"]
+        found = open_ & (chosen != _NONE_LEFT)
+        color[found] = first + np.frexp(chosen[found])[1] - 1  # the place of the only bit
+        open_, first = open_ & ~found, first + _AT_ONCE
+    return color
 
 
 def verify(graph: Graph, color: Array) -> None:

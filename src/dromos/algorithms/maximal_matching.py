@@ -10,6 +10,10 @@ graphs", 1999. Otherwise vertices choose in turn, those with the fewest neighbou
 be left without a mate. Each takes the first of its free neighbours that have about the fewest themselves: to a factor
 of two. A GPU takes all edges at once that come before all others at both of their ends, round by round: the same
 pairs.
+
+Where the engine has no kernel for this, programs find the first edge of each vertex, and rounds are as on a GPU
+(:mod:`dromos.algorithms.matching_rounds`). Preis's algorithm by rounds: Hoepman, "Simple distributed weighted
+matchings", 2004.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import symmetric, total_of, weight_range, weighted
+from dromos.algorithms.matching_rounds import by_turns, by_weights
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -41,7 +46,8 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     Args:
         graph: any; weights from zero on.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; on the CPU one thread chooses edges and all drop others. There are no paths.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. In
+            that of the CPU one thread chooses edges and all drop others.
 
     >>> import dromos as dr
     >>> dr.maximal_matching(dr.generators.path(5)).mate.tolist()
@@ -54,7 +60,9 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
     weight_range(on, negative=False)
     if on.weights is None:
         on = symmetric(on)
-    fields = session.host_native("matching", on)
+    fields = session.native_or_left("matching", on)
+    if fields is None:
+        fields = by_turns(session, on) if on.weights is None else by_weights(session, on)
     mate = fields["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2
     total = float(count) if on.weights is None else total_of(fields["weight"])

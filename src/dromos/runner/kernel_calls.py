@@ -154,10 +154,7 @@ class KernelCalls:
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or leaves it to that.
-
-        So it is where a GPU that nobody asked for has no room.
-        """
+        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or leaves it to that."""
         self.refuse_path()
         self.graph.require_in_memory()
         if getattr(self.engine, "streams", False) and getattr(self.engine, "memory", None) is not None:
@@ -165,15 +162,28 @@ class KernelCalls:
                 f"memory=: {self.name} is one kernel for graphs in memory, which reads no pages within a budget; "
                 "leave memory out"
             )
-        found = self.engine.native(kernel)
-        if found is not None:
-            try:
-                return self._call_or_compile(kernel, found, graph, False, options)
-            except LeftToHostError:
-                pass
-            except (DeviceError, ResourceError):
-                if not self._may_leave:
-                    raise
+        fields = self.native_or_left(kernel, graph, **options)
+        return self._call_on_host(kernel, graph, options) if fields is None else fields
+
+    def native_or_left(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
+        """As :meth:`native`, by the CPU's kernel where the engine has one and leaves this call to that.
+
+        So it is where a GPU that nobody asked for has no room. None: a program has to do.
+        """
+        found = self._native(kernel)
+        if found is None:
+            return None
+        try:
+            return self._call_or_compile(kernel, found, graph, False, options)
+        except LeftToHostError:
+            pass
+        except (DeviceError, ResourceError):
+            if not self._may_leave:
+                raise
+        return self._call_on_host(kernel, graph, options)
+
+    def _call_on_host(self, kernel: str, graph: Graph | None, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Run the CPU's kernel."""
         found = cpu_kernel(kernel, self.threads)
         if self.engine.name == GPU or HYBRID in self.engine.name:  # the result tells where it was computed
             self.engine = engine_for("cpu", self.threads)

@@ -1,7 +1,7 @@
 """Spanning forests, matchings and colours, each by greedy choices in a given order.
 
-No program can say them: whether an edge is taken depends on those taken before it, anywhere in the graph, and the least
-colour that no neighbour has is no merge of two messages at a time.
+Programs say them at a price: whether an edge is taken depends on those taken before it, anywhere in the graph, so they
+need a round for each choice of a chain of them, where one thread goes on to the next.
 """
 
 from __future__ import annotations
