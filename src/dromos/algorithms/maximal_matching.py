@@ -31,6 +31,8 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["MatchingResult", "maximal_matching", "verify"]
 
+_BYTES_PER_VERTEX = 160  # what rounds of programs hold in between; half of it where choices make no long chains
+
 
 class MatchingResult(Result):
     """What :func:`maximal_matching` returns."""
@@ -62,6 +64,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
         on = symmetric(on)
     fields = session.native_or_left("matching", on)
     if fields is None:
+        session.hold_beside_programs(_BYTES_PER_VERTEX)
         fields = by_turns(session, on) if on.weights is None else by_weights(session, on)
     mate = fields["mate"]
     count = int(np.count_nonzero(mate >= 0)) // 2

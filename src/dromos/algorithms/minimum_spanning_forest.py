@@ -30,6 +30,8 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["SpanningForestResult", "minimum_spanning_forest", "verify"]
 
+_BYTES_PER_VERTEX = 80  # what rounds of programs hold in between
+
 
 class SpanningForestResult(Result):
     """What :func:`minimum_spanning_forest` returns."""
@@ -78,6 +80,7 @@ def minimum_spanning_forest(
 
 def _by_rounds(session: Session, graph: Graph, maximum: bool) -> dict[str, Array]:
     """By programs: the columns of the forest, by source and target."""
+    session.hold_beside_programs(_BYTES_PER_VERTEX)
     edges, ids = FirstEdges(session, graph, falling=maximum), np.arange(graph.num_vertices, dtype=graph.targets.dtype)
     tree, open_ = ids, np.ones(graph.num_vertices, dtype=bool)
     columns = [(ids[:0], ids[:0], edges.weights_of(ids[:0]))]

@@ -60,6 +60,8 @@ class StreamEngine:
     ) -> None:
         self._otherwise = otherwise
         self.leaf, self.memory, self.page_bytes, self.opener = leaf, memory, page_bytes, opener
+        self.beside = 0
+        """Bytes of the budget that who runs programs holds itself."""
         self.name = f"{leaf.name}, streamed"
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
@@ -91,7 +93,7 @@ class StreamEngine:
 
         def plan(*, claims: bool) -> MemoryPlan:
             n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name
-            needed = state_bytes(program, types, name, n, arcs, claims=claims)
+            needed = state_bytes(program, types, name, n, arcs, claims=claims) + self.beside
             return plan_memory(
                 memory, needed, stored.offset_bytes * len(by_prefix), [*by_prefix.values()],
                 leaf=name, shelf=claims and "pull" in rows,
