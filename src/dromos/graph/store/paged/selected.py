@@ -12,7 +12,7 @@ from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.summary import human_bytes
 from dromos.sizes import available_memory
 
-__all__ = ["rows_between", "selected_rows"]
+__all__ = ["copied_rows", "rows_between", "selected_rows", "targets_at"]
 
 
 def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array) -> tuple[Array, list[Array]]:
@@ -33,10 +33,17 @@ def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array
             "are free; take fewer vertices",
             needed=needed,
         )
-    some = end > begin
-    chosen, begin, end = chosen[some], begin[some], end[some]
+    return own, copied_rows(pager, rows, begin, end)
+
+
+def copied_rows(pager: Pager, rows: PagedRows, begin: Array, end: Array) -> list[Array]:
+    """The targets (and weights) of the arcs ``begin[i]..end[i]``, one row after the other; no two rows overlap."""
+    lengths = end - begin
+    starts = np.cumsum(lengths) - lengths
+    some = lengths > 0
+    begin, end, starts = begin[some], end[some], starts[some]
     columns = [rows.targets] if rows.weights is None else [rows.targets, rows.weights]
-    found = [np.empty(int(own[-1]), dtype=column.dtype) for column in columns]
+    found = [np.empty(int(lengths.sum()), dtype=column.dtype) for column in columns]
     for window in pager.windows(rows, _pages(begin, end, rows)):
         low, high = window.first * rows.page_arcs, window.last * rows.page_arcs
         first, last = int(np.searchsorted(end, low, side="right")), int(np.searchsorted(begin, high))
@@ -45,10 +52,23 @@ def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array
         ends = np.cumsum(lengths)
         here = np.arange(int(ends[-1])) - np.repeat(ends - lengths, lengths)
         arcs = here + np.repeat(from_, lengths)
-        places = here + np.repeat(own[chosen[first:last]] + from_ - begin[first:last], lengths)
+        places = here + np.repeat(starts[first:last] + from_ - begin[first:last], lengths)
         for column, values in zip(columns, found, strict=True):
             values[places] = column[arcs]
-    return own, found
+    return found
+
+
+def targets_at(pager: Pager, rows: PagedRows, arcs: Array) -> Array:
+    """The targets of single arcs, given by their positions in any order."""
+    order = np.argsort(arcs, kind="stable")
+    places = arcs[order]
+    wanted = np.zeros(rows.num_pages, dtype=bool)
+    wanted[places // rows.page_arcs] = True
+    found = np.empty(len(arcs), dtype=rows.targets.dtype)
+    for window in pager.windows(rows, wanted):
+        first, last = np.searchsorted(places, [window.first * rows.page_arcs, window.last * rows.page_arcs]).tolist()
+        found[order[first:last]] = rows.targets[places[first:last]]
+    return found
 
 
 def rows_between(pager: Pager, rows: PagedRows, offsets: Array, first: int, last: int) -> GraphSlice:
