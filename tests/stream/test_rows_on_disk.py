@@ -272,12 +272,86 @@ def test_modularity_of_a_real_graph_by_labels_and_progress(tmp_path: Path) -> No
     same_numbers(dr.assortativity(file, memory="32M"), dr.assortativity(mapped))
 
 
+# ---- walks ---------------------------------------------------------------------------------------------------------
+
+
+@examples(25)
+@given(
+    graph=graphs(low=1, high=9, weights=(0.0, 0.5, 1.0, 3.0)), length=st.integers(0, 6), seed=st.integers(0, 5),
+    bias=st.sampled_from(((1.0, 1.0), (0.5, 2.0), (4.0, 0.25), (1e-9, 1.0))), compress=st.booleans(),
+)  # fmt: skip
+def test_walks_on_any_graph(
+    graph: dr.Graph,
+    length: int,
+    seed: int,
+    bias: tuple[float, float],
+    compress: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    file = opened(graph, tmp_path_factory.mktemp("walks"), compress=compress)
+    for weight in ("weight", None):
+        walk = partial(dr.random_walks, length=length, walks=3, p=bias[0], q=bias[1], seed=seed, weight=weight)
+        same_fields(walk(file, device=tiny()), walk(graph))
+
+
+@pytest.mark.parametrize("weight", ["weight", None])
+@pytest.mark.parametrize("bias", [(1.0, 1.0), (0.5, 2.0)])
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_walks_in_groups_whose_rows_fit(
+    directed: bool, compress: bool, bias: tuple[float, float], weight: str | None, tmp_path: Path
+) -> None:
+    graph = random_graph(14, vertices=900, arcs=40_000, directed=directed)
+    file = opened(graph, tmp_path, compress=compress)
+    walk = partial(dr.random_walks, length=9, walks=3, p=bias[0], q=bias[1], seed=4, weight=weight)
+    expected, told = walk(graph), list[tuple[int, int]]()
+    least = needed_by(lambda engine: walk(file, device=engine))
+    for engine in (tiny(least), tiny(64 << 20)):
+        same_fields(walk(file, device=engine, progress=lambda done, total: told.append((done, total))), expected)
+    assert told[-1] == (9, 9)
+    assert len(told) == 18
+
+
+def test_walks_of_rows_that_do_not_fit_say_so(tmp_path: Path) -> None:
+    graph = dr.generators.star(60_000)
+    weighted = graph.with_weights(np.ones(graph.num_arcs, np.float32))
+    file = opened(weighted, tmp_path, compress=False)
+    walk = partial(dr.random_walks, length=3, walks=2, sources=[5], seed=4)
+    with pytest.raises(ResourceError, match="the longest row that a walk draws from by weights takes 2") as caught:
+        walk(file, device=tiny(8 << 20))
+    same_fields(walk(file, device=tiny(caught.value.needed)), walk(weighted))
+    same_fields(walk(file, weight=None, device=tiny(8 << 20)), walk(weighted, weight=None))  # needs no whole row
+
+
+def test_walks_by_labels(tmp_path: Path) -> None:
+    in_order_of_degrees(dr.read(DATA / "wiki-Vote.txt.gz", directed=True), tmp_path / "w.drm", compress=True)
+    mapped, file = dr.read(tmp_path / "w.drm"), dr.open(tmp_path / "w.drm")
+    assert mapped.labels is not None
+    names = mapped.labels.to_numpy()[:300].tolist()
+    for bias in ((1.0, 1.0), (2.0, 0.5)):
+        walk = partial(dr.random_walks, length=10, walks=2, sources=names, p=bias[0], q=bias[1])
+        same_fields(walk(file, memory="32M"), walk(mapped))
+        assert walk(file).to_pandas()["source"].tolist() == np.repeat(names, 2).tolist()
+
+
+def test_walks_with_a_bias_need_rows_that_rise(tmp_path: Path) -> None:
+    graph = dr.Graph.from_csr(np.array([0, 2, 3, 4]), np.array([2, 1, 0, 0]))
+    file = stored(graph, tmp_path)
+    same_fields(dr.random_walks(file, 5, 4, memory="64M"), dr.random_walks(graph, 5, 4))
+    with pytest.raises(InvalidArgumentError, match="ids rise"):
+        dr.random_walks(file, 5, p=2.0)
+    with pytest.raises(InvalidArgumentError, match="below zero"):
+        dr.random_walks(stored(dr.Graph.from_edges([0], [1], [-1.0]), tmp_path), 5)
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------------------------
 
 CALLS: dict[str, Callable[..., Any]] = {
     "sample_neighbors": lambda graph, **how: dr.sample_neighbors(graph, range(50), [20, 20], **how),
     "modularity": lambda graph, **how: dr.modularity(graph, np.arange(400) % 3, **how),
     "assortativity": dr.assortativity,
+    "random_walks": lambda graph, **how: dr.random_walks(graph, 5, 2, **how),
+    "walks with a bias": lambda graph, **how: dr.random_walks(graph, 5, 2, p=0.5, **how),
 }
 
 

@@ -15,6 +15,7 @@ from dromos.graph.store.stored import StoredGraph
 from dromos.places.stream.budget import plan_rows
 from dromos.places.stream.row_reader import RowReader
 from dromos.places.stream.sampling import sampling
+from dromos.places.stream.walks import walks, walks_state
 from dromos.sizes import available_memory
 
 __all__ = ["ROW_KERNELS", "RowKernel", "call_row_kernel"]
@@ -33,7 +34,10 @@ class RowKernel:
     """Bytes that it holds beside rows, by the graph and the options."""
 
 
-ROW_KERNELS: Final[Mapping[str, RowKernel]] = {"sampling": RowKernel(sampling)}
+ROW_KERNELS: Final[Mapping[str, RowKernel]] = {
+    "sampling": RowKernel(sampling),
+    "walks": RowKernel(walks, weights=True, state=walks_state),
+}
 
 
 def call_row_kernel(

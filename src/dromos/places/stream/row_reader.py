@@ -10,7 +10,7 @@ import numpy as np
 from dromos.dtypes import OFFSET, Array
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
-from dromos.graph.store.paged.selected import copied_rows, targets_at
+from dromos.graph.store.paged.selected import are_joined, copied_rows, targets_at
 
 __all__ = ["PickedRows", "RowReader"]
 
@@ -56,6 +56,14 @@ class RowReader:
         own = np.zeros(len(vertices) + 1, OFFSET)
         np.cumsum(end - begin, out=own[1:])
         return PickedRows(vertices, own, columns[0], columns[1] if len(columns) > 1 else None)
+
+    def are_joined(self, prefix: str, vertices: Array, targets: Array) -> Array:
+        """Whether an arc leads from each of ``vertices``, in whose rows ids rise, to the target beside it."""
+        offsets, order = self.offsets[prefix], np.argsort(vertices, kind="stable")
+        ids, found = vertices[order], np.empty(len(vertices), dtype=bool)
+        begin, end = offsets[ids].astype(OFFSET), offsets[ids + 1].astype(OFFSET)
+        found[order] = are_joined(self._pager, self._rows[prefix], begin, end, targets[order])
+        return found
 
     def close(self) -> None:
         """End the threads that read, and close the file."""
