@@ -61,7 +61,7 @@ def test_rows_are_added_up_the_same_with_and_without_a_compiler(graph, data, thr
         graph = graph.with_weights(graph.weights.astype(kind))
     with patch.object(within, "_ALONE", 0), patch.object(build_small, "is_preferred", lambda edges: False):
         found = within.row_weights(graph, community, threads)
-    for sums, expected in zip(found, within.plain_row_weights(graph, community), strict=True):
+    for sums, expected in zip(found, within.plain_row_weights(graph.arc_slices(), community), strict=True):
         assert sums.tobytes() == expected.astype(np.float64).tobytes()
 
 
@@ -71,7 +71,7 @@ def test_a_set_stop_flag_ends_the_sums_of_rows():
     for set_, expected in ((1, 0.0), (0, 98.0)):
         sums = np.zeros((3, 50))
         community, cursor, stop = read_only(np.zeros(50, graph.targets.dtype)), np.zeros(1, np.int64), np.array([set_])
-        run_team(within_kernels.add_up, *rows, community, *sums, cursor, stop, threads=2)
+        run_team(within_kernels.add_up, np.int64(0), *rows, community, *sums, cursor, stop, threads=2)
         assert sums[1].sum() == expected
 
 

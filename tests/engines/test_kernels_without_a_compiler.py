@@ -22,7 +22,7 @@ from dromos.engines.native import (
     walks_kernels,
 )
 from dromos.engines.native.community_levels import HUB
-from dromos.engines.running_weights import running_weights
+from dromos.engines.running_sums import running_sums
 from dromos.engines.vectorised.natives import KERNELS
 from dromos.parallel import run_team
 from tests.algorithms.support import examples, graphs
@@ -177,14 +177,14 @@ def test_walks(graph: dr.Graph, bias: tuple[float, float], seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32, np.uint8])
-def test_running_weights_have_the_same_digits(kind: type) -> None:
+def test_running_sums_of_weights_have_the_same_digits(kind: type) -> None:
     graph = dr.generators.rmat(9, 24, seed=1)  # rows of more than a hundred arcs, and empty ones
     weights = np.random.default_rng(1).uniform(0, 200, graph.num_arcs).astype(kind)
     weights[graph.offsets[3] : graph.offsets[4]] = 0
     weighted = dr.Graph.from_csr(graph.offsets, graph.targets, weights)
     sums, zero = np.empty(graph.num_arcs), np.zeros(1, np.int64)
     run_team(walks_kernels.sum_rows, weighted.offsets, weights, sums, zero, zero.copy(), threads=2)
-    np.testing.assert_array_equal(running_weights(weighted), sums)
+    np.testing.assert_array_equal(running_sums(weighted.offsets, weights), sums)
     ends = weighted.offsets[1:][weighted.out_degree > 0] - 1
     rows = np.repeat(np.arange(graph.num_vertices), graph.out_degree)
     heaviest = np.zeros(graph.num_vertices)

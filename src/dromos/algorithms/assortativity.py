@@ -9,6 +9,7 @@ Newman, "Assortative mixing in networks", 2002.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Unpack
 
 import numpy as np
@@ -17,12 +18,16 @@ from dromos.algorithms.arguments import sources_of_arcs, weighted
 from dromos.algorithms.degree_distribution import degrees
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
-from dromos.engines.native.product import product
+from dromos.engines.native.product import sums_over_slices
 from dromos.graph import Graph, build_small
 from dromos.runner import NumberResult, Options, Session
 from dromos.vectors import dot
 
 __all__ = ["AssortativityResult", "assortativity", "verify"]
+
+
+_BYTES_PER_VERTEX = 72
+"""Three degrees, two of them also as numbers around their mean, sums, and temporary arrays."""
 
 
 class AssortativityResult(NumberResult):
@@ -37,21 +42,22 @@ def assortativity(graph: Graph, **how: Unpack[Options]) -> AssortativityResult:
 
     Args:
         graph: any; parallel edges and self-loops count.
-        how: accepted as everywhere; the degrees are counted on the host.
+        how: accepted as everywhere; the degrees are counted on the host. A graph on disk is read once, within
+            ``memory``, and once more where there are self-loops; a directed one needs its transpose in the store.
 
     >>> import dromos as dr
     >>> dr.assortativity(dr.generators.star(5)).assortativity
     -1.0
     """
     session = Session("assortativity", graph, **how)
-    total = degrees(graph, "total")
+    total = degrees(graph, "total").astype(np.int64, copy=False)
     head, tail = _ends(graph, total)
     # each vertex stands in the sums once for each of its arcs, so no array of all arcs is needed but one
-    out, into = graph.out_degree, graph.in_degree
+    out, into = (degree.astype(np.int64, copy=False) for degree in (graph.out_degree, graph.in_degree))
     arcs = max(graph.num_arcs, 1)
     from_head, from_tail = head - dot(head, out) / arcs, tail - dot(tail, into) / arcs
     spread = dot(from_head**2, out) * dot(from_tail**2, into)
-    around = _together(graph, from_head, from_tail, session.threads)
+    around = _together(session, graph, from_head, from_tail)
     value = float(around / np.sqrt(spread)) if spread > 0 else float("nan")
     return session.result(
         AssortativityResult,
@@ -61,11 +67,13 @@ def assortativity(graph: Graph, **how: Unpack[Options]) -> AssortativityResult:
     )
 
 
-def _together(graph: Graph, at_source: Array, at_target: Array, threads: int | None) -> float:
+def _together(session: Session, graph: Graph, at_source: Array, at_target: Array) -> float:
     """The sum over all arcs of a number of the source times one of the target."""
-    if build_small.is_preferred(graph.num_arcs):
-        return dot(np.repeat(at_source, graph.out_degree), at_target[graph.targets])
-    return dot(at_source, product(weighted(graph, None), x=at_target, threads=threads)["y"])
+    with closing(session.arc_slices(weighted(graph, None), _BYTES_PER_VERTEX)) as slices:
+        if build_small.is_preferred(graph.num_arcs):
+            ends = [at_target[piece.targets] for piece in slices]
+            return dot(np.repeat(at_source, graph.out_degree), np.concatenate([np.empty(0), *ends]))
+        return dot(at_source, sums_over_slices(slices, graph.num_vertices, x=at_target, threads=session.threads))
 
 
 def _ends(graph: Graph, total: Array) -> tuple[Array, Array]:

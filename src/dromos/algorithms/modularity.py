@@ -10,7 +10,8 @@ Newman, "Modularity and community structure in networks", 2006; Reichardt and Bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,10 +22,15 @@ from dromos.dtypes import Array
 from dromos.engines.native.within import row_weights
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.slices import GraphSlice
 from dromos.runner import NumberResult, Options, Result, Session
 from dromos.vectors import dot
 
 __all__ = ["ModularityResult", "modularity", "modularity_by_sums", "modularity_of", "verify"]
+
+
+_BYTES_PER_VERTEX = 72
+"""Communities as they are given, by name and by number, four sums, and temporary ones."""
 
 
 class ModularityResult(NumberResult):
@@ -52,7 +58,8 @@ def modularity(
             ``leiden`` and others that have communities.
         resolution: above 1 small communities count for more, below 1 large ones.
         weight: ``None`` leaves the graph's weights out.
-        how: accepted as everywhere; the sums are made on the host.
+        how: accepted as everywhere; the sums are made on the host. A graph on disk is read once, within ``memory``;
+            with weights once more by the first call that looks at them.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -71,7 +78,10 @@ def modularity(
     if np.any(values != np.rint(values)):
         raise InvalidArgumentError("community holds a number that is not whole; number the communities")
     names, number = _numbered(values.astype(np.int64))
-    found, inside, degree = _sums(on, number, len(names), gamma, session.threads)
+    with closing(session.arc_slices(on, _BYTES_PER_VERTEX)) as slices:
+        found, inside, degree = _sums(
+            on, number, len(names), gamma, session.threads, slices if graph.on_disk else None
+        )  # fmt: skip
     size = np.bincount(number, minlength=len(names))
     return session.result(
         ModularityResult,
@@ -111,15 +121,34 @@ def _weights_into(graph: Graph) -> Array:
     return into
 
 
+def _adding_into(slices: Iterable[GraphSlice], into: Array) -> Iterator[GraphSlice]:
+    """The slices, while the weight of the arcs that reach each vertex is added up, in the order of the arcs."""
+    for piece in slices:
+        np.add.at(into, piece.targets, 1.0 if piece.weights is None else piece.weights.astype(np.float64))
+        yield piece
+
+
 def _sums(
-    graph: Graph, number: Array, count: int, resolution: float, threads: int | None = None
+    graph: Graph,
+    number: Array,
+    count: int,
+    resolution: float,
+    threads: int | None = None,
+    slices: Iterable[GraphSlice] | None = None,
 ) -> tuple[float, Array, Array]:
-    """The modularity, and for each community the weight inside and the sum of degrees."""
-    rows = row_weights(graph, number, threads)
+    """The modularity, and for each community the weight inside and the sum of degrees.
+
+    ``slices``: all arcs of a graph that is not in memory.
+    """
+    reached = None if slices is None or not graph.directed else np.zeros(graph.num_vertices)
+    if slices is not None and reached is not None:
+        slices = _adding_into(slices, reached)
+    rows = row_weights(graph, number, threads, slices)
     inside: Array = np.bincount(number, weights=rows.inside, minlength=count)
     degree: Array = np.bincount(number, weights=rows.total, minlength=count)
     if graph.directed:
-        into: Array = np.bincount(number, weights=_weights_into(graph), minlength=count)
+        reached = _weights_into(graph) if reached is None else reached
+        into: Array = np.bincount(number, weights=reached, minlength=count)
         total = degree.sum()
         if total == 0:
             return float("nan"), inside, degree

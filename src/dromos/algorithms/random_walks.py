@@ -62,7 +62,8 @@ def random_walks(
         seed: of all draws.
         weight: ``None`` leaves the graph's weights out.
         how: ``device``, ``threads``; there are no paths to choose from. A GPU takes the same walks; unless it is asked
-            for, the CPU takes few of them.
+            for, the CPU takes few of them. On a graph on disk (:func:`dromos.open`) all walks go step by step, and the
+            pages that a step needs are read within ``memory``; the walks themselves come beside it.
 
     >>> import dromos as dr
     >>> result = dr.random_walks(dr.Graph.from_edges([0, 1], [1, 2]), length=3, walks=1)
@@ -78,6 +79,11 @@ def random_walks(
         raise InvalidArgumentError(f"seed={seed} is not below 2^63")
     ids = np.arange(graph.num_vertices) if sources is None else listed_ids(graph, sources)
     if not on.sorted and (back, away) != (1.0, 1.0):
+        if graph.on_disk:
+            raise InvalidArgumentError(
+                "p and q need rows in which ids rise, and this store has others; take dr.read(path), for which they "
+                "are sorted, or write a store of dr.Graph.from_edges(...), which sorts them"
+            )
         on = derived(on, "sorted", _sorted)
     if len(ids) * each * steps < max(_FEW_STEPS, on.num_arcs // _ARCS_A_STEP):
         session.little_to_do()

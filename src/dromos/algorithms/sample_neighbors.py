@@ -91,7 +91,8 @@ def sample_neighbors(
         fanouts: the most edges to draw for a vertex, for each layer.
         seed: of the draw.
         how: ``device``, ``threads``; there are no paths to choose from. A GPU draws the same edges; unless it is asked
-            for, the CPU draws few of them.
+            for, the CPU draws few of them. Of a graph on disk (:func:`dromos.open`) the pages that hold drawn edges
+            are read within ``memory``, and stay for the next call.
 
     >>> import dromos as dr
     >>> sample = dr.sample_neighbors(dr.generators.star(5), [0, 1], [2, 2])

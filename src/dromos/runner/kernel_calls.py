@@ -20,6 +20,7 @@ from dromos.runner.trace import FusedRow, TraceRow, parts_text
 
 if TYPE_CHECKING:
     from dromos.runner.checkpoint import Checkpoint
+    from dromos.runner.loop import Progress
 
 __all__ = ["GPU", "KernelCalls"]
 
@@ -32,6 +33,7 @@ class KernelCalls:
     name: str
     graph: Graph
     threads: int | None
+    progress: Progress | None
     engine: Engine
     path: str | Path
     _checkpoint: Checkpoint | None
@@ -154,13 +156,18 @@ class KernelCalls:
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or leaves it to that."""
+        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or leaves it to that.
+
+        A graph on disk is read by a kernel of its place.
+        """
         self.refuse_path()
+        if self.graph.on_disk and (reads_rows := self._row_kernel(kernel)) is not None:
+            return self._call(kernel, reads_rows, graph, False, {**options, "progress": self.progress})
         self.graph.require_in_memory()
         if getattr(self.engine, "streams", False) and getattr(self.engine, "memory", None) is not None:
             raise InvalidArgumentError(
-                f"memory=: {self.name} is one kernel for graphs in memory, which reads no pages within a budget; "
-                "leave memory out"
+                f"memory=: {self.name} is one kernel for this graph in memory, which reads no pages within a budget; "
+                f"leave memory out{'' if self._row_kernel(kernel) is None else ', or take dr.open(path)'}"
             )
         fields = self.native_or_left(kernel, graph, **options)
         return self._call_on_host(kernel, graph, options) if fields is None else fields
@@ -189,6 +196,11 @@ class KernelCalls:
             self.engine = engine_for("cpu", self.threads)
         assert found is not None, kernel
         return self._call_or_compile(kernel, found, graph, False, options)
+
+    def _row_kernel(self, kernel: str) -> NativeKernel | None:
+        find = getattr(self.engine, "row_kernel", None)
+        found: NativeKernel | None = None if find is None else find(kernel)
+        return found
 
     def refuse_path(self) -> None:
         """Refuse a fixed path and checkpoints, for an algorithm that is no program."""

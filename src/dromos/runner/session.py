@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, graph_types
 from dromos.errors import FileError, InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.slices import GraphSlice
 from dromos.plan import Path, Row
 from dromos.program import Program
 from dromos.runner import first_calls
@@ -174,6 +175,19 @@ class Session(KernelCalls):
 
             return cupy
         return np
+
+    def arc_slices(self, graph: Graph, vertex_bytes: int) -> Generator[GraphSlice, None, None]:
+        """All arcs of ``graph`` in the order of their sources; of one on disk in pieces, within the budget.
+
+        ``vertex_bytes``: what the caller holds for each vertex, which the budget is to have room for.
+        """
+        find = getattr(self.engine, "arc_slices", None) if graph.on_disk else None
+        done = 0
+        for piece in graph.arc_slices() if find is None else find(graph, vertex_bytes * graph.num_vertices):
+            yield piece
+            done += piece.num_arcs
+            if self.progress is not None and graph.on_disk:
+                self.progress(done, graph.num_arcs)
 
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""

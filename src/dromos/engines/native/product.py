@@ -6,15 +6,16 @@ new vector between two products would wait longer for that than for the products
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.graph import Graph
+from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["matrix_rows", "product", "team_for"]
+__all__ = ["matrix_rows", "product", "sums_over_slices", "team_for"]
 
 _ALONE, _BRIEF = 1 << 16, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
 
@@ -50,3 +51,26 @@ def matrix_rows(graph: Graph) -> tuple[Array, Array, Array]:
 def team_for(graph: Graph, threads: int | None) -> int:
     """How many threads a product is worth: one where the graph is small."""
     return 1 if graph.num_arcs < _ALONE else num_threads(threads)
+
+
+def sums_over_slices(slices: Iterable[GraphSlice], num_vertices: int, *, x: Array, threads: int | None = None) -> Array:
+    """For each vertex the sum of ``x`` over the targets of its row, out of all arcs in the order of their sources.
+
+    A row is added up from its first arc to its last, so the sums do not depend on where slices begin.
+
+    >>> import dromos as dr
+    >>> sums_over_slices(dr.generators.path(3).slices(2), 3, x=np.array([1.0, 10.0, 100.0])).tolist()
+    [10.0, 101.0, 10.0]
+    """
+    from dromos.engines.native import product_kernels as kernels
+
+    y = np.zeros(num_vertices)
+    for piece in slices:
+        stop = np.zeros(1, np.int64)
+        run_team(
+            kernels.add_targets, np.int64(piece.start), read_only(piece.offsets), read_only(piece.targets),
+            read_only(x), y, np.zeros(1, np.int64), stop,
+            threads=1 if piece.num_arcs < _ALONE else num_threads(threads),
+            stop=None if piece.num_arcs < _BRIEF else stop,
+        )  # fmt: skip
+    return y

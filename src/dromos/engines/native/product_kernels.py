@@ -72,3 +72,21 @@ def multiply(thread, threads, rows, x, y, cursor, stop):
             break
         for v in range(begin, end):
             store(y, v, row_sum(rows, x, np.int64(0), v))
+
+
+@kernel
+def add_targets(thread, threads, start, offsets, targets, x, y, cursor, stop):
+    """Add to ``y[v]`` the sum of ``x`` over the row of ``v``, one after the other.
+
+    The rows are those of the vertices from ``start`` on, and ``offsets[0]`` is the position of the first arc.
+    """
+    n, base = offsets.size - 1, np.int64(offsets[0])
+    while load_relaxed(stop, 0) == 0:
+        begin = atomic_add(cursor, 0, BLOCK)
+        if begin >= n:
+            break
+        for row in range(begin, min(begin + BLOCK, n)):
+            total = y[start + row]
+            for arc in range(np.int64(offsets[row]) - base, np.int64(offsets[row + 1]) - base):
+                total += x[targets[arc]]
+            y[start + row] = total

@@ -5,8 +5,8 @@ No program can say it: which of its neighbours a vertex takes is no merge of mes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dromos.engines.splitmix import STEP, mixed
 from dromos.graph import Graph
 from dromos.parallel import run_team
 
-__all__ = ["drawn_arcs", "salt_of", "sampling"]
+__all__ = ["Places", "drawn_arcs", "salt_of", "sampled_layers", "sampling"]
 
 _FEW: Final = 1 << 15  # arcs that NumPy sorts sooner than a kernel is loaded
 
@@ -33,17 +33,51 @@ def sampling(
     >>> found["vertices"].tolist(), found["source_1"].tolist(), found["target_1"].tolist()
     ([1, 0, 2, 3], [0, 0, 3], [1, 2, 2])
     """
-    place = np.full(graph.num_vertices, -1, np.int64)
-    place[seeds] = np.arange(len(seeds))
-    vertices, frontier, known, fields = [seeds], seeds, len(seeds), dict[str, Array]()
-    for layer, limit in enumerate(limits):
-        rows, arcs = drawn_arcs(graph.offsets, frontier, limit, seed, layer)
-        heads = graph.targets[arcs].astype(np.int64)
-        new, first = np.unique(heads[place[heads] < 0], return_index=True)
+    places = _Places(graph.num_vertices)
+    return sampled_layers(
+        graph.offsets, lambda arcs: graph.targets[arcs], places, seeds=seeds, limits=limits, seed=seed
+    )
+
+
+class Places(Protocol):
+    """The places of vertices in a sample: each gets the next one when it is first met."""
+
+    def enter(self, vertices: Array) -> tuple[Array, Array]:
+        """The places of ``vertices``, which may repeat, and those among them that are new, in the order of places."""
+
+
+class _Places:
+    """In an array of all vertices."""
+
+    def __init__(self, num_vertices: int) -> None:
+        self._place, self._known = np.full(num_vertices, -1, np.int64), 0
+
+    def enter(self, vertices: Array) -> tuple[Array, Array]:
+        """See :class:`Places`."""
+        new, first = np.unique(vertices[self._place[vertices] < 0], return_index=True)
         new = new[np.argsort(first, kind="stable")]
-        place[new] = known + np.arange(len(new))
-        known += len(new)
-        fields[f"source_{layer}"], fields[f"target_{layer}"] = place[heads], place[frontier[rows]]
+        self._place[new] = self._known + np.arange(len(new))
+        self._known += len(new)
+        return self._place[vertices], new
+
+
+def sampled_layers(
+    offsets: Array,
+    targets_at: Callable[[Array], Array],
+    places: Places,
+    *,
+    seeds: Array,
+    limits: Sequence[int],
+    seed: int,
+) -> Mapping[str, Array]:
+    """As :func:`sampling`, by the offsets of rows and what finds the targets of arcs, given by their positions."""
+    places.enter(seeds)
+    vertices, frontier, before, fields = [seeds], seeds, 0, dict[str, Array]()
+    for layer, limit in enumerate(limits):
+        rows, arcs = drawn_arcs(offsets, frontier, limit, seed, layer)
+        fields[f"source_{layer}"], new = places.enter(targets_at(arcs).astype(np.int64))
+        fields[f"target_{layer}"] = before + rows
+        before += len(frontier)
         vertices.append(new)
         frontier = new
     return {"vertices": np.concatenate(vertices), **fields}
@@ -63,8 +97,7 @@ def drawn_arcs(offsets: Array, vertices: Array, limit: int, seed: int, layer: in
     >>> rows.tolist(), arcs.tolist()
     ([0, 1, 1], [3, 0, 2])
     """
-    begins = offsets[vertices]
-    lengths = offsets[vertices + 1] - begins
+    lengths = (offsets[vertices + 1] - offsets[vertices]).astype(np.int64)
     counts = np.minimum(lengths, limit)
     salt = salt_of(seed, layer)
     rows = np.repeat(np.arange(len(vertices)), counts)
@@ -74,7 +107,7 @@ def drawn_arcs(offsets: Array, vertices: Array, limit: int, seed: int, layer: in
 
 
 def _by_sorting(offsets: Array, vertices: Array, limit: int, salt: Array, counts: Array) -> Array:
-    lengths = offsets[vertices + 1] - offsets[vertices]
+    lengths = (offsets[vertices + 1] - offsets[vertices]).astype(np.int64)
     before = np.cumsum(lengths) - lengths
     rows, place = np.repeat(np.arange(len(vertices)), lengths), np.arange(int(lengths.sum()))
     within = place - np.repeat(before, lengths)

@@ -6,12 +6,14 @@ is added up by one of them, in the order of its arcs. Memory: 24 bytes for each 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.graph import Graph, build_small
+from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["RowWeights", "plain_row_weights", "row_weights", "strengths"]
@@ -27,42 +29,55 @@ class RowWeights(NamedTuple):
     loops: Array
 
 
-def row_weights(graph: Graph, community: Array, threads: int | None = None) -> RowWeights:
+def row_weights(
+    graph: Graph, community: Array, threads: int | None = None, slices: Iterable[GraphSlice] | None = None
+) -> RowWeights:
     """The sums of every row; without weights every arc counts 1. ``community``: a whole number for each vertex.
+
+    ``slices``: all arcs in the order of their sources, where they are not in memory at once. The sums are the same: a
+    row that is cut is added up further where it goes on.
 
     >>> import dromos as dr
     >>> found = row_weights(dr.Graph.from_edges([0, 0, 1], [1, 2, 1], [2.0, 3.0, 5.0]), np.array([7, 7, 8]))
     >>> [sums.tolist() for sums in found]
     [[2.0, 5.0, 0.0], [5.0, 5.0, 0.0], [0.0, 5.0, 0.0]]
     """
+    pieces = graph.arc_slices() if slices is None else slices
     if build_small.is_preferred(graph.num_arcs):
-        return plain_row_weights(graph, community)
+        return plain_row_weights(pieces, community)
     from dromos.engines.native import within_kernels as kernels
 
-    weights = np.empty(0) if graph.weights is None else graph.weights
-    found = RowWeights(*(np.empty(graph.num_vertices) for _ in RowWeights._fields))
-    stop = np.zeros(1, np.int64)
-    run_team(
-        kernels.add_up, read_only(graph.offsets), read_only(graph.targets), read_only(weights),
-        read_only(np.ascontiguousarray(community, graph.targets.dtype)), *found, np.zeros(1, np.int64), stop,
-        threads=1 if graph.num_arcs < _ALONE else num_threads(threads),
-        stop=None if graph.num_arcs < _BRIEF else stop,
-    )  # fmt: skip
+    found = RowWeights(*(np.zeros(graph.num_vertices) for _ in RowWeights._fields))
+    community = read_only(np.ascontiguousarray(community, graph.targets.dtype))
+    for piece in pieces:
+        weights = np.empty(0) if piece.weights is None else piece.weights
+        stop = np.zeros(1, np.int64)
+        run_team(
+            kernels.add_up, np.int64(piece.start), read_only(piece.offsets), read_only(piece.targets),
+            read_only(weights), community, *found, np.zeros(1, np.int64), stop,
+            threads=1 if piece.num_arcs < _ALONE else num_threads(threads),
+            stop=None if piece.num_arcs < _BRIEF else stop,
+        )  # fmt: skip
     return found
 
 
-def plain_row_weights(graph: Graph, community: Array) -> RowWeights:
+def plain_row_weights(slices: Iterable[GraphSlice], community: Array) -> RowWeights:
     """The same by NumPy, which needs no compiler; sums in the same order.
 
     >>> import dromos as dr
-    >>> plain_row_weights(dr.generators.path(3), np.array([0, 0, 1])).inside.tolist()
+    >>> plain_row_weights(dr.generators.path(3).arc_slices(), np.array([0, 0, 1])).inside.tolist()
     [1.0, 1.0, 0.0]
     """
-    n = graph.num_vertices
-    sources = np.repeat(np.arange(n), np.diff(graph.offsets))
-    weights = np.ones(len(sources)) if graph.weights is None else graph.weights.astype(np.float64)
-    kept = community[sources] == community[graph.targets], slice(None), sources == graph.targets
-    return RowWeights(*(np.bincount(sources[some], weights=weights[some], minlength=n) for some in kept))
+    found = RowWeights(*(np.zeros(len(community)) for _ in RowWeights._fields))
+    for piece in slices:
+        sources, rows = piece.sources, slice(piece.start, piece.stop)
+        weights = np.ones(len(sources)) if piece.weights is None else piece.weights.astype(np.float64)
+        kept = community[sources] == community[piece.targets], slice(None), sources == piece.targets
+        for sums, some in zip(found, kept, strict=True):
+            before = sums[rows][:1]  # of a row that was cut
+            at = np.concatenate([np.zeros(len(before), np.int64), sources[some] - piece.start])
+            sums[rows] = np.bincount(at, np.concatenate([before, weights[some]]), minlength=piece.num_vertices)
+    return found
 
 
 def strengths(graph: Graph, threads: int | None = None) -> Array:

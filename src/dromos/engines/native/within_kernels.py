@@ -12,19 +12,21 @@ CHUNK = 256
 
 
 @kernel
-def add_up(thread, threads, offsets, targets, weights, community, inside, total, loops, cursor, stop):
-    """The weight of each row's arcs into its own community, of all of them, and of those back to the vertex itself.
+def add_up(thread, threads, start, offsets, targets, weights, community, inside, total, loops, cursor, stop):
+    """Add the weight of each row's arcs into its own community, of all of them, and of those back to the vertex itself.
 
-    Without weights, which are then empty, every arc counts 1.
+    The rows are those of the vertices from ``start`` on, and ``offsets[0]`` is the position of the first arc. Without
+    weights, which are then empty, every arc counts 1.
     """
-    n, weighted = offsets.size - 1, weights.size != 0
+    n, base, weighted = offsets.size - 1, np.int64(load(offsets, 0)), weights.size != 0
     while load_relaxed(stop, 0) == 0:
         begin = atomic_add(cursor, 0, CHUNK)
         if begin >= n:
             break
-        for v in range(begin, min(begin + CHUNK, n)):
-            own, inner, whole, back = load(community, v), 0.0, 0.0, 0.0
-            first, last = load(offsets, v), load(offsets, v + 1)
+        for row in range(begin, min(begin + CHUNK, n)):
+            v = start + row
+            own, inner, whole, back = load(community, v), load(inside, v), load(total, v), load(loops, v)
+            first, last = np.int64(load(offsets, row)) - base, np.int64(load(offsets, row + 1)) - base
             if weighted:
                 for arc in range(first, last):
                     u, weight = load(targets, arc), np.float64(load(weights, arc))
@@ -37,7 +39,9 @@ def add_up(thread, threads, offsets, targets, weights, community, inside, total,
                     u = load(targets, arc)
                     same += load(community, u) == own
                     selves += u == v
-                inner, whole, back = np.float64(same), np.float64(last - first), np.float64(selves)
+                inner += np.float64(same)
+                whole += np.float64(last - first)
+                back += np.float64(selves)
             store(inside, v, inner)
             store(total, v, whole)
             store(loops, v, back)

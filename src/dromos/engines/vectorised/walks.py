@@ -9,14 +9,15 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Tell
-from dromos.engines.running_weights import running_weights
+from dromos.engines.running_sums import running_sums
 from dromos.engines.splitmix import STEP, mixed
 from dromos.graph import Graph
 
-__all__ = ["walks"]
+__all__ = ["TRIES", "Drawing", "first_numbers", "unit", "walks"]
 
 _UNIT: Final = 2.0**-53
-_TRIES: Final = 1000
+TRIES: Final = 1000
+"""How often a step is drawn before all neighbours are looked at."""
 
 
 def walks(
@@ -31,10 +32,9 @@ def walks(
     [[0, 1, 2], [1, 2, -1]]
     """
     found = np.full((len(starts), length + 1), -1, graph.targets.dtype)
-    drawing = _Drawing(graph, p, q)
-    first = mixed(np.array([seed], np.uint64) + STEP)
+    drawing = Drawing(graph.offsets.astype(np.int64), graph.targets, graph.weights, graph.num_vertices, p, q)
     at, before = starts.astype(np.int64), np.full(len(starts), -1, np.int64)
-    number, random = np.arange(len(starts)), mixed(first ^ np.arange(len(starts), dtype=np.uint64))
+    number, random = np.arange(len(starts)), first_numbers(seed, len(starts))
     found[:, 0] = at
     for step in range(1, length + 1):
         on = drawing.leaves[at]
@@ -46,18 +46,25 @@ def walks(
     return {"walk": found}
 
 
-def _unit(x: Array) -> Array:
+def first_numbers(seed: int, count: int) -> Array:
+    """What the random numbers of each walk begin with."""
+    return mixed(mixed(np.array([seed], np.uint64) + STEP) ^ np.arange(count, dtype=np.uint64))
+
+
+def unit(x: Array) -> Array:
     """Numbers in 0..1, without 1."""
     found: Array = (mixed(x) >> np.uint64(11)).astype(np.float64) * _UNIT
     return found
 
 
-class _Drawing:
+class Drawing:
     """Draws arcs in proportion to their weights, and vertices by the bias of node2vec."""
 
-    def __init__(self, graph: Graph, p: float, q: float) -> None:
-        self._offsets, self._targets, self._n = graph.offsets.astype(np.int64), graph.targets, graph.num_vertices
-        self._sums = running_weights(graph)
+    def __init__(
+        self, offsets: Array, targets: Array, weights: Array | None, num_vertices: int, p: float = 1.0, q: float = 1.0
+    ) -> None:
+        self._offsets, self._targets, self._n = offsets, targets, num_vertices
+        self._sums = None if weights is None else running_sums(offsets, weights)
         self._back, self._away, self._top = 1.0 / p, 1.0 / q, max(1.0 / p, 1.0, 1.0 / q)
         self._plain = p == 1.0 and q == 1.0
         begin, end = self._offsets[:-1], self._offsets[1:]
@@ -74,12 +81,12 @@ class _Drawing:
         open_walks, tries = np.arange(len(at)), 0
         while len(open_walks):
             random[open_walks] += STEP
-            if tries == _TRIES:
+            if tries == TRIES:
                 for walk in open_walks.tolist():
-                    found[walk] = self._of_all(int(at[walk]), int(before[walk]), float(_unit(random[[walk]])[0]))
+                    found[walk] = self._of_all(int(at[walk]), int(before[walk]), float(unit(random[[walk]])[0]))
                 break
             v, previous = at[open_walks], before[open_walks]
-            u = self._targets[self._arcs(v, _unit(random[open_walks]))].astype(np.int64)
+            u = self.drawn(v, unit(random[open_walks]))
             found[open_walks] = u
             if self._plain:
                 break
@@ -87,7 +94,7 @@ class _Drawing:
             open_walks, u, previous = open_walks[biased], u[biased], previous[biased]
             bias = self._bias(previous, u)
             random[open_walks] += STEP
-            open_walks, tries = open_walks[_unit(random[open_walks]) * self._top >= bias], tries + 1
+            open_walks, tries = open_walks[unit(random[open_walks]) * self._top >= bias], tries + 1
         return found
 
     def _bias(self, before: Array, u: Array) -> Array:
@@ -103,6 +110,10 @@ class _Drawing:
         running = np.cumsum(counts)
         place = int(np.searchsorted(running, chance * running[-1], side="right"))
         return int(near[min(place, len(near) - 1)])
+
+    def drawn(self, v: Array, chance: Array) -> Array:
+        """A neighbour of each vertex, by a number in 0..1 for each."""
+        return self._targets[self._arcs(v, chance)].astype(np.int64)
 
     def _arcs(self, v: Array, chance: Array) -> Array:
         begin, end = self._offsets[v], self._offsets[v + 1]

@@ -24,6 +24,7 @@ from dromos.graph.store.origin import Origin
 from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.arcs import ArcsOnDisk
 from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.kept import KeptReader
 from dromos.graph.store.paged.offsets import offset_bytes, read_offsets, read_section
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
@@ -81,7 +82,9 @@ class StoredGraph(Graph):
     tell their types and lengths, and refuse to be used.
     """
 
-    __slots__ = ("_between", "_checksums", "_loaded", "_prefix", "_read_labels", "_rows", "_weighted", "origin")
+    __slots__ = (
+        "_between", "_checksums", "_loaded", "_prefix", "_read_labels", "_rows", "_weighted", "kept_reader", "origin",
+    )  # fmt: skip
 
     on_disk = True
     _checksums: Array
@@ -91,6 +94,8 @@ class StoredGraph(Graph):
     _read_labels: list[Labels | None]
     _rows: dict[str, Array]
     _weighted: bool
+    kept_reader: KeptReader
+    """What reads single rows from call to call, shared by all views of the graph."""
     origin: Origin
 
     @classmethod
@@ -103,11 +108,13 @@ class StoredGraph(Graph):
         weighted: bool = True,
         rows: dict[str, Array] | None = None,
         labels: list[Labels | None] | None = None,
+        kept_reader: KeptReader | None = None,
     ) -> StoredGraph:
         self = object.__new__(cls)
         self.origin, self._checksums, self._prefix, self._weighted = origin, checksums, prefix, weighted
         self._rows = {} if rows is None else rows  # the offsets of both directions, shared by all views of the graph
         self._read_labels = [] if labels is None else labels
+        self.kept_reader = KeptReader() if kept_reader is None else kept_reader
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
         self._loaded, self._derived, self._between = None, {}, {}
@@ -248,6 +255,7 @@ class StoredGraph(Graph):
             self.origin, self._checksums,
             prefix=self._prefix if prefix is None else prefix,
             weighted=self._weighted if weighted is None else weighted, rows=self._rows, labels=self._read_labels,
+            kept_reader=self.kept_reader,
         )  # fmt: skip
 
     # ---- reading ---------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 from dromos.program.forms import is_offered
 
-__all__ = ["MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "state_bytes"]
+__all__ = ["WORK_SHARE", "MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "plan_rows", "state_bytes"]
 
 _BUFFERS: Final = 64 << 20
 _BUFFER_SHARE: Final = (
@@ -39,6 +39,11 @@ _OPERATOR_VERTEX: Final = 40
 _BLOCK_ARC: Final = 80
 _HELD_ARC: Final = 16
 _LEAST_BLOCK: Final = 1 << 20
+
+_LEAST_WORK: Final = 2 << 20
+"""For what a kernel that reads the rows of some vertices works on at a time."""
+WORK_SHARE: Final = 4
+"""What it gets of the budget, where that is more, as a divisor."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +111,18 @@ def operator_room(memory: int, num_vertices: int, longest_row: int, leaf: str) -
 
 
 def plan_memory(
-    memory: int, state: int, offsets: int, rows: Sequence[PagedRows], *, leaf: str = "cpu", shelf: bool = False
+    memory: int,
+    state: int,
+    offsets: int,
+    rows: Sequence[PagedRows],
+    *,
+    leaf: str = "cpu",
+    shelf: bool = False,
+    held: str = "the fields of the vertices",
 ) -> MemoryPlan:
     """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed.
 
-    ``shelf``: some of it is for rows that are kept without their pages.
+    ``shelf``: some of it is for rows that are kept without their pages. ``held``: what the state is.
     """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
@@ -119,7 +131,7 @@ def plan_memory(
     if memory < fixed + least:
         raise ResourceError(
             f"memory={human_bytes(memory)} is too little: this run needs {human_bytes(fixed + least)} "
-            f"({human_bytes(state)} for the fields of the vertices, {human_bytes(offsets)} for row offsets, "
+            f"({human_bytes(state)} for {held}, {human_bytes(offsets)} for row offsets, "
             f"{human_bytes(fixed + least - state - offsets)} for buffers); the graph itself stays on disk",
             needed=fixed + least,
         )
@@ -127,3 +139,11 @@ def plan_memory(
     buffers = max(least, min(rest // 3, max(_BUFFERS, memory // _BUFFER_SHARE)))
     shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0
     return MemoryPlan(memory, state, offsets, tables, Room(buffers, rest - buffers - shelved), shelved)
+
+
+def plan_rows(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]) -> tuple[MemoryPlan, int]:
+    """As :func:`plan_memory`, for a kernel that reads the rows of some vertices; and the bytes it may work in."""
+    plan = plan_memory(memory, state + _LEAST_WORK, offsets, rows, held="what is computed")
+    more = min(max(memory // WORK_SHARE - _LEAST_WORK, 0), plan.room.cache // 2)
+    room = Room(plan.room.buffers, plan.room.cache - more)
+    return replace(plan, state=plan.state + more, room=room), _LEAST_WORK + more

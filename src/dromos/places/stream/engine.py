@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
@@ -14,6 +17,7 @@ from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
+from dromos.graph.slices import GraphSlice
 from dromos.graph.store.origin import Origin, origin_of
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.pager import Pager
@@ -26,6 +30,7 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
 from dromos.program import Program, analyse
@@ -73,6 +78,7 @@ class StreamEngine:
             raise InvalidArgumentError(
                 "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
             )
+        stored.kept_reader.clear()  # the budget is for this run
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
         program, _ = along(program, stored)
@@ -127,12 +133,22 @@ class StreamEngine:
         kernels: dict[str, NativeKernel] = {"components": self._components} if self.leaf.name == "cpu" else {}
         return kernels.get(name)
 
+    def row_kernel(self, name: str) -> NativeKernel | None:
+        """The kernel of this name that reads the rows of some vertices of a stored graph; None where there is none."""
+        if name not in ROW_KERNELS:
+            return None
+        return partial(
+            call_row_kernel, name, memory=self.memory, threads=getattr(self.leaf, "threads", None),
+            page_bytes=self.page_bytes, opener=self.opener,
+        )  # fmt: skip
+
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
         stored = stored_form(graph)
         if stored is None:
             raise InvalidArgumentError(
                 "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
             )
+        stored.kept_reader.clear()
         rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
         plan = plan_memory(memory, BYTES_PER_VERTEX * stored.num_vertices, stored.offset_bytes, [rows])
@@ -150,6 +166,19 @@ class StreamEngine:
             release_compiler_pages()
         return {"label": label, "steps": steps}
 
+    def arc_slices(self, graph: GraphLike, held: int) -> Iterator[GraphSlice]:
+        """All arcs of a stored graph, one slice after the other, beside ``held`` bytes of who asks for them."""
+        assert isinstance(graph, StoredGraph)
+        graph.kept_reader.clear()
+        prefix = graph.out_prefix
+        rows = graph.paged_rows(prefix, weights=True, page_bytes=self.page_bytes)
+        memory = available_memory() // 2 if self.memory is None else self.memory
+        plan = plan_memory(memory, held, graph.offset_bytes, [rows], held="sums and degrees")
+        with closing(Pager(self.opener(graph.origin), plan.room)) as pager:
+            yield from PageFeed(pager, {"push": rows}, {"push": graph.row_offsets(prefix)}).fetch(
+                np.arange(rows.num_pages), "push"
+            )
+
     def operator(self, name: str) -> NativeKernel | None:
         """What no program can say, over pages; None where there is no such operator."""
         return partial(self._operate, name) if name in OPERATORS else None
@@ -162,6 +191,7 @@ class StreamEngine:
             )
         if directed and stored.in_prefix is None:
             raise InvalidArgumentError(f"this needs the in-edges, and {stored.why_no_transpose}")
+        stored.kept_reader.clear()
         directions: tuple[Direction, ...] = ("push", "pull") if directed else ("push",)
         prefixes = {"push": stored._prefix, "pull": stored.in_prefix or ""}
         rows = {way: stored.paged_rows(prefixes[way], weights=False, page_bytes=self.page_bytes) for way in directions}
