@@ -22,7 +22,7 @@ from dromos.engines.cpu.part import CpuLeaf
 from dromos.errors import ArcsOnDiskError, CorruptFileError, FileError, InvalidArgumentError, ResourceError
 from dromos.graph import build_small
 from dromos.graph.store import stripe_store, write
-from dromos.places.stream import StreamEngine
+from dromos.places.stream import StreamEngine, budget
 from tests.algorithms.support import examples, graphs
 from tests.stream.stores import PAGE, FaultyFile, input_error, random_graph, stored
 
@@ -344,6 +344,72 @@ def test_walks_with_a_bias_need_rows_that_rise(tmp_path: Path) -> None:
         dr.random_walks(stored(dr.Graph.from_edges([0], [1], [-1.0]), tmp_path), 5)
 
 
+# ---- similar vertices ----------------------------------------------------------------------------------------------
+
+
+def once(graph: dr.Graph) -> dr.Graph:
+    edges = graph.edges()
+    return dr.Graph.from_edges(
+        edges.src, edges.dst, num_vertices=graph.num_vertices, directed=graph.directed, dedupe=True
+    )
+
+
+@examples(25)
+@given(
+    graph=graphs(low=1, high=9), metric=st.sampled_from(("jaccard", "overlap", "cosine")), k=st.integers(1, 9),
+    compress=st.booleans(), work=st.sampled_from((1000, 4000, 1 << 20)),
+)  # fmt: skip
+def test_similar_vertices_of_any_graph(
+    graph: dr.Graph, metric: str, k: int, compress: bool, work: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    graph = once(graph)
+    file = opened(graph, tmp_path_factory.mktemp("similar"), compress=compress)
+    sources = [*range(0, graph.num_vertices, 2)][::-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "_LEAST_WORK", work)
+        patch.setattr(budget, "WORK_SHARE", 1 << 40)
+        for given_sources in (None, sources):
+            find = partial(dr.node_similarity, sources=given_sources, k=k, metric=metric)
+            same_fields(find(file, device=tiny()), find(graph))
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_similar_vertices_in_groups(directed: bool, compress: bool, tmp_path: Path) -> None:
+    """Some sources alone need more than there is room for: their neighbours' rows are counted in turn."""
+    graph = once(random_graph(15, vertices=600, arcs=10_000, directed=directed))
+    file = opened(graph, tmp_path, compress=compress)
+    find = partial(dr.node_similarity, k=5, metric="cosine")
+    expected = find(graph)
+    done: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "_LEAST_WORK", 60_000)
+        least = needed_by(lambda engine: find(file, device=engine))
+        same_fields(find(file, device=tiny(least), progress=lambda at, total: done.append(at)), expected)
+    assert done[-1] == graph.num_vertices
+    assert len(done) > 10
+    same_fields(find(file, memory="64M"), expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "_LEAST_WORK", 10_000)
+        with pytest.raises(ResourceError, match="the row of one vertex takes"):
+            find(file, device=tiny(least - 50_000))
+
+
+def test_similar_vertices_by_labels(tmp_path: Path) -> None:
+    in_order_of_degrees(dr.read(DATA / "wiki-Vote.txt.gz", directed=True), tmp_path / "w.drm", transpose=True)
+    mapped, file = dr.read(tmp_path / "w.drm"), dr.open(tmp_path / "w.drm")
+    assert mapped.labels is not None
+    find = partial(dr.node_similarity, sources=mapped.labels.to_numpy()[::40].tolist())
+    same_fields(find(file, memory="32M"), find(mapped))
+
+
+def test_what_similarities_need(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="--dedupe"):
+        dr.node_similarity(stored(random_graph(16), tmp_path), [1])
+    with pytest.raises(InvalidArgumentError, match="--transpose"):
+        dr.node_similarity(stored(once(random_graph(16)), tmp_path, transpose=False), [1])
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------------------------
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -351,6 +417,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "modularity": lambda graph, **how: dr.modularity(graph, np.arange(400) % 3, **how),
     "assortativity": dr.assortativity,
     "random_walks": lambda graph, **how: dr.random_walks(graph, 5, 2, **how),
+    "node_similarity": dr.node_similarity,
     "walks with a bias": lambda graph, **how: dr.random_walks(graph, 5, 2, p=0.5, **how),
 }
 
@@ -358,7 +425,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_damaged_page_is_an_error_that_names_it(name: str, compress: bool, tmp_path: Path) -> None:
-    file = opened(random_graph(11, directed=False), tmp_path, compress=compress)
+    file = opened(once(random_graph(11, directed=False)), tmp_path, compress=compress)
     section = file.header.section("targets")
     assert section is not None
     assert file.offsets[-1]  # before the damage
@@ -377,7 +444,7 @@ def test_a_damaged_page_is_an_error_that_names_it(name: str, compress: bool, tmp
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_file_that_changes_is_refused(name: str, tmp_path: Path) -> None:
-    file = opened(random_graph(12, directed=False), tmp_path, compress=False)
+    file = opened(once(random_graph(12, directed=False)), tmp_path, compress=False)
     CALLS[name](file, memory="64M")
     os.utime(file.origin.path, (1, 1))
     with pytest.raises(FileError, match="changed"):
@@ -386,7 +453,7 @@ def test_a_file_that_changes_is_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_stripes(name: str, tmp_path: Path) -> None:
-    graph = random_graph(13, directed=False)
+    graph = once(random_graph(13, directed=False))
     write(graph, tmp_path / "whole.drm", chunk_bytes=PAGE)
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:

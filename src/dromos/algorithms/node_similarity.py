@@ -55,7 +55,8 @@ def node_similarity(
         k: the most rows for each source.
         metric: ``"jaccard"``, ``"overlap"`` or ``"cosine"``.
         how: ``device``, ``threads``; there are no paths to choose from. A GPU finds the same pairs; unless it is asked
-            for, the CPU does it for a few sources.
+            for, the CPU does it for a few sources. Of a graph on disk (:func:`dromos.open`) the rows of sources and of
+            their neighbours are read within ``memory``, for some sources at a time.
 
     >>> import dromos as dr
     >>> result = dr.node_similarity(dr.generators.path(4), sources=[0, 1])
@@ -83,6 +84,11 @@ def node_similarity(
 
 
 def _without_parallels(graph: Graph) -> Graph:
+    if graph.on_disk and graph.has_parallel_edges:
+        raise InvalidArgumentError(
+            "parallel edges count once here, and this store has some; make one without them by `dromos convert "
+            "--dedupe IN OUT.drm`, or take dr.read(path)"
+        )
     return derived(graph, "without parallel edges", _deduped) if graph.has_parallel_edges else graph
 
 

@@ -25,20 +25,24 @@ def _score(metric, shared, a, b):
 
 @kernel
 def most_similar(
-    thread, threads, offsets, targets, back_offsets, back_targets, sources, metric, k, common, seen, best, score,
-    cursor, stop,
+    thread, threads, degrees, offsets, targets, back_offsets, back_targets, sources, rows, metric, k, common, seen,
+    best, score, cursor, stop,
 ):  # fmt: skip
-    """The ``k`` vertices most similar to each source, best first and equals by id; ``best`` is -1, ``score`` 0."""
-    n = offsets.size - 1
+    """The ``k`` vertices most similar to each source, best first and equals by id; ``best`` is -1, ``score`` 0.
+
+    ``degrees`` are the offsets of all vertices. ``rows`` are the numbers of the sources' rows in ``offsets``, whose
+    ``targets`` are numbers of rows in ``back_offsets``: ids where all rows are there.
+    """
+    n = degrees.size - 1
     mine = thread * n
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _CHUNK)
         if start >= sources.size:
             break
         for row in range(start, min(start + _CHUNK, sources.size)):
-            u = np.int64(sources[row])
+            u, own = np.int64(sources[row]), np.int64(rows[row])
             found = np.int64(0)
-            for arc in range(offsets[u], offsets[u + 1]):
+            for arc in range(offsets[own], offsets[own + 1]):
                 w = np.int64(targets[arc])
                 for other in range(back_offsets[w], back_offsets[w + 1]):
                     v = np.int64(back_targets[other])
@@ -46,14 +50,14 @@ def most_similar(
                         seen[mine + found] = v
                         found += 1
                     common[mine + v] += 1
-            degree, held = offsets[u + 1] - offsets[u], np.int64(0)
+            degree, held = offsets[own + 1] - offsets[own], np.int64(0)
             for i in range(found):
                 v = np.int64(seen[mine + i])
                 shared = np.float64(common[mine + v])
                 common[mine + v] = 0
                 if v == u:
                     continue
-                value = _score(metric, shared, np.float64(degree), np.float64(offsets[v + 1] - offsets[v]))
+                value = _score(metric, shared, np.float64(degree), np.float64(degrees[v + 1] - degrees[v]))
                 at = held
                 while at > 0 and (
                     value > score[row * k + at - 1] or (value == score[row * k + at - 1] and v < best[row * k + at - 1])

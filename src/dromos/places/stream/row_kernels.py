@@ -15,6 +15,7 @@ from dromos.graph.store.stored import StoredGraph
 from dromos.places.stream.budget import plan_rows
 from dromos.places.stream.row_reader import RowReader
 from dromos.places.stream.sampling import sampling
+from dromos.places.stream.similarity import similarity, similarity_state
 from dromos.places.stream.walks import walks, walks_state
 from dromos.sizes import available_memory
 
@@ -30,12 +31,13 @@ class RowKernel:
     """Whether it reads the weights of the graph, where there are any."""
     both: bool = False
     """Whether it reads in-rows too."""
-    state: Callable[[StoredGraph, Mapping[str, Any]], int] = lambda graph, options: 0
-    """Bytes that it holds beside rows, by the graph and the options."""
+    state: Callable[[StoredGraph, Mapping[str, Any], int | None], int] = lambda graph, options, threads: 0
+    """Bytes that it holds beside rows, by the graph, the options and the threads."""
 
 
 ROW_KERNELS: Final[Mapping[str, RowKernel]] = {
     "sampling": RowKernel(sampling),
+    "similarity": RowKernel(similarity, both=True, state=similarity_state),
     "walks": RowKernel(walks, weights=True, state=walks_state),
 }
 
@@ -58,7 +60,7 @@ def call_row_kernel(
         if graph.in_prefix is None:
             graph.transpose  # noqa: B018  which refuses, and tells what to do
         prefixes.append(str(graph.in_prefix))
-    state = kernel.state(graph, options)
+    state = kernel.state(graph, options, threads)
     make = partial(_reader, graph, prefixes, kernel.weights, state, memory, page_bytes, opener)
     key = name, tuple(prefixes), kernel.weights and graph.weights is not None, state, memory, page_bytes, opener
     with graph.kept_reader.using(key, make) as reader:

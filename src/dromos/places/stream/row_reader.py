@@ -17,7 +17,7 @@ __all__ = ["PickedRows", "RowReader"]
 
 @dataclass(frozen=True, eq=False)
 class PickedRows:
-    """The rows of ``vertices`` (ascending), one after the other."""
+    """The rows of ``vertices``, one after the other."""
 
     vertices: Array
     offsets: Array

@@ -31,7 +31,7 @@ _ARC_BYTES: Final = 40  # of a row by weights: the arc, sums, and what is divide
 _MORE_TRIES: Final = 4
 
 
-def walks_state(graph: StoredGraph, options: Mapping[str, Any]) -> int:
+def walks_state(graph: StoredGraph, options: Mapping[str, Any], threads: int | None) -> int:
     """Bytes that walks take from step to step, beside the answer."""
     return len(options["starts"]) * _STATE_BYTES
 
