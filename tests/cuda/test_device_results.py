@@ -204,3 +204,15 @@ def test_the_trace_tells_every_level_and_its_direction() -> None:
     assert len(result.trace) == result.iterations == result.level.max() + 1
     assert [row.frontier for row in result.trace] == np.bincount(result.level[result.level >= 0]).tolist()
     assert len(result.trace.paths) == 2
+
+
+def test_a_thread_may_begin_with_a_question_about_a_kernel() -> None:
+    from dromos.engines.cuda.compiler import load
+
+    source = 'extern "C" __global__ void nothing() {}'
+    found: list[int] = []
+    module = load(source, "nothing")
+    thread = threading.Thread(target=lambda: found.append(module.cooperative_grid("nothing", 64)))
+    thread.start()
+    thread.join()
+    assert found and found[0] > 0

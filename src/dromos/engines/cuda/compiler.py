@@ -89,6 +89,7 @@ class Module:
             import cupy
 
             driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
+            runtime.free(0)  # a thread that has not used the device yet gets its context, which the driver asks for
             each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self[kernel].ptr, block, shared)
             count = runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, cupy.cuda.Device().id)
             self._grids[key] = max(1, min(int(each), most or int(each))) * int(count)
