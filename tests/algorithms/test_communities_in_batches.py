@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos import sizes
 from dromos.engines.native import communities, communities_kernels, community_levels, community_numbers
-from dromos.engines.native.communities import _waves
+from dromos.engines.native.communities import _shared
 from dromos.engines.native.community_levels import Level, is_large
 from dromos.engines.native.community_steps import CompiledSteps
 from tests.algorithms.support import examples, graphs
@@ -104,6 +104,35 @@ def test_refinement_and_aggregation_on_a_team_are_those_of_one_thread(monkeypatc
     assert alone.within(level, community) == team.within(level, community)
 
 
+@pytest.mark.parametrize("seeds", [2, 4, 16, 17])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_levels_in_one_call_are_those_by_single_steps(weighted, seeds):
+    graph = dr.generators.rmat(9, 4, seed=5)
+    if weighted:
+        graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
+    steps, drawn = CompiledSteps(np.zeros(1, np.int64)), np.random.default_rng(2).integers(1 << 62, size=seeds)
+    level, scale = level_of(graph), 1 / level_of(graph).strength.sum()
+    if not weighted:  # counts of arcs
+        assert not steps.rise(level, scale, np.arange(level.size, dtype=graph.targets.dtype), drawn).parts
+        level = steps.aggregate(level, *steps.numbered(np.arange(level.size, dtype=graph.targets.dtype) // 2))
+    community = np.arange(level.size, dtype=graph.targets.dtype)
+    rise = steps.rise(level, scale, community, drawn)
+    assert community.tolist() == list(range(level.size))  # what is given is not written to
+    for number, part in enumerate(rise.parts):
+        community, _ = steps.move(level, scale, community.copy(), int(drawn[2 * number]))
+        expected, parts = steps.refine(level, scale, community, int(drawn[2 * number + 1]))
+        assert part.tolist() == expected.tolist()
+        level, first = steps.aggregate(level, expected, parts), np.empty(parts, community.dtype)
+        first[expected] = community
+        community = first
+    assert all(one.tolist() == other.tolist() for one, other in zip(rise.level, level, strict=True))
+    assert rise.community.tolist() == community.tolist()
+    if rise.is_top:
+        assert steps.move(level, scale, community.copy(), int(drawn[2 * len(rise.parts)]))[1] == level.size
+    else:
+        assert rise.parts
+
+
 @examples(30)
 @given(data=st.data(), n=st.integers(0, 30))
 def test_numbers_by_a_kernel_are_those_by_numpy(data, n):
@@ -143,18 +172,16 @@ def test_every_step_ends_early_once_the_stop_flag_is_set(threads, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         steps.aggregate(level, singles, level.size)
     with pytest.raises(KeyboardInterrupt):
+        steps.rise(level._replace(weights=np.ones(len(level.targets))), 1e-3, singles, np.arange(16))
+    with pytest.raises(KeyboardInterrupt):
         steps.within(level, singles)
 
 
-@given(team=st.integers(1, 40), count=st.integers(1, 9), are_shared=st.booleans())
-def test_waves_have_each_round_once_and_no_more_threads_than_there_are(team, count, are_shared):
-    waves = _waves(team, count, are_shared)
+@given(team=st.integers(1, 40), count=st.integers(1, 9))
+def test_waves_have_each_round_once_and_all_threads_that_there_are(team, count):
+    waves = _shared(team, count)
     assert sum(map(len, waves)) == count
-    assert all(sum(wave) <= team and min(wave) >= 1 for wave in waves)
-    if are_shared:
-        assert all(sum(wave) == team for wave in waves)
-    else:
-        assert {threads for wave in waves for threads in wave} == {1}
+    assert all(sum(wave) == team and min(wave) >= 1 for wave in waves)
 
 
 def test_no_more_threads_than_there_is_memory_for(monkeypatch):

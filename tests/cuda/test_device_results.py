@@ -215,4 +215,4 @@ def test_a_thread_may_begin_with_a_question_about_a_kernel() -> None:
     thread = threading.Thread(target=lambda: found.append(module.cooperative_grid("nothing", 64)))
     thread.start()
     thread.join()
-    assert found and found[0] > 0
+    assert found[0] > 0  # an error in the thread leaves none

@@ -129,7 +129,11 @@ def communities(
         def found_on(number: int, threads: int) -> _Found:
             return find(steps.on(threads), number)
 
-        found = _side_by_side(found_on, _waves(team, count, is_large(bottom)), stop)
+        found = (
+            _side_by_side(found_on, _shared(team, count), stop)
+            if is_large(bottom)
+            else _dealt(found_on, count, min(team, count), stop)
+        )
         return sorted(found, key=lambda one: -one.gain)
 
     if tries <= FINALISTS:  # none waits for another's first round
@@ -160,14 +164,12 @@ def _no_weights(graph: Graph) -> Array:
     return np.empty(0, np.int32 if graph.num_arcs < 1 << 31 else np.int64)
 
 
-def _waves(team: int, count: int, are_shared: bool) -> list[list[int]]:
-    """On how many threads each of ``count`` rounds runs, those side by side in one list; ``are_shared``: several may.
+def _shared(team: int, count: int) -> list[list[int]]:
+    """On how many threads each of ``count`` rounds runs, those side by side in one list.
 
-    >>> _waves(2, 3, True), _waves(2, 3, False), _waves(16, 3, True)
-    ([[1, 1], [2]], [[1, 1], [1]], [[6, 5, 5]])
+    >>> _shared(2, 3), _shared(16, 3)
+    ([[1, 1], [2]], [[6, 5, 5]])
     """
-    if not are_shared:
-        return [[1] * min(team, count - done) for done in range(0, count, team)]
 
     def waves(width: int) -> list[list[int]]:
         sizes = [min(width, count - done) for done in range(0, count, width)]
@@ -190,6 +192,19 @@ def _side_by_side(find: Callable[[int, int], _Found], waves: list[list[int]], st
 
         run_team(work, threads=len(wave), stop=stop)
         done += len(wave)
+    return [one for one in found if one is not None]
+
+
+def _dealt(find: Callable[[int, int], _Found], count: int, team: int, stop: Array | None) -> list[_Found]:
+    """The same of rounds that run on one thread each; a thread that is done takes the next one."""
+    found: list[_Found | None] = [None] * count
+    numbers = iter(range(count))
+
+    def work(_: int, __: int) -> None:
+        for number in numbers:
+            found[number] = find(number, 1)
+
+    run_team(work, threads=team, stop=stop)
     return [one for one in found if one is not None]
 
 

@@ -199,8 +199,8 @@ def _call_neighbours(begin, end, old, best, n, last, length, targets, weights, c
     return length
 
 
-@kernel
-def move(
+@inline
+def move_all(
     offsets, targets, weights, strength, scale, seed, community, queue, table, size, state, room, free, seen, stop
 ):  # fmt: skip
     """Move vertices to the community around them that gains most, until no move gains; number the communities then.
@@ -273,9 +273,19 @@ def move(
     return _number(community, 1, 0, seen, n, community)
 
 
+@kernel
+def move(
+    offsets, targets, weights, strength, scale, seed, community, queue, table, size, state, room, free, seen, stop
+):  # fmt: skip
+    """See :func:`move_all`."""
+    return move_all(
+        offsets, targets, weights, strength, scale, seed, community, queue, table, size, state, room, free, seen, stop
+    )
+
+
 @inline
 def start_part(v, offsets, targets, weights, strength, community, label, table, ahead):
-    """Make a vertex a part of its own; see :func:`refine`. ``ahead``: ask for communities ahead of their use."""
+    """Make a vertex a part of its own; see :func:`refine_all`. ``ahead``: ask for communities ahead of their use."""
     inside, end, here = 0.0, np.int64(load(offsets, v + 1)), load(community, v)
     if weights.size:
         for arc in range(load(offsets, v), end):
@@ -300,10 +310,13 @@ def start_part(v, offsets, targets, weights, strength, community, label, table, 
 
 
 @inline
-def join_part(order, i, last, offsets, targets, weights, strength, scale, total, label, table, seen, front, ahead):
-    """Let the vertex at place ``i`` of the order, which ends with ``last``, join the best part; see :func:`refine`.
+def join_part(
+    order, i, last, offsets, targets, weights, strength, scale, total, label, table, seen, front, ahead, shared
+):  # fmt: skip
+    """Let the vertex at place ``i`` of the order, which ends with ``last``, join the best part; see :func:`refine_all`.
 
-    ``seen`` is used from ``front`` on; ``ahead``: ask for labels ahead of their use.
+    ``seen`` is used from ``front`` on; ``ahead``: ask for labels ahead of their use; ``shared``: other threads write to
+    other communities.
     """
     latest = np.int64(load(order, min(i + 2 * _ROWS_AHEAD, last)))
     prefetch(table, 4 * latest)
@@ -314,23 +327,32 @@ def join_part(order, i, last, offsets, targets, weights, strength, scale, total,
     around, inside = load(total, here), load(table, 4 * v + 2)
     if load(table, 4 * v + 3) != 1.0 or inside <= 0 or inside < scale * k * (around - k):
         return
-    found, end = front, np.int64(load(offsets, v + 1))
-    for arc in range(load(offsets, v), end):
-        if ahead:
-            prefetch(label, 2 * np.int64(load(targets, min(arc + _AHEAD, end - 1))))
-        u = np.int64(load(targets, arc))
-        if load(label, 2 * u) == here and u != v:
-            weight = np.float64(load(weights, arc)) if weights.size else 1.0
-            if weight > 0:
-                r = load(label, 2 * u + 1)
-                found = _add(table, 4 * np.int64(r), r, weight, seen, found)
+    begin, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
+    found = front
+    if weights.size == 0 and not shared and 4 * inside >= 3.0 * np.float64(end - begin):
+        for arc in range(begin, end):  # the few outside are counted too, and left out below
+            if ahead:
+                prefetch(label, 2 * np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+            r = load(label, 2 * np.int64(load(targets, arc)) + 1)
+            found = _add(table, 4 * np.int64(r), r, 1.0, seen, found)
+    else:
+        for arc in range(begin, end):
+            if ahead:
+                prefetch(label, 2 * np.int64(load(targets, min(arc + _AHEAD, end - 1))))
+            u = np.int64(load(targets, arc))
+            if load(label, 2 * u) == here and u != v:
+                weight = np.float64(load(weights, arc)) if weights.size else 1.0
+                if weight > 0:
+                    r = load(label, 2 * u + 1)
+                    found = _add(table, 4 * np.int64(r), r, weight, seen, found)
     best, gain, joined = v, LEAST_GAIN * k, 0.0
     for j in range(front, found):
         part = np.int64(load(seen, j))
-        shared, other = load(table, 4 * part), load(table, 4 * part + 1)
-        gained = shared - scale * k * other
-        if gained > gain and load(table, 4 * part + 2) >= scale * other * (around - other):
-            best, gain, joined = part, gained, shared
+        common, other = load(table, 4 * part), load(table, 4 * part + 1)
+        gained = common - scale * k * other
+        is_better = gained > gain and part != v and load(label, 2 * part) == here
+        if is_better and load(table, 4 * part + 2) >= scale * other * (around - other):
+            best, gain, joined = part, gained, common
         store(table, 4 * part, 0.0)
     if best != v:
         store(label, 2 * v + 1, best)
@@ -340,8 +362,8 @@ def join_part(order, i, last, offsets, targets, weights, strength, scale, total,
         store(table, 4 * v + 3, 0.0)
 
 
-@kernel
-def refine(
+@inline
+def refine_all(
     offsets, targets, weights, strength, scale, seed, community, order, total, label, table, seen, part, stop
 ):  # fmt: skip
     """Merge vertices within their communities, from single ones on, into well-connected parts; how many.
@@ -367,16 +389,29 @@ def refine(
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return np.int64(0)
         join_part(
-            order, i, n - 1, offsets, targets, weights, strength, scale, total, label, table, seen, np.int64(0), ahead
-        )
+            order, i, n - 1, offsets, targets, weights, strength, scale, total, label, table, seen, np.int64(0), ahead,
+            False,
+        )  # fmt: skip
     return _number(label, 2, 1, seen, n, part)
+
+
+@kernel
+def refine(
+    offsets, targets, weights, strength, scale, seed, community, order, total, label, table, seen, part, stop
+):  # fmt: skip
+    """See :func:`refine_all`."""
+    return refine_all(
+        offsets, targets, weights, strength, scale, seed, community, order, total, label, table, seen, part, stop
+    )
 
 
 @inline
 def add_row(
-    c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, base, seen, front, ahead
+    c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, counts, base, seen,
+    front, ahead,
 ):  # fmt: skip
-    """Write the row of group ``c`` from ``at`` on; where it ends. Sums and ``seen`` are used from there on.
+    """Write the row of group ``c`` from ``at`` on; where it ends. ``sums`` are used from ``base`` on, ``seen`` from
+    ``front`` on. ``counts`` are the same memory as whole numbers, which are added faster where each arc counts one.
 
     ``ahead``: ask for groups ahead of their use.
     """
@@ -391,16 +426,18 @@ def add_row(
                 prefetch(group, np.int64(load(targets, min(arc + 2 * _AHEAD, end - 1))))
                 prefetch(sums, base + np.int64(load(group, load(targets, min(arc + _AHEAD, end - 1)))))
             d = load(group, load(targets, arc))
-            weight = np.float64(load(weights, arc)) if weights.size else 1.0
-            if d != c and weight > 0:
-                found = _add(sums, base + np.int64(d), d, weight, seen, found)
+            if weights.size == 0:  # its own too: whether a neighbour is in it is hard to guess
+                found = _add(counts, base + np.int64(d), d, 1, seen, found)
+            elif d != c and load(weights, arc) > 0:
+                found = _add(sums, base + np.int64(d), d, np.float64(load(weights, arc)), seen, found)
     for i in range(front, found):
         d = load(seen, i)
         place = base + np.int64(d)
-        store(new_targets, at, d)
-        store(new_weights, at, load(sums, place))
+        if d != c:
+            store(new_targets, at, d)
+            store(new_weights, at, load(sums, place) if weights.size else np.float64(load(counts, place)))
+            at += 1
         store(sums, place, 0.0)
-        at += 1
     return at
 
 
@@ -423,14 +460,14 @@ def _members(group, groups, starts, order):
         store(order, end, v)
 
 
-@kernel
-def aggregate(
+@inline
+def aggregate_all(
     offsets, targets, weights, strength, group, starts, order, new_offsets, new_targets, new_weights, new_strength,
-    sums, seen, stop,
+    sums, counts, seen, stop,
 ):  # fmt: skip
     """The graph whose vertices are the groups ``0..new_strength.size - 1``; how many arcs it has.
 
-    ``starts``, ``order``, ``sums`` and ``seen`` are overwritten.
+    ``starts``, ``order``, ``sums``, of which ``counts`` is another view, and ``seen`` are overwritten.
     """
     groups, start, at = new_strength.size, np.int64(0), np.int64(0)
     _members(group, groups, starts, order)
@@ -445,11 +482,23 @@ def aggregate(
         if c & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return at
         at = add_row(
-            c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, start, seen, start,
-            group.size > _IN_CACHE,
+            c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, counts, start,
+            seen, start, group.size > _IN_CACHE,
         )  # fmt: skip
         store(new_offsets, c + 1, at)
     return at
+
+
+@kernel
+def aggregate(
+    offsets, targets, weights, strength, group, starts, order, new_offsets, new_targets, new_weights, new_strength,
+    sums, counts, seen, stop,
+):  # fmt: skip
+    """See :func:`aggregate_all`."""
+    return aggregate_all(
+        offsets, targets, weights, strength, group, starts, order, new_offsets, new_targets, new_weights, new_strength,
+        sums, counts, seen, stop,
+    )  # fmt: skip
 
 
 @kernel

@@ -58,14 +58,14 @@ def refine(
                 for i in range(load(starts, c), end):
                     join_part(
                         order, i, end - 1, offsets, targets, weights, strength, scale, total, label, table, seen, front,
-                        True,
+                        True, True,
                     )  # fmt: skip
 
 
 @kernel
 def aggregate(
     thread, threads, offsets, targets, weights, group, starts, order, is_large, large, bounds, ends, new_targets,
-    new_weights, sums, seen, cursors, stop,
+    new_weights, sums, counts, seen, cursors, stop,
 ):  # fmt: skip
     """As ``communities_kernels.aggregate``, but the row of group ``c`` lies from ``bounds[c]`` up to ``ends[c]``."""
     count = starts.size - 1
@@ -78,5 +78,5 @@ def aggregate(
             if alone or load(is_large, c) == 0:
                 store(ends, c, add_row(
                     c, offsets, targets, weights, group, starts, order, new_targets, new_weights,
-                    np.int64(load(bounds, c)), sums, base, seen, front, True,
+                    np.int64(load(bounds, c)), sums, counts, base, seen, front, True,
                 ))  # fmt: skip

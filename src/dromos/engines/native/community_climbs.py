@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.native.community_levels import Level, Steps, is_large
 from dromos.vectors import dot
+
+_SMALL: Final = 1 << 12  # vertices of a level from which on up one call does all: calls are a large part of the time
 
 __all__ = ["Climb", "climbed", "descended", "pieces"]
 
@@ -52,8 +53,16 @@ def climbed(
 ) -> Climb:
     """From the bottom up, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels."""
     parts: list[Array] = []
-    levels, seeds = [level], _seeds(random)
+    levels, seeds = [level], _Seeds(random)
     while True:
+        if refined and parts and level.size <= _SMALL and not is_large(level):
+            rise = steps.rise(level, scale, community, seeds.next_ones())
+            seeds.skip(2 * len(rise.parts))
+            parts += rise.parts
+            level, community = rise.level, rise.community
+            levels = [level]
+            if rise.is_top:
+                return Climb(parts, levels)
         n, seed = level.size, next(seeds)
         community, count = steps.move(level, scale, community, seed)
         if count == n:
@@ -79,7 +88,7 @@ def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Genera
     On its way up a level's vertices moved while the communities around them were small. Levels above the first
     have few arcs, so that this takes little time, and gains more than another try.
     """
-    community, seeds = np.arange(climb.top.size, dtype=climb.parts[-1].dtype), _seeds(random)
+    community, seeds = np.arange(climb.top.size, dtype=climb.parts[-1].dtype), _Seeds(random)
     for number in range(len(climb.parts) - 1, -1, -1):
         community = community.take(climb.parts[number])
         if 0 < number < len(climb.parts) - 1:  # the last move on the way up was that of the level below the top
@@ -87,9 +96,26 @@ def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Genera
     return community
 
 
-def _seeds(random: np.random.Generator) -> Iterator[int]:
-    while True:  # several at a time: one takes as long
-        yield from random.integers(1 << 62, size=16).tolist()
+class _Seeds:
+    """Seeds for the orders of vertices, drawn several at a time: one takes as long."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+        self._drawn = np.empty(0, np.int64)
+
+    def next_ones(self) -> Array:
+        """The next ones, two or more, which are not used up by that."""
+        if len(self._drawn) < 2:
+            self._drawn = np.concatenate([self._drawn, self._random.integers(1 << 62, size=16)])
+        return self._drawn
+
+    def skip(self, count: int) -> None:
+        self._drawn = self._drawn[count:]
+
+    def __next__(self) -> int:
+        found = int(self.next_ones()[0])
+        self.skip(1)
+        return found
 
 
 def pieces(level: Level, community: Array) -> Array:

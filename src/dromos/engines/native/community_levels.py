@@ -9,8 +9,8 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 
 __all__ = [
-    "BLOCK", "HUB", "LEAST_GAIN", "ONE_IN_EXACT", "ROOM", "STALE_PASSES", "Level", "Steps", "batch_of", "hubs_before",
-    "is_large",
+    "BLOCK", "HUB", "LEAST_GAIN", "ONE_IN_EXACT", "ROOM", "STALE_PASSES", "Level", "Rise", "Steps", "batch_of",
+    "hubs_before", "is_large",
 ]  # fmt: skip
 
 LEAST_GAIN: Final = 1e-10
@@ -83,6 +83,18 @@ def hubs_before(level: Level, order: Array) -> tuple[Array, int]:
     return np.concatenate([order[come_first], order[~come_first]]), count
 
 
+class Rise(NamedTuple):
+    """What several levels in one call came to."""
+
+    parts: list[Array]
+    """For each of them, the vertex of the next one that each of its vertices is in."""
+    level: Level
+    community: Array
+    """Where the vertices of that level start."""
+    is_top: bool
+    """Whether they stay there."""
+
+
 class Steps(Protocol):
     """Moving, refinement and aggregation on one level; arrays that are given may be overwritten."""
 
@@ -98,6 +110,9 @@ class Steps(Protocol):
 
     def aggregate(self, level: Level, group: Array, groups: int) -> Level:
         """The graph of groups."""
+
+    def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
+        """As many levels from here up as one call can do, none or more; each takes two of the seeds."""
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """See :func:`dromos.engines.native.community_numbers.numbered`."""

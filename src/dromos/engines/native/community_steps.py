@@ -5,12 +5,13 @@ The answers do not depend on how many threads a team has.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dromos.dtypes import Array, as_words, read_only
-from dromos.engines.native.community_levels import BLOCK, Level, batch_of, hubs_before, is_large
+from dromos.engines.native.community_levels import BLOCK, Level, Rise, batch_of, hubs_before, is_large
 from dromos.parallel import run_team
 
 __all__ = ["CompiledSteps"]
@@ -122,7 +123,7 @@ class CompiledSteps:
         offsets, strength = np.empty(groups + 1, np.int64), np.empty(groups)
         used = self._run(
             kernels.aggregate, *level, group, np.empty(groups + 1, np.int64), np.empty(level.size, ids), offsets,
-            targets, weights, strength, np.empty(groups), np.empty(groups + 1, ids),
+            targets, weights, strength, *_sums(groups), np.empty(groups + 1, ids),
         )  # fmt: skip
         if used < arcs // 2:  # a copy gives memory back; where little is left over it is not worth its time
             return Level.of(offsets, targets[:used].copy(), weights[:used].copy(), strength)
@@ -141,7 +142,7 @@ class CompiledSteps:
         np.cumsum(arcs, out=bounds[1:])
         self._run_team(
             kernels.aggregate, level.offsets, level.targets, level.weights, group, starts, order, *_large_groups(arcs),
-            bounds, ends, targets, weights, np.zeros(threads * (groups + _APART)),
+            bounds, ends, targets, weights, *_sums(threads * (groups + _APART)),
             np.empty(threads * (groups + _APART), group.dtype), np.zeros(kernels.CURSORS * LINE, np.int64),
             threads=threads,
         )  # fmt: skip
@@ -151,6 +152,28 @@ class CompiledSteps:
         for values, into in ((targets, rows), (weights, sums)):
             run_team(gather_rows, bounds[:-1], offsets, read_only(as_words(values)), as_words(into), threads=threads)
         return Level.of(offsets, rows, sums, np.bincount(group, weights=level.strength, minlength=groups))
+
+    def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
+        """See :class:`Steps`."""
+        n, arcs, ids = level.size, len(level.targets), level.targets.dtype
+        if len(level.weights) < arcs:  # there is no room for those of the next level
+            return Rise([], level, community, is_top=False)
+        from dromos.engines.native import communities_rise_kernels as kernels
+
+        rows = (np.empty(n + 1, np.int64), np.empty(arcs, ids), np.empty(arcs, level.weights.dtype), np.empty(n))
+        given = tuple(array.copy() for array in level)
+        parts, ends = np.empty(4 * n, ids), np.empty(len(seeds) // 2, np.int64)
+        found = np.zeros(kernels.ENTRIES, np.int64)
+        community = community.copy()
+        self._run(
+            kernels.rise, *given, scale, seeds, community, np.empty(n, ids), np.empty(4 * n + 1, ids),
+            np.empty(n + 1, np.int64), *_sums(5 * n), np.empty(n, np.uint8), *rows, parts, ends, found,
+        )  # fmt: skip
+        size, arcs, levels, is_top = found.tolist()
+        offsets, targets, weights, strength = given
+        top = Level.of(offsets[: size + 1], targets[:arcs], weights[:arcs], strength[:size])
+        bounds = [0, *ends[:levels].tolist()]
+        return Rise([parts[a:b] for a, b in pairwise(bounds)], top, community[:size], bool(is_top))
 
     def within(self, level: Level, group: Array) -> float:
         """The weight of the arcs within groups, self-loops among them."""
@@ -205,6 +228,12 @@ class CompiledSteps:
             kernels.shuffle(order, np.uint64(seed))
             self._drawn = seed, level.size, order
         return self._drawn[2]
+
+
+def _sums(size: int) -> tuple[Array, Array]:
+    """Sums of weights, and a view of them as whole numbers."""
+    sums = np.zeros(size)
+    return sums, sums.view(np.int64)
 
 
 def _large_groups(arcs: Array) -> tuple[Array, Array]:

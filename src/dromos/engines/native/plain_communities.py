@@ -12,7 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array, order_of
 from dromos.engines.native import communities as driver
-from dromos.engines.native.community_levels import LEAST_GAIN, Level, is_large
+from dromos.engines.native.community_levels import LEAST_GAIN, Level, Rise, is_large
 from dromos.engines.native.community_numbers import cut, numbered, shuffled
 from dromos.engines.native.plain_community_moves import BatchMoves, Rows, moved_one_by_one
 from dromos.graph import Graph
@@ -120,6 +120,10 @@ class PlainSteps:
         np.cumsum(np.bincount(source, minlength=groups), out=offsets[1:])
         strength = np.bincount(group, weights=level.strength, minlength=groups)
         return Level.of(offsets, target.astype(level.targets.dtype), sums[by_first], strength)
+
+    def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
+        """Calls of Python's cost nothing beside its steps: none."""
+        return Rise([], level, community, is_top=False)
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """By whole arrays."""
