@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -102,6 +104,26 @@ def test_refinement_and_aggregation_on_a_team_are_those_of_one_thread(monkeypatc
         assert one.dtype == other.dtype
         assert one.tolist() == other.tolist()
     assert alone.within(level, community) == team.within(level, community)
+
+
+def test_first_calls_do_not_wait_for_a_kernel_that_saves_little(monkeypatch, tmp_path):
+    monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(communities, "_calls", itertools.count())
+    assert [communities._rise_is_worth_compiling() for _ in range(3)] == [False, False, True]
+    monkeypatch.setattr(communities, "_calls", itertools.count())
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "communities_rise_kernels.rise-1.object").touch()
+    assert communities._rise_is_worth_compiling()
+
+
+@pytest.mark.parametrize("seeds", [2, 4, 16, 17])
+@pytest.mark.parametrize("rises", [False, True])
+def test_communities_do_not_depend_on_how_levels_are_called(monkeypatch, rises, seeds):
+    graph = dr.generators.rmat(9, 4, seed=seeds, symmetrize=True)
+    expected = dr.leiden(graph, seed=seeds, device="cpu")
+    monkeypatch.setattr(communities, "_rise_is_worth_compiling", lambda: rises)
+    found = dr.leiden(graph, seed=seeds, device="cpu")
+    assert found.community.tolist() == expected.community.tolist()
 
 
 @pytest.mark.parametrize("seeds", [2, 4, 16, 17])

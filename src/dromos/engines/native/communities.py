@@ -15,12 +15,13 @@ large graph that has hubs.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dromos import sizes
+from dromos import disk_cache, sizes
 from dromos.dtypes import Array
 from dromos.engines.native.community_climbs import Climb, climbed, descended
 from dromos.engines.native.community_levels import Level, Steps, is_large
@@ -39,6 +40,8 @@ _LITTLE_MEMORY, _MEMORY_SHARE = 1 << 28, 4  # bytes that nobody asks about, and 
 _NOT_SHARED = 1 / 16  # of a round's work, the part that more threads do not make faster, about
 ROUNDS_TOGETHER: Final = 3
 """After which only the best goes on: it mostly stays the best."""
+_FEW_CALLS: Final = 2
+_calls = itertools.count()
 _LITTLE = 1e-5  # modularity; a round that gains less is the last
 
 
@@ -84,7 +87,7 @@ def communities(
     stop, team = None, 1  # Python's steps would only take turns, and see Ctrl-C by themselves
     if steps is None:
         stop, team = np.zeros(1, np.int64), _threads_with_room(graph, num_threads(threads))
-        steps = CompiledSteps(stop)
+        steps = CompiledSteps(stop, rises=refined and _rise_is_worth_compiling())
     bottom = Level.of(graph.offsets, graph.targets, weights, strengths(graph, team))
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
@@ -157,6 +160,12 @@ def _threads_with_room(graph: Graph, threads: int) -> int:
     if needed * threads < _LITTLE_MEMORY:
         return threads
     return max(1, min(threads, sizes.available_memory() // _MEMORY_SHARE // needed))
+
+
+def _rise_is_worth_compiling() -> bool:
+    """Not in a process's first calls, unless this machine has the code: compiling takes what a hundred calls save."""
+    kept = disk_cache.cache_folder() / "kernels"
+    return next(_calls) >= _FEW_CALLS or any(kept.glob("communities_rise_kernels.*"))
 
 
 def _no_weights(graph: Graph) -> Array:

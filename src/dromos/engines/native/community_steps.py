@@ -21,16 +21,20 @@ _LARGE_GROUP = 512  # a group with more arcs than one in so many of all is a thr
 
 
 class CompiledSteps:
-    """The steps on ``threads`` threads; once ``stop`` is set they end early, by KeyboardInterrupt."""
+    """The steps on ``threads`` threads; once ``stop`` is set they end early, by KeyboardInterrupt.
 
-    def __init__(self, stop: Array, threads: int = 1) -> None:
+    ``rises``: whether :meth:`rise` is worth compiling its kernel; where not, it does nothing.
+    """
+
+    def __init__(self, stop: Array, threads: int = 1, *, rises: bool = True) -> None:
         self._stop = stop
         self._threads = threads
+        self._rises = rises
         self._drawn: tuple[int, int, Array] | None = None
 
     def on(self, threads: int) -> CompiledSteps:
         """The same on so many threads."""
-        return CompiledSteps(self._stop, threads)
+        return CompiledSteps(self._stop, threads, rises=self._rises)
 
     def _run(self, kernel: Any, *args: Any) -> int:
         """What the kernel returns: a number."""
@@ -156,7 +160,7 @@ class CompiledSteps:
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """See :class:`Steps`."""
         n, arcs, ids = level.size, len(level.targets), level.targets.dtype
-        if len(level.weights) < arcs:  # there is no room for those of the next level
+        if not self._rises or len(level.weights) < arcs:  # there is no room for those of the next level
             return Rise([], level, community, is_top=False)
         from dromos.engines.native import communities_rise_kernels as kernels
 
