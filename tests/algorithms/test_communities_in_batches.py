@@ -52,7 +52,7 @@ def test_divisions_of_small_graphs(find, graph, gamma, batches):
 def test_the_same_on_any_number_of_threads(find, weighted, monkeypatch):
     monkeypatch.setattr(community_levels, "LARGE", 1 << 10)
     monkeypatch.setattr(community_levels, "BATCHES", 16)
-    graph = dr.generators.rmat(11, 16, seed=5)
+    graph = dr.generators.rmat(10, 16, seed=5)
     assert graph.has_self_loops
     if weighted:
         graph = dr.generators.with_random_weights(graph, 0, 4, seed=3)
