@@ -294,6 +294,14 @@ def test_walks_on_any_graph(
         same_fields(walk(file, device=tiny()), walk(graph))
 
 
+def test_walks_whose_bias_accepts_hardly_any_draw(tmp_path: Path) -> None:
+    """Their random numbers wrap around, one at a time, without a warning."""
+    graph = dr.Graph.from_edges([0, 1], [1, 2], directed=True)
+    file = opened(graph, tmp_path, compress=False)
+    walk = partial(dr.random_walks, length=3, walks=40, p=1e-9, q=1.0, seed=1)
+    same_fields(walk(file, device=tiny()), walk(graph))
+
+
 @pytest.mark.parametrize("weight", ["weight", None])
 @pytest.mark.parametrize("bias", [(1.0, 1.0), (0.5, 2.0)])
 @pytest.mark.parametrize("compress", [False, True])

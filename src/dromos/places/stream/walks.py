@@ -108,8 +108,8 @@ class _Stepping:
                 random[walks] += np.where(hit, place + 1, tries).astype(np.uint64) * np.uint64(2) * STEP
                 rest.append(walks[~hit & (drawn[:, 0] >= 0)])
             left, done, tries = np.concatenate(rest), done + tries, tries * _MORE_TRIES
+        random[left] += STEP  # of an array: a single number would warn that it wraps around
         for walk in left.tolist():
-            random[walk] += STEP
             after[walk] = self._of_all(int(at[walk]), int(before[walk]), float(unit(random[[walk]])[0]))
         return after
 
