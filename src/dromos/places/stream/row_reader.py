@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from dromos.dtypes import OFFSET, Array
+from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.selected import are_joined, copied_rows, targets_at
+from dromos.graph.summary import human_bytes
+from dromos.places.stream.budget import WORK_SHARE
 
-__all__ = ["PickedRows", "RowReader"]
+__all__ = ["PickedRows", "RowReader", "ranges_that_fit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,20 @@ class PickedRows:
     offsets: Array
     targets: Array
     weights: Array | None
+
+
+def ranges_that_fit(sizes: Array, room: int) -> Iterator[tuple[int, int]]:
+    """Ranges of what takes so many bytes, each as long as ``room`` bytes allow, and at least one of it.
+
+    >>> list(ranges_that_fit(np.array([2, 2, 9, 1]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    ends, first = np.cumsum(sizes), 0
+    while first < len(ends):
+        before = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, before + room, side="right")), first + 1)
+        yield first, last
+        first = last
 
 
 class RowReader:
@@ -43,6 +60,15 @@ class RowReader:
     def bytes_read(self) -> int:
         """What was read from the file since it was opened."""
         return self._pager.bytes_read
+
+    def too_little(self, what: str, size: int) -> ResourceError:
+        """The error for ``what``, which takes ``size`` bytes: more than there are to work in."""
+        whole = self.memory + WORK_SHARE * size
+        return ResourceError(
+            f"memory={human_bytes(self.memory)} is too little: {what} takes {human_bytes(size)}, and "
+            f"{human_bytes(self.work)} of the budget are for that; give {human_bytes(whole)}",
+            needed=whole,
+        )
 
     def targets_at(self, prefix: str, arcs: Array) -> Array:
         """The targets of arcs, given by their positions."""

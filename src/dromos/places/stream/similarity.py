@@ -13,12 +13,9 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.native.similarity import Counters
-from dromos.errors import ResourceError
 from dromos.graph.store.stored import StoredGraph
-from dromos.graph.summary import human_bytes
 from dromos.parallel import num_threads
-from dromos.places.stream.budget import WORK_SHARE
-from dromos.places.stream.row_reader import PickedRows, RowReader
+from dromos.places.stream.row_reader import PickedRows, RowReader, ranges_that_fit
 
 __all__ = ["similarity", "similarity_state"]
 
@@ -123,24 +120,12 @@ class _Finding:
     def _rows(self, prefix: str, vertices: Array) -> PickedRows:
         size = _arcs(self._reader.offsets[prefix], vertices) * _ARC_BYTES if len(vertices) == 1 else 0
         if size > self._reader.work:
-            memory, work = self._reader.memory, self._reader.work
-            whole = memory + WORK_SHARE * size
-            raise ResourceError(
-                f"memory={human_bytes(memory)} is too little: the row of one vertex takes {human_bytes(size)}, and "
-                f"{human_bytes(work)} of the budget are for that; give {human_bytes(whole)}",
-                needed=whole,
-            )
+            raise self._reader.too_little("the row of one vertex", size)
         return self._reader.rows_of(prefix, vertices)
 
     def _ranges(self, vertices: Array, offsets: Array, each: int, work: int) -> Iterator[tuple[int, int]]:
         """Ranges of vertices whose rows, and ``each`` bytes more for a vertex, fit; one vertex at least."""
-        ends = np.cumsum((offsets[vertices + 1] - offsets[vertices]).astype(np.int64) * _ARC_BYTES + each)
-        first = 0
-        while first < len(ends):
-            before = int(ends[first - 1]) if first else 0
-            last = max(int(np.searchsorted(ends, before + work, side="right")), first + 1)
-            yield first, last
-            first = last
+        return ranges_that_fit((offsets[vertices + 1] - offsets[vertices]).astype(np.int64) * _ARC_BYTES + each, work)
 
 
 def _arcs(offsets: Array, vertices: Array) -> int:

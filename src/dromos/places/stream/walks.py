@@ -16,11 +16,8 @@ from dromos.dtypes import Array
 from dromos.engines.running_sums import running_sums
 from dromos.engines.splitmix import STEP
 from dromos.engines.vectorised.walks import TRIES, Drawing, first_numbers, unit
-from dromos.errors import ResourceError
 from dromos.graph.store.stored import StoredGraph
-from dromos.graph.summary import human_bytes
-from dromos.places.stream.budget import WORK_SHARE
-from dromos.places.stream.row_reader import RowReader
+from dromos.places.stream.row_reader import RowReader, ranges_that_fit
 
 __all__ = ["walks", "walks_state"]
 
@@ -167,20 +164,6 @@ class _Stepping:
     def _groups(self, vertices: Array) -> Iterator[tuple[int, int]]:
         """Ranges of ``vertices`` (ascending) whose rows fit."""
         sizes = (self._offsets[vertices + 1] - self._offsets[vertices]).astype(np.int64) * _ARC_BYTES
-        ends, first, work = np.cumsum(sizes), 0, self._reader.work
-        while first < len(ends):
-            before = int(ends[first - 1]) if first else 0
-            last = int(np.searchsorted(ends, before + work, side="right"))
-            if last == first:
-                raise self._too_little(int(sizes[first]))
-            yield first, last
-            first = last
-
-    def _too_little(self, size: int) -> ResourceError:
-        memory, work = self._reader.memory, self._reader.work
-        whole = memory + WORK_SHARE * size
-        return ResourceError(
-            f"memory={human_bytes(memory)} is too little: the longest row that a walk draws from by weights takes "
-            f"{human_bytes(size)}, and {human_bytes(work)} of the budget are for that; give {human_bytes(whole)}",
-            needed=whole,
-        )
+        if (longest := int(sizes.max(initial=0))) > self._reader.work:
+            raise self._reader.too_little("the longest row that a walk draws from by weights", longest)
+        return ranges_that_fit(sizes, self._reader.work)
