@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +66,19 @@ class FaultyFile(StoreFile):
 def input_error(buffer: Array, position: int) -> None:
     """What a disk with a bad sector does."""
     raise FileError(f"cannot read the file: {OSError(errno.EIO, 'Input/output error')}")
+
+
+def reading_threads() -> set[threading.Thread]:
+    """The threads that read pages, of any graph."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")}
+
+
+@contextmanager
+def no_thread_stays() -> Generator[None]:
+    """What is inside ends the threads that it starts. (Graphs of earlier tests may still wait for the collector.)"""
+    before = reading_threads()
+    yield
+    assert reading_threads() <= before
 
 
 def tiny_budget(program: Program, graph: dr.StoredGraph, *, pages: int = 4) -> int:

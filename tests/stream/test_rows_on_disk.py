@@ -24,7 +24,7 @@ from dromos.graph import build_small
 from dromos.graph.store import stripe_store, write
 from dromos.places.stream import StreamEngine, budget
 from tests.algorithms.support import examples, graphs
-from tests.stream.stores import PAGE, FaultyFile, input_error, random_graph, stored
+from tests.stream.stores import PAGE, FaultyFile, input_error, no_thread_stays, random_graph, reading_threads, stored
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -137,19 +137,16 @@ def test_a_second_call_reads_what_the_first_did_not(tmp_path: Path) -> None:
     assert not file.kept_reader._held
 
 
-def reading_threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
-
-
 def test_the_reader_ends_with_the_graph(tmp_path: Path) -> None:
     file = opened(random_graph(3), tmp_path, compress=False)
+    before = reading_threads()
     dr.sample_neighbors(file, [1], [2], memory="64M")
-    assert reading_threads()
+    started = reading_threads() - before
+    assert started
     del file
-    for thread in threading.enumerate():
-        if thread.name.startswith("dromos-read"):
-            thread.join(10)
-    assert not reading_threads()
+    for thread in started:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in started)
 
 
 def test_threads_share_a_graph(tmp_path: Path) -> None:
@@ -241,11 +238,11 @@ def test_rows_that_windows_cut_have_the_same_sums(
     assert int(graph.out_degree.max()) > 8 * PAGE // 4  # a row of many pages
     file, community = opened(graph, tmp_path, compress=compress), rng.integers(0, 4, 400)
     monkeypatch.setattr(build_small, "is_preferred", lambda edges: plain)
-    for call in (partial(dr.modularity, community=community), dr.assortativity):
-        least = needed_by(lambda engine, call=call: call(file, device=engine))  # type: ignore[misc]
-        for engine in (tiny(least), tiny(64 << 20)):
-            same_numbers(call(file, device=engine), call(graph))  # type: ignore[operator]
-    assert not reading_threads()
+    with no_thread_stays():
+        for call in (partial(dr.modularity, community=community), dr.assortativity):
+            least = needed_by(lambda engine, call=call: call(file, device=engine))  # type: ignore[misc]
+            for engine in (tiny(least), tiny(64 << 20)):
+                same_numbers(call(file, device=engine), call(graph))  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("directed", [False, True])
