@@ -12,17 +12,19 @@ from dromos.engines.cpu import CpuEngine, arc_blocks
 from dromos.engines.cpu import offers as offers_module
 from dromos.engines.cpu.execution import CpuExecution
 from dromos.engines.cpu.skeletons import constants
-from dromos.engines.cpu.topology import HUB_LENGTH
+from dromos.engines.cpu.source_order import BY_ID, better_order
+from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
+from tests.stream.sorting import put_hubs_first
 
 (SPAN,), (FOLD,) = constants("block_tiles", "SPAN"), constants("common", "FOLD")
 PULL = Path.parse("sync-pull-td")
 HUB = 40_000
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def graph() -> Graph:
     """Rows over three tiles, some with many arcs in one; parallel edges, loops, isolated vertices, a sink, a hub."""
     n = (2 << SPAN) + 1000
@@ -52,15 +54,40 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return made
 
 
+@pytest.fixture(params=[False, True], ids=["by id", "hubs first"])
+def hubs_first(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """The order of sources in tiles."""
+    put_hubs_first(monkeypatch, always=request.param)
+    return bool(request.param)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
-def test_blocks_hold_every_arc_once_in_the_order_of_its_row(graph: Graph, threads: int) -> None:
+@pytest.mark.parametrize("together", [None, 2])
+def test_blocks_hold_every_arc_once_in_the_order_of_its_row(
+    graph: Graph, threads: int, together: int | None, hubs_first: bool
+) -> None:
     back = graph.transpose
     offsets, sources = back.offsets.astype(np.uint32), back.targets.astype(np.uint32)
-    found = arc_blocks.arc_blocks(back, offsets, sources, threads)
+    order = better_order(graph.offsets.astype(np.uint32), offsets, sources)
+    hubs = Hubs(offsets, HUB_LENGTH)
+    firsts = arc_blocks._first_rows(arc_blocks._without(offsets, hubs), threads)
+    done: list[int] = []
+    found = arc_blocks.sort_arcs(
+        offsets, sources, graph.num_vertices, firsts, hubs, threads,
+        longest=HUB_LENGTH, order=order, together=together, after=done.append,
+    )  # fmt: skip
+    assert done == sorted(done)
+    assert done[-1] == graph.num_vertices
+    placed = order.places[sources] if hubs_first else sources
+    if hubs_first:
+        degree = np.diff(graph.offsets)
+        by_place = np.argsort(order.places, kind="stable")[: order.count]
+        assert order.count == np.count_nonzero(degree)
+        assert (degree[by_place][:-1] * 1.25 + 1 >= degree[by_place][1:]).all()  # about falling
     assert found.firsts[0] == 0
     assert found.firsts[-1] == graph.num_vertices
     assert (found.firsts[:-1] % FOLD == 0).all()
-    assert found.tiles == 3
+    assert found.tiles == (-(-order.count >> SPAN) if hubs_first else 3)
     assert len(found.words)
     assert len(found.segment_rows)
     rows: list[list[int]] = [[] for _ in range(graph.num_vertices)]
@@ -79,7 +106,10 @@ def test_blocks_hold_every_arc_once_in_the_order_of_its_row(graph: Graph, thread
     assert found.hubs.vertices.tolist() == [HUB]
     assert rows[HUB] == []
     for v in range(graph.num_vertices):
-        assert v == HUB or rows[v] == sources[offsets[v] : offsets[v + 1]].tolist()
+        expected = placed[offsets[v] : offsets[v + 1]]
+        if hubs_first:  # within a tile in the order of the row
+            expected = expected[np.argsort(expected >> SPAN, kind="stable")]
+        assert v == HUB or rows[v] == expected.tolist()
 
 
 class Gossip(pr.Program):
@@ -119,6 +149,7 @@ class Gossip(pr.Program):
         return True
 
 
+@pytest.mark.usefixtures("hubs_first")
 def test_messages_of_any_program(graph: Graph, in_blocks: list[int]) -> None:
     expected = dr.run(Gossip(), graph, device="numpy", max_iter=6)
     found = dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=6)
@@ -127,6 +158,7 @@ def test_messages_of_any_program(graph: Graph, in_blocks: list[int]) -> None:
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
+@pytest.mark.usefixtures("hubs_first")
 def test_ranks_are_the_same_bytes_for_any_number_of_threads_and_of_calls(graph: Graph, in_blocks: list[int]) -> None:
     program = pagerank_program()(alpha=0.85, tolerance=1e-7)
     expected = dr.run(program, graph, device="numpy")
@@ -141,6 +173,7 @@ def test_ranks_are_the_same_bytes_for_any_number_of_threads_and_of_calls(graph: 
     assert len(in_blocks) == 4  # kept until another number of threads asks
 
 
+@pytest.mark.usefixtures("hubs_first")
 def test_a_run_taken_up_again_has_the_same_digits(graph: Graph, in_blocks: list[int]) -> None:
     program = pagerank_program()(alpha=0.85, tolerance=0.0)
     whole, first, second = (CpuExecution(program, graph, 2) for _ in range(3))
@@ -173,3 +206,23 @@ def test_blocks_may_be_forbidden(graph: Graph, in_blocks: list[int], monkeypatch
     monkeypatch.setenv(arc_blocks.BLOCKS_VARIABLE, "no")
     with pytest.raises(InvalidArgumentError, match="DROMOS_ARC_BLOCKS='no' is neither 0 nor 1"):
         arc_blocks.is_worth_blocks(offsets, sources, 8)
+
+
+def test_hubs_come_first_where_that_brings_arcs_together() -> None:
+    """A skewed graph whose ids say nothing; not one in that order, one without hubs, or one with near neighbours."""
+    kron = generators.rmat(19, 8, seed=2)
+    cases = {
+        "kron": (kron, True), "by degree": (kron.relabel_by_degree().graph, False),
+        "uniform": (generators.uniform(scale=18, edge_factor=8, seed=2), False), "near": (_near(), False),
+    }  # fmt: skip
+    for name, (graph, expected) in cases.items():
+        offsets, targets = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
+        assert (better_order(offsets, offsets, targets) is not BY_ID) is expected, name
+
+
+def _near() -> Graph:
+    """Half of the vertices have many arcs, to those that are near."""
+    n = 1 << 17
+    src = np.repeat(np.arange(0, n, 2), 12)
+    dst = (src + np.random.default_rng(1).integers(1, 40, len(src))) % n
+    return Graph.from_edges(src, dst, num_vertices=n, directed=False)

@@ -7,7 +7,7 @@ import pytest
 
 import dromos as dr
 from dromos import program as pr
-from dromos.engines.cpu import arc_blocks, sorted_slice
+from dromos.engines.cpu import arc_blocks, sorted_slice, source_order
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.errors import ResourceError
 from dromos.places.stream import StreamEngine, scratch_file, sorted_rows
@@ -55,13 +55,20 @@ def graph_of_two_tiles() -> dr.Graph:
 
 
 def sort_any_graph(monkeypatch: pytest.MonkeyPatch, *, spill: bool) -> None:
-    """Sort the rows of graphs of any size; ``spill``: also in a file."""
+    """Sort the rows of graphs of any size, with hubs first in tiles; ``spill``: also in a file."""
+    put_hubs_first(monkeypatch)
     for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE"):
         monkeypatch.setattr(arc_blocks, name, 0)
     monkeypatch.setattr(sorted_slice, "LEAST_ARCS", 0)
-    monkeypatch.setattr(sorted_rows, "MOST_ROWS", 0)  # its memory counts, and is much for a graph of some pages
+    for name in ("MOST_ROWS", "PLACE_BYTES"):
+        monkeypatch.setattr(sorted_rows, name, 0)  # whose memory counts, and is much for a graph of some pages
     monkeypatch.setattr(sorted_rows, "LEAST_SPILLED", 0 if spill else 1 << 40)
     monkeypatch.setattr(scratch_file, "lies_in_memory", lambda folder: False)  # where tests keep their files
+
+
+def put_hubs_first(monkeypatch: pytest.MonkeyPatch, *, always: bool = True) -> None:
+    """Put sources of many arcs first in tiles, on all graphs, or on none."""
+    monkeypatch.setattr(source_order, "LEAST_GAIN", -9.0 if always else 9.0)
 
 
 def least_memory(file: dr.StoredGraph) -> int:

@@ -23,12 +23,12 @@ from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.scratch_file import Extent, ScratchFile, lies_in_memory
 from dromos.plan import Path as Plan
 from tests.sizes import examples
-from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, sort_any_graph
+from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, put_hubs_first, sort_any_graph
 from tests.stream.stores import PAGE, stored
 
 PUSH = Plan.parse("sync-push-dd")
 SUPERSTEPS = 8
-SLICES = 12  # into which the graph's rows are sorted, unless told otherwise
+SLICES = 15  # into which the graph's rows are sorted, unless told otherwise
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +54,12 @@ def require_right(execution: StreamExecution, graph: Any, supersteps: int = SUPE
         np.testing.assert_array_equal(execution.state[name], expected[name], err_msg=name)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("threads", "hubs"), [(1, True), (3, True), (2, False)])
 @pytest.mark.parametrize("pages", [4, 16, 40])
 def test_rows_from_the_file_give_what_pages_give(
-    pages: int, threads: int, file: dr.StoredGraph, tmp_path: Path
+    pages: int, threads: int, hubs: bool, file: dr.StoredGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    put_hubs_first(monkeypatch, always=hubs)
     execution = prepared(file, pages, threads)
     files = {path.name for path in tmp_path.iterdir()}
     try:

@@ -6,7 +6,8 @@ most. Here a thread takes a block of rows and goes through its arcs tile by tile
 in a range of ``1 << SPAN``, whose values stay in the cache meanwhile. Arcs of a row with few others in the tile are one
 word each, the row's number in the block above that of the source in the tile. Rows with many arcs in a tile have a
 segment: 16 bits per arc, added up in a register. Rows that are too long for one thread are left out; their vertices are
-the *hubs* here, and are gathered piece by piece along the rows of the graph.
+the *hubs* here, and are gathered piece by piece along the rows of the graph. Sources are in tiles by id, or those of
+many arcs first, where that is better (:mod:`dromos.engines.cpu.source_order`).
 
 The order in which a row's messages are merged depends on the graph alone: not on the blocks, which are made for a
 number of threads.
@@ -25,6 +26,7 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.skeletons import constants
+from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, placed_sources
 from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
 from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
@@ -49,7 +51,6 @@ BLOCKS_VARIABLE = "DROMOS_ARC_BLOCKS"
 _SPAN, _FOLD = *constants("block_tiles", "SPAN"), *constants("common", "FOLD")
 MOST_ROWS: Final = 1 << (32 - _SPAN)
 """Of a block: a word holds a row's number in its block and a source's in its tile."""
-_LONG: Final = 16  # arcs of a row in a tile that make a segment
 _PER_THREAD: Final = 4  # blocks, at least
 LEAST_VALUES = 4 << 20
 """Bytes of what is gathered; less than that a core's own cache holds, or the greater part of it."""
@@ -74,6 +75,8 @@ class ArcBlocks:
     hubs: Hubs
     firsts: Array
     """The first row of each block, and the end of the last."""
+    order: SourceOrder
+    """Of the sources in tiles."""
     tiles: int
     word_starts: Array
     """Where the words of each tile begin, and where the last ones end; likewise the next two."""
@@ -92,7 +95,8 @@ class ArcBlocks:
     @property
     def nbytes(self) -> int:
         """What they take in memory."""
-        return sum(column.nbytes for column in self.arrays() if isinstance(column, np.ndarray))
+        columns = (*self.arrays(), self.order.places)
+        return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
 
     def arrays(self) -> tuple[Any, ...]:
         """What a kernel takes."""
@@ -158,27 +162,29 @@ def tiles_of_sources(num_sources: int) -> int:
     return max(1, -(-num_sources >> _SPAN))
 
 
-def arc_blocks(graph: Any, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
+def arc_blocks(graph: Any, out_offsets: Array, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     """The in-arcs of ``graph`` in blocks for so many threads, kept as long as it lives; for one number of threads.
 
     >>> import dromos as dr
     >>> ring = dr.generators.cycle(5)
-    >>> blocks = arc_blocks(ring, ring.offsets.astype(np.uint32), ring.targets.astype(np.uint32), 1)
+    >>> offsets = ring.offsets.astype(np.uint32)
+    >>> blocks = arc_blocks(ring, offsets, offsets, ring.targets.astype(np.uint32), 1)
     >>> blocks.firsts.tolist(), blocks.words.tolist()[:3]
     ([0, 5], [1, 4, 32768])
     """
     known = _kept.of(graph)
     found: ArcBlocks | None = known.get("blocks")
     if found is None or found.threads != threads:
-        found = known["blocks"] = _made(offsets, sources, threads)
+        found = known["blocks"] = _made(out_offsets, offsets, sources, threads)
     return found
 
 
-def _made(offsets: Array, sources: Array, threads: int) -> ArcBlocks:
+def _made(out_offsets: Array, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     longest = max(HUB_LENGTH, len(sources) // LONGEST_ROW)
     hubs = Hubs(offsets, longest)
     firsts = _first_rows(_without(offsets, hubs), threads)
-    return sort_arcs(offsets, sources, len(offsets) - 1, firsts, hubs, threads, longest=longest)
+    order = better_order(out_offsets, offsets, sources)
+    return sort_arcs(offsets, sources, len(offsets) - 1, firsts, hubs, threads, longest=longest, order=order)
 
 
 def sort_arcs(
@@ -190,6 +196,7 @@ def sort_arcs(
     threads: int,
     *,
     longest: int,
+    order: SourceOrder = BY_ID,
     together: int | None = None,
     after: Callable[[int], None] | None = None,
     new: Callable[[int, Any], Array] = huge_zeros,
@@ -201,27 +208,59 @@ def sort_arcs(
     """
     from dromos.engines.cpu import arc_block_kernels as kernels
 
-    tiles, blocks = tiles_of_sources(num_sources), len(firsts) - 1
+    tiles, blocks = tiles_of_sources(order.count or num_sources), len(firsts) - 1
     counts, cursor = [np.zeros(blocks * tiles + 1, np.int64) for _ in range(3)], np.zeros(1, np.int64)
-    arcs, shape = (read_only(offsets), read_only(sources), longest), (tiles, np.uint32(_SPAN), _LONG)
-    run_team(kernels.count_arcs, *arcs, firsts, *shape, *counts, cursor, threads=threads)
+    groups = _Groups(offsets, sources, firsts, longest, order, tiles, threads, together or max(blocks, 1))
+    shape = tiles, np.uint32(_SPAN), SEGMENT
+    for first, _, *arcs in groups:
+        cursor[0] = 0
+        own = (column[first * tiles :] for column in counts)
+        run_team(kernels.count_arcs, *arcs, *shape, *own, cursor, threads=threads)
     starts = [np.cumsum(column) for column in counts]
     in_words, in_segments, segments = (int(column[-1]) for column in starts)
     words, rows, ends = new(in_words, np.uint32), new(segments, np.uint32), new(segments, np.uint32)
     long_sources = new(in_segments, np.uint16)
     places = [column.copy() for column in starts]
-    for first in range(0, blocks, together or blocks):
-        last = min(first + (together or blocks), blocks)
-        own = (column[first * tiles :] for column in places)
+    for first, last, *arcs in groups:
         cursor[0] = 0
-        run_team(
-            kernels.fill_arcs, *arcs, firsts[first : last + 1], *shape, *own, words, long_sources, rows, ends, cursor,
-            threads=threads,
-        )  # fmt: skip
+        own = (column[first * tiles :] for column in places)
+        run_team(kernels.fill_arcs, *arcs, *shape, *own, words, long_sources, rows, ends, cursor, threads=threads)
         if after is not None:
             after(int(firsts[last]))
     columns = map(read_only, (*starts, words, long_sources, rows, ends))
-    return ArcBlocks(threads, longest, hubs, firsts, tiles, *columns)
+    return ArcBlocks(threads, longest, hubs, firsts, order, tiles, *columns)
+
+
+class _Groups:
+    """Blocks that are sorted together: the first and the last, their rows as kernels take them, and the first rows.
+
+    Where sources are not in tiles by id, the arcs of one group are there once more, in their order.
+    """
+
+    def __init__(
+        self, offsets: Array, sources: Array, firsts: Array, longest: int, order: SourceOrder, tiles: int, threads: int,
+        together: int,
+    ) -> None:  # fmt: skip
+        self._rows, self._firsts, self._longest, self._together = (offsets, sources), firsts, longest, together
+        self._order, self._tiles, self._threads = order, tiles, threads
+        self._placed = -1, sources[:0]  # of the last group, and its first block
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        offsets, sources = self._rows
+        blocks = len(self._firsts) - 1
+        for first in range(0, blocks, self._together):
+            last = min(first + self._together, blocks)
+            if self._order is BY_ID:
+                yield first, last, read_only(offsets), read_only(sources), self._longest, self._firsts[first : last + 1]
+                continue
+            low, high = int(self._firsts[first]), int(self._firsts[last])
+            own = offsets[low : high + 1] - offsets[low]
+            if self._placed[0] != first:
+                self._placed = -1, sources[:0]  # whose memory goes first
+                arcs = sources[int(offsets[low]) : int(offsets[high])]
+                self._placed = first, placed_sources(self._order, own, arcs, self._longest, self._tiles, self._threads)
+            firsts = self._firsts[first : last + 1] - low
+            yield first, last, read_only(own), read_only(self._placed[1]), self._longest, read_only(firsts)
 
 
 def _without(offsets: Array, hubs: Hubs) -> Array:

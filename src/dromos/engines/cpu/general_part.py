@@ -25,6 +25,7 @@ from dromos.engines.cpu.launching import (
 from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.sorted_slice import SortedSlice
+from dromos.engines.cpu.source_order import BY_ID, SourceOrder
 from dromos.engines.cpu.tiles import tiles_of
 from dromos.engines.cpu.topology import HUB_LENGTH, NO_VALUES
 from dromos.engines.merging import Accumulators, listed
@@ -52,6 +53,7 @@ class CpuPart(CompiledPart):
     ) -> None:
         super().__init__(program, shape, types, first, last, threads)
         self._offered_at = self._posted_at = -1  # the supersteps that `_offers` and `_posted` are of
+        self._offered_in = BY_ID  # the order of `_offers`
         self._board: Board | None = None
         self._posted: tuple[Array, ...] = ()
         self._pulled: GraphSlice | None = None  # in this superstep, where its messages go out in blocks
@@ -170,7 +172,7 @@ class CpuPart(CompiledPart):
     def _pull_sorted(self, piece: SortedSlice, values: Any, counters: Array) -> None:
         assert piece.blocks is not None
         run, blocks = self._launcher, piece.blocks
-        self._renew_offers()
+        self._renew_offers(blocks.order)
         merged = tuple(as_bytes(reused_empty(run.threads * blocks.rows, dtype)) for dtype in self.typed.accumulators)
         run.run(
             kernel_module(self.typed, self.analysis, "slice_blocks").pull_sorted, np.int64(piece.start),
@@ -232,11 +234,18 @@ class CpuPart(CompiledPart):
     def take_offers(self, board: Board, first: int, last: int) -> None:
         """See :class:`dromos.engines.board.PostingPart`: they are read where they are."""
 
-    def _renew_offers(self) -> None:
-        """Make the offers of this superstep, if they are not made yet."""
-        if self._offered_at != self.superstep:
-            self._offered_at = self.superstep
+    def _renew_offers(self, order: SourceOrder = BY_ID) -> None:
+        """Make the offers of this superstep in that order, if they are not made yet."""
+        if self._offered_at == self.superstep and self._offered_in is order:
+            return
+        self._offered_at, self._offered_in = self.superstep, order
+        if order is BY_ID:
             self._make_offers(0, self.shape.num_vertices, self._offers)
+            return
+        self._launcher.run(
+            kernel_module(self.typed, self.analysis, "slice_blocks").make_offers_in_order, order.places, self._fields(),
+            (NO_VALUES,), self._launcher.context(), self._offers, work=self.shape.num_vertices,
+        )  # fmt: skip
 
     def _make_offers(self, first: int, last: int, offers: tuple[Array, ...]) -> None:
         self._launcher.run(

@@ -106,22 +106,23 @@ class Offers:
         return several and is_worth_blocks(offsets, sources, values)
 
     @cached_property
-    def _blocks(self) -> tuple[ArcBlocks, tuple[Array, ...]]:
-        """The arcs, and room for the messages of a block of rows for each thread."""
+    def _blocks(self) -> tuple[ArcBlocks, tuple[Array, ...], tuple[Array, ...]]:
+        """The arcs, room for the messages of a block of rows for each thread, and for those in the order of tiles."""
         run = self._run
         offsets, sources, _ = run.in_graph_arrays()
-        blocks = arc_blocks(run.graph, offsets, sources, run.threads)
-        return blocks, self._messages(run.threads * blocks.rows)
+        blocks = arc_blocks(run.graph, run.graph_arrays()[0], offsets, sources, run.threads)
+        return blocks, self._messages(run.threads * blocks.rows), self._messages(blocks.order.count)
 
     def _pull_blocks(
         self, fresh: bool, counters: Array, report: Array, sums: tuple[Array, ...], at_once: int, times: Array
     ) -> None:
         run, front = self._run, self._run.frontier
-        blocks, merged = self._blocks
+        blocks, merged, in_order = self._blocks
         run.launch(
             kernel_module(run.typed, run.analysis, "offering_blocks").pull_blocks, run.in_graph_arrays(),
             blocks.arrays(), np.int64(blocks.rows), np.int64(blocks.longest), run.fields(), run.edge_fields(),
-            run.context(), self._now, self._next, fresh, merged, self._parts, blocks.hubs.vertices, blocks.hubs.pieces,
-            front.member, front.stamp, counters, run.memory(), report, sums, at_once, times,
+            run.context(), self._now, self._next, blocks.order.places, in_order, fresh, merged, self._parts,
+            blocks.hubs.vertices, blocks.hubs.pieces, front.member, front.stamp, counters, run.memory(), report, sums,
+            at_once, times,
             counters=counters,
         )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, ArcBlocks, sort_arcs, tiles_of_sources
 from dromos.engines.cpu.memory import huge_zeros
+from dromos.engines.cpu.source_order import BY_ID, SourceOrder
 from dromos.engines.cpu.topology import Hubs
 from dromos.graph.slices import GraphSlice
 
@@ -34,32 +35,44 @@ class SortedSlice(GraphSlice):
 
 
 def sort_rows(
-    offsets: Array, sources: Array, num_sources: int, threads: int, *, spare: int, after: Callable[[int], None]
+    offsets: Array,
+    sources: Array,
+    num_sources: int,
+    threads: int,
+    *,
+    spare: int,
+    after: Callable[[int], None],
+    order: SourceOrder = BY_ID,
 ) -> SortedSlice | None:
     """The rows from vertex 0 on that ``offsets`` tells, sorted; None where tiles would have too few arcs.
 
     ``after(row)`` is called when the arcs of all rows before it can be given back. Until then they are there twice,
-    which takes ``spare`` bytes at most, or as much as one block.
+    which takes ``spare`` bytes at most, or as much as one block; three times where ``order`` is not that of ids.
 
     >>> offsets, sources = np.array([0, 2, 3], np.uint32), np.array([0, 1, 1], np.uint32)
     >>> sort_rows(offsets, sources, 2, 1, spare=1 << 20, after=print) is None
     True
     """
-    arcs, tiles = int(offsets[-1]), tiles_of_sources(num_sources)
-    size = min(arcs // (threads * _PER_THREAD), max(spare // (_ARC_BYTES * threads), LEAST_ARCS * tiles)) + 1
+    arcs, tiles = int(offsets[-1]), tiles_of_sources(order.count or num_sources)
+    arc_bytes = _ARC_BYTES if order is BY_ID else 2 * _ARC_BYTES
+    size = min(arcs // (threads * _PER_THREAD), max(spare // (arc_bytes * threads), LEAST_ARCS * tiles)) + 1
     firsts = _bounds(offsets, size)
     if arcs < LEAST_ARCS * tiles * (len(firsts) - 1):
         return None
-    together = min(max(spare // (_ARC_BYTES * size), 1), threads)
+    together = min(max(spare // (arc_bytes * size), 1), threads)
     blocks = sort_arcs(
         offsets, _as_ids(sources), num_sources, firsts, Hubs(offsets[:1]), threads,
-        longest=arcs, together=together, after=after,
+        longest=arcs, order=order, together=together, after=after,
     )  # fmt: skip
     return SortedSlice(0, len(offsets) - 1, offsets, sources[:0], None, blocks=blocks)
 
 
 def sort_slice(
-    piece: GraphSlice, num_sources: int, threads: int, new: Callable[[int, Any], Array] = huge_zeros
+    piece: GraphSlice,
+    num_sources: int,
+    threads: int,
+    new: Callable[[int, Any], Array] = huge_zeros,
+    order: SourceOrder = BY_ID,
 ) -> SortedSlice:
     """The arcs of a slice, which may begin and end within a row, in a block for each thread.
 
@@ -74,7 +87,7 @@ def sort_slice(
     offsets = piece.offsets[: rows + 1] - piece.offsets[0]
     blocks = sort_arcs(
         offsets, _as_ids(piece.targets), num_sources, _even_bounds(offsets, threads), Hubs(offsets[:1]), threads,
-        longest=piece.num_arcs, new=new,
+        longest=piece.num_arcs, new=new, order=order,
     )  # fmt: skip
     no_targets = np.empty(0, piece.targets.dtype)  # no view of memory that goes back to the system
     return SortedSlice(piece.start, piece.start + rows, piece.offsets[:1].copy(), no_targets, None, blocks=blocks)

@@ -122,7 +122,8 @@ class StreamEngine:
             if isinstance(part, CpuPart) and part.pulls_sorted:
                 value_bytes = sum(dtype.itemsize for dtype in typed.accumulators)
                 folder = Path(stored.origin.path).parent if stored.origin.stripes is None else None
-                feed.sort_cached(SortedRows(stored.num_vertices, value_bytes, part.threads, folder))
+                threads, n = part.threads, stored.num_vertices
+                feed.sort_cached(SortedRows(n, value_bytes, threads, offsets.get("push"), folder))
             return StreamExecution(program, stored, types, part, feed, planned)
         except BaseException:
             pager.close()

@@ -19,6 +19,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks, tiles_of_sources
 from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows
+from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
@@ -36,7 +37,8 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-_WINDOWS: Final = 4  # while rows are sorted: one is read, one looked at, one given back, and one is sorted and written
+_WINDOWS: Final = 5  # while rows are sorted: one is read, one sorted, by another order of sources, written, given back
+PLACE_BYTES = 4  # of a vertex: where it is in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
 
@@ -47,12 +49,15 @@ class SortedRows:
         num_vertices: of the graph.
         value_bytes: what each offers.
         threads: of the kernels.
+        out_offsets: where the out-rows begin; None: nobody knows, and sources are in tiles by id.
         folder: for a file of what has no room in memory; None: there is to be none.
     """
 
-    def __init__(self, num_vertices: int, value_bytes: int, threads: int, folder: Path | None = None) -> None:
+    def __init__(
+        self, num_vertices: int, value_bytes: int, threads: int, out_offsets: Array | None, folder: Path | None = None
+    ) -> None:
         self._num_vertices, self._value_bytes, self._threads = num_vertices, value_bytes, threads
-        self._folder = folder
+        self._out_offsets, self._folder = out_offsets, folder
         self._pulls = 0
         self.piece: SortedSlice | None = None
         """The first rows, as soon as they are sorted in memory."""
@@ -118,7 +123,7 @@ class SortedRows:
         """The slices of this pull, sorted and written to ``file`` on the way."""
         pager.evict(rows, 0, rows.num_pages)
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=1), 0)
-        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads)
+        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads, self._order_for)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
         for window in pager.windows(rows, wanted, ahead=1):
             piece = slice_of(rows, offsets, wanted, window)
@@ -146,10 +151,13 @@ class SortedRows:
         count = int(np.searchsorted(offsets, offsets.dtype.type(cached), side="right")) - 1
         if int(offsets[count]) < max(1, LEAST_SHARE * rows.num_arcs):
             return
-        own, spare = offsets[: count + 1], pager.spare
+        own, spare, order = offsets[: count + 1], pager.spare, BY_ID
         table_bytes = self._num_vertices * self._value_bytes
         if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
+        if int(own[-1]) == rows.num_arcs and spare > 2 * PLACE_BYTES * self._num_vertices:  # else some go by id
+            order = self._order_for(GraphSlice(0, count, own, rows.targets[: rows.num_arcs], None))
+            spare -= order.places.nbytes
         given_back = 0
 
         def give_back(row: int) -> None:
@@ -159,11 +167,18 @@ class SortedRows:
             given_back = page
 
         self.piece = sort_rows(
-            own, rows.targets[: int(own[-1])], self._num_vertices, self._threads, spare=spare, after=give_back
-        )
+            own, rows.targets[: int(own[-1])], self._num_vertices, self._threads,
+            spare=spare, after=give_back, order=order,
+        )  # fmt: skip
         if self.piece is not None and self.piece.blocks is not None:
             blocks = self.piece.blocks
             pager.occupy(blocks.nbytes + self._threads * blocks.rows * self._value_bytes)
+
+    def _order_for(self, piece: GraphSlice) -> SourceOrder:
+        """The order of sources in tiles, by these rows."""
+        if self._out_offsets is None:
+            return BY_ID
+        return better_order(self._out_offsets, piece.offsets, piece.targets.view(np.uint32))
 
     def _without_sorted(self, piece: GraphSlice) -> GraphSlice:
         """A slice without the rows that are sorted: its first page may hold some."""
@@ -187,9 +202,10 @@ def window_bytes(room: int, num_vertices: int, num_arcs: int, value_bytes: int, 
     ``value_bytes``: what is gathered of each vertex.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
-    (25, 0)
+    (17, 0)
     """
-    size = min((room - threads * min(MOST_ROWS, num_vertices) * value_bytes) // _WINDOWS, _MOST_BYTES)
+    beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices
+    size = min((room - beside) // _WINDOWS, _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
     worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)
     return size if worth else 0

@@ -9,7 +9,7 @@ the file cannot be written, or gives something else than was written, the run go
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.arc_blocks import MOST_ROWS, tiles_of_sources
 from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice
+from dromos.engines.cpu.source_order import SourceOrder
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.layout import aligned
 from dromos.graph.store.paged.memory import SparseMemory
@@ -111,11 +112,16 @@ class SpilledRows:
         room: bytes for those that are read, and for as many as can stay in memory.
         num_sources: vertices of the graph.
         threads: of the kernels.
+        order_for: tells by the first slice in which order sources are in tiles.
     """
 
-    def __init__(self, pager: Pager, file: ScratchFile, room: int, num_sources: int, threads: int) -> None:
+    def __init__(
+        self, pager: Pager, file: ScratchFile, room: int, num_sources: int, threads: int,
+        order_for: Callable[[GraphSlice], SourceOrder],
+    ) -> None:  # fmt: skip
         self._pager, self._file, self._room = pager, file, room
-        self._num_sources, self._threads = num_sources, threads
+        self._num_sources, self._threads, self._order_for = num_sources, threads, order_for
+        self._order: SourceOrder | None = None
         self._slices: list[_Spilled] = []
         self._free: list[Array] = []
         self._resident: list[Array] = []  # of the first slices
@@ -128,10 +134,12 @@ class SpilledRows:
         What is returned is good until the next call. An OSError may be that of the slice before.
         """
         self._writing.wait()
+        if self._order is None:
+            self._order = self._order_for(piece)
         blocks_at_most = self._threads + piece.num_vertices // MOST_ROWS + 1
         starts_bytes = 3 * 8 * (blocks_at_most * tiles_of_sources(self._num_sources) + 1)
         self._arena.clear(4 * piece.num_arcs + starts_bytes + _LINE * len(_COLUMNS))
-        made = sort_slice(piece, self._num_sources, self._threads, self._arena.new)
+        made = sort_slice(piece, self._num_sources, self._threads, self._arena.new, self._order)
         assert made.blocks is not None
         columns = {name: self._arena.copy_of(getattr(made.blocks, name)) for name in _COLUMNS}
         places = {

@@ -13,6 +13,16 @@ from dromos.jit import inline
 # ---- everything above is replaced by a program's own hooks
 
 SPAN = 15  # bits of a source's number in its tile
+NOWHERE = 4294967295  # the place of a source without arcs
+
+
+@inline
+def put_in_order(places, M, T, thread, threads):
+    """Write a thread's share of the messages to the places of their sources."""
+    for u in range(places.size * thread // threads, places.size * (thread + 1) // threads):
+        place = load(places, u)
+        if place != np.uint32(NOWHERE):
+            store_message(T, np.int64(place), load_message(M, u))
 
 
 @inline

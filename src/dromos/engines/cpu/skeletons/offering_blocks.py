@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile
+from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile, put_in_order
 from dromos.engines.cpu.skeletons.common import (
     FIRST,
     FOLD,
@@ -55,11 +55,12 @@ from dromos.jit import LINE, barrier, kernel, publish, published
 
 @kernel
 def pull_blocks(
-    thread, threads, in_graph, blocks, rows, longest, S, E, K, M, N, fresh, merged, parts, hubs, pieces, member, stamp,
-    counters, memory, report, sums, horizon, times,
+    thread, threads, in_graph, blocks, rows, longest, S, E, K, M, N, places, T, fresh, merged, parts, hubs, pieces,
+    member, stamp, counters, memory, report, sums, horizon, times,
 ):  # fmt: skip
     """Up to ``horizon`` supersteps; ``rows`` is the size of a thread's part of ``merged``.
 
+    ``places`` are those of the sources in the tiles, and ``T`` is for their messages; empty: by id.
     ``hubs`` are the vertices with more than ``longest`` arcs. ``fresh``, ``parts``, ``pieces``, ``sums``, ``times`` and
     the report are those of ``offering.pull``.
     """
@@ -67,7 +68,7 @@ def pull_blocks(
     in_offsets, sources, in_weights = in_graph
     n = in_offsets.size - 1
     folds = (n + FOLD - 1) // FOLD
-    places = folds + hubs.size
+    shares = folds + hubs.size
     own = thread * rows
     all_fit = True
     number = steps = messages = np.int64(0)
@@ -85,14 +86,19 @@ def pull_blocks(
         if thread == 0:
             store_relaxed(counters, (SECOND if steps & 1 == 0 else FIRST) * LINE, np.int64(0))
             store_relaxed(counters, (THIRD if steps & 1 == 0 else HUBS) * LINE, np.int64(0))
+        if places.size:
+            put_in_order(places, M, T, thread, threads)
+            number += 1
+            barrier(memory, thread, threads, number)
         gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows)
         while True:
             block = take_work(counters, cursor, 1)
             if block >= firsts.size - 1:
                 break
             first, last = load(firsts, block), load(firsts, block + 1)
+            offers = T if places.size else M
             for tile in range(tiles):
-                gather_tile(blocks, M, merged, own, block * tiles + tile, tile << SPAN)
+                gather_tile(blocks, offers, merged, own, block * tiles + tile, tile << SPAN)
             for fold in range(first, last, FOLD):
                 R = reduce_start()
                 for v in range(fold, min(fold + FOLD, last)):
@@ -120,12 +126,12 @@ def pull_blocks(
         if HAS_REDUCTIONS:
             number += 1
             barrier(memory, thread, threads, number)
-            fold_shares(sums, places, thread, threads)
+            fold_shares(sums, shares, thread, threads)
         number += 1
         publish(memory, thread, number, 0, load_relaxed(counters, STOP * LINE))
         barrier(memory, thread, threads, number)
         if HAS_REDUCTIONS:
-            K = with_reductions(K, fold_all(sums, places))
+            K = with_reductions(K, fold_all(sums, shares))
         if thread == 0:
             times[steps] = nanoseconds()
         if steps >= horizon or published(memory, 0, number, 0) != 0 or converged_at(K):
@@ -133,7 +139,7 @@ def pull_blocks(
         K = in_superstep(K, np.int64(K[0]) + 1)
         M, N = N, M
     if HAS_REDUCTIONS and thread == 0:
-        reduce_store(fold_all(sums, places), sums, places + SHARES)
+        reduce_store(fold_all(sums, shares), sums, shares + SHARES)
     report[thread * LINE + MESSAGES] = messages
     report[thread * LINE + OVERFLOWS] = 0 if all_fit else 1
     report[thread * LINE + STEPS] = steps

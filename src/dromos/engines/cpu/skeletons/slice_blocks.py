@@ -7,13 +7,24 @@ source alone: nobody is listed, and ``settle_part`` of ``slices`` takes the mess
 # mypy: ignore-errors
 from __future__ import annotations
 
-from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile
+import numpy as np
+
+from dromos.engines.cpu.skeletons.block_tiles import NOWHERE, SPAN, gather_tile
 from dromos.engines.cpu.skeletons.common import FIRST, STOP, take_work
-from dromos.engines.cpu.skeletons.hooks import identity, load_message, merge, store_message
+from dromos.engines.cpu.skeletons.hooks import compute_at, identity, load_message, merge, store_message, weight_one
 from dromos.intrinsics import load, load_relaxed
 from dromos.jit import LINE, kernel
 
 # ---- everything above is replaced by a program's own hooks
+
+
+@kernel
+def make_offers_in_order(thread, threads, places, S, E, K, offers):
+    """The messages of all vertices, each where its source is in the tiles."""
+    for u in range(places.size * thread // threads, places.size * (thread + 1) // threads):
+        place = load(places, u)
+        if place != np.uint32(NOWHERE):
+            store_message(offers, np.int64(place), compute_at(S, E, K, u, u, np.int64(0), weight_one()))
 
 
 @kernel

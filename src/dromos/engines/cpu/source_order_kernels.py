@@ -1,0 +1,107 @@
+"""Sources by the number of their arcs, and rows with their arcs in that order; see ``source_order``."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from dromos.intrinsics import atomic_add, load, store
+from dromos.jit import inline, kernel
+
+ROWS = 64  # that a thread takes at a time
+PIECE = 1 << 14  # arcs of a row that are put in order together
+
+
+@inline
+def _class_of(offsets, v):
+    """A number that grows with the degree, by one for about a quarter of a power of two."""
+    degree, octaves = np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v)), np.int64(0)
+    while degree >= 8:
+        degree >>= 1
+        octaves += 1
+    return octaves * 4 + degree
+
+
+@kernel
+def count_classes(thread, threads, offsets, counts):
+    """How many vertices each class has."""
+    for v in range(offsets.size - 1):
+        counts[_class_of(offsets, v)] += 1
+
+
+@kernel
+def place_by_class(thread, threads, offsets, starts, nowhere, places):
+    """The places of vertices, ``nowhere`` without arcs; ``starts`` are where the classes begin, and are moved."""
+    for v in range(offsets.size - 1):
+        kind, place = _class_of(offsets, v), nowhere
+        if kind > 0:
+            place = np.uint32(load(starts, kind))
+            store(starts, kind, load(starts, kind) + 1)
+        store(places, v, place)
+
+
+@kernel
+def count_in_segments(thread, threads, offsets, sources, places, picked, rows, span, long, longest, found):
+    """How many of the ``picked`` arcs have so many others of their row in their tile: by ids, and by ``places``."""
+    shift = np.int64(load(offsets, 0))
+    for sample in range(picked.size):
+        at, row = load(picked, sample), load(rows, sample)
+        begin = np.int64(load(offsets, row)) - shift
+        end = min(np.int64(load(offsets, row + 1)) - shift, begin + longest)
+        tile, place = load(sources, at) >> span, load(places, load(sources, at)) >> span
+        by_id = by_place = np.int64(0)
+        for arc in range(begin, end):
+            source = load(sources, arc)
+            by_id += 1 if source >> span == tile else 0
+            by_place += 1 if load(places, source) >> span == place else 0
+        found[0] += 1 if by_id >= long else 0
+        found[1] += 1 if by_place >= long else 0
+
+
+@inline
+def _place_piece(sources, places, begin, end, span, placed, piece, own, starts, tiles, mine):
+    """Put the places of some arcs tile by tile: count those of each tile, see where tiles begin, and write them."""
+    for arc in range(begin, end):
+        place = load(places, load(sources, arc))
+        store(piece, own + arc - begin, place)
+        tile = mine + np.int64(place >> span)
+        store(starts, tile, load(starts, tile) + 1)
+    start = begin
+    for tile in range(mine, mine + tiles):
+        count = load(starts, tile)
+        store(starts, tile, start)
+        start += count
+    for at in range(own, own + end - begin):
+        place = load(piece, at)
+        tile = mine + np.int64(place >> span)
+        store(placed, load(starts, tile), place)
+        store(starts, tile, load(starts, tile) + 1)
+    for tile in range(mine, mine + tiles):
+        store(starts, tile, 0)
+
+
+@kernel
+def place_sources(thread, threads, offsets, sources, places, longest, span, long, placed, piece, starts, cursor):
+    """The places of the sources of rows; tile by tile where a row has ``long`` arcs or more.
+
+    Rows with more than ``longest`` arcs are left out. ``piece`` has room for arcs that are put in order together, and
+    ``starts`` a zero for each tile, before and after; for each thread.
+    """
+    rows, tiles = offsets.size - 1, starts.size // threads
+    while True:
+        first = atomic_add(cursor, 0, ROWS)
+        if first >= rows:
+            break
+        for row in range(first, min(first + ROWS, rows)):
+            begin, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
+            if end - begin > longest:
+                continue
+            if end - begin < long:
+                for arc in range(begin, end):
+                    store(placed, arc, load(places, load(sources, arc)))
+                continue
+            for at in range(begin, end, PIECE):
+                _place_piece(
+                    sources, places, at, min(at + PIECE, end), span, placed, piece, thread * PIECE, starts, tiles,
+                    thread * tiles,
+                )  # fmt: skip
