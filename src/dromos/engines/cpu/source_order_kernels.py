@@ -60,11 +60,14 @@ def count_in_segments(thread, threads, offsets, sources, places, picked, rows, s
 
 @inline
 def _place_piece(sources, places, begin, end, span, placed, piece, own, starts, tiles, mine):
-    """Put the places of some arcs tile by tile: count those of each tile, see where tiles begin, and write them."""
+    """Put the places of some arcs tile by tile: count those of each tile, see where tiles begin, and write them.
+
+    Places are looked up in a loop of their own, so that a core waits for many of them at a time.
+    """
     for arc in range(begin, end):
-        place = load(places, load(sources, arc))
-        store(piece, own + arc - begin, place)
-        tile = mine + np.int64(place >> span)
+        store(piece, own + arc - begin, load(places, load(sources, arc)))
+    for at in range(own, own + end - begin):
+        tile = mine + np.int64(load(piece, at) >> span)
         store(starts, tile, load(starts, tile) + 1)
     start = begin
     for tile in range(mine, mine + tiles):
