@@ -75,9 +75,7 @@ def test_what_is_like_an_assembled_source_is_still_judged(fine: str, wrong: str)
 
 
 def test_more_parameters_than_a_kernel_may_have() -> None:
-    text = (
-        'struct Many {{ int a[{}]; }}; extern "C" __global__ void kernel(Many m, int* a) {{ a[0] = m.a[a[1]]; }}'
-    )
+    text = 'struct Many {{ int a[{}]; }}; extern "C" __global__ void kernel(Many m, int* a) {{ a[0] = m.a[a[1]]; }}'
     assert compiles(text.format(100), "mine", arch="sm_80", defines=(), depth=Depth.ASSEMBLED)
     assert compiles(text.format(101), "mine", arch="sm_80", defines=(), depth=Depth.GENERATED)
     with pytest.raises(DeviceError, match="mine does not compile"):
