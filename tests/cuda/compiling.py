@@ -3,8 +3,9 @@
 The optimiser takes two thirds of the compiler's time, and the assembler most of the rest. So a source goes no further
 than there is something new to find:
 
-- For 8.0 every source becomes machine code, with few optimisations: the assembler finds too much shared memory, for
-  example, and instructions that a kernel spells out and that do not exist.
+- For 8.0 every source becomes instructions, with few optimisations, and the first source of a kind machine code: the
+  assembler finds too much shared memory, for example, and instructions that a kernel spells out and that do not exist.
+  Later ones become machine code where there is anything in them that it has not judged yet (``assembling.py``).
 - For 9.0, which has all that 8.0 has, the first source of a kind becomes machine code with all optimisations. Later
   ones differ from it by a program or by types; they are parsed. No source asks which architecture it is compiled for
   (``test_depths.py`` sees to that), so what 8.0 takes as a whole, 9.0 does not refuse for its program.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache
@@ -31,6 +33,7 @@ from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
 from dromos.engines.cuda.rows import RELABELLING
 from dromos.engines.cuda.sorted_rows import SORTING, WEIGHTED
 from dromos.program import TypedProgram, analyse
+from tests.cuda.assembling import Assembled
 from tests.cuda.every_program import typed_programs
 
 __all__ = [
@@ -51,12 +54,14 @@ class Depth(Enum):
     """How far a source is compiled: the options for that, and for what kind of architecture."""
 
     PARSED = (("--fdevice-syntax-only",), "compute")
+    GENERATED = ((_QUICK,), "compute")  # and assembled where that could find anything
     ASSEMBLED = ((_QUICK,), "sm")
     OPTIMISED = ((), "sm")
 
 
 _FIRST = {"sm_80": Depth.ASSEMBLED, "sm_90": Depth.OPTIMISED}
-_LATER = {"sm_80": Depth.ASSEMBLED, "sm_90": Depth.PARSED}
+_LATER = {"sm_80": Depth.GENERATED, "sm_90": Depth.PARSED}
+_assembled: defaultdict[str, Assembled] = defaultdict(Assembled)
 
 
 def compiles(text: str, name: str, *, arch: str, defines: Sequence[str], depth: Depth) -> bool:
@@ -71,15 +76,33 @@ def compiles(text: str, name: str, *, arch: str, defines: Sequence[str], depth: 
     parts = (text, *compiler.headers().values(), target, *defines, *options, str(version))
     note = f"cuda/compiles-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}"
     if disk_cache.read(note) is None:
-        result = nvrtc.getCUBIN if kind == "sm" else nvrtc.getPTX
-        with patch.object(compiler, "_OPTIONS", options), patch.object(nvrtc, "getCUBIN", result):
-            code = compiler.compile_cubin(text, name, arch=target, defines=defines)
+        instructions, code = _compile(text, name, target, defines, options)
         if not code and depth is not Depth.PARSED:
             return False
         if depth is Depth.PARSED and _ASKS in text:
             return False
+        if depth is Depth.ASSEMBLED:
+            _assembled[arch].add(instructions)
+        if depth is Depth.GENERATED and not _assembled[arch].judges(instructions):
+            return compiles(text, name, arch=arch, defines=defines, depth=Depth.ASSEMBLED)
         disk_cache.save(note, b"it does")
     return True
+
+
+def _compile(text: str, name: str, target: str, defines: Sequence[str], options: Sequence[str]) -> tuple[bytes, bytes]:
+    """The instructions, and what becomes of them for this target: machine code, or themselves."""
+    from cupy_backends.cuda.libs import nvrtc
+
+    get_code = nvrtc.getCUBIN if target.startswith("sm") else nvrtc.getPTX
+    found: list[bytes] = []
+
+    def instructions_and_code(program: int) -> bytes:
+        found.append(bytes(nvrtc.getPTX(program)))
+        return bytes(get_code(program))
+
+    with patch.object(compiler, "_OPTIONS", options), patch.object(nvrtc, "getCUBIN", instructions_and_code):
+        code = compiler.compile_cubin(text, name, arch=target, defines=defines)
+    return found[0], code
 
 
 @cache

@@ -1,4 +1,8 @@
-"""The meaning of a program's functions, one vertex or edge at a time, with NumPy scalars. Slow and plain on purpose."""
+"""The meaning of a program's functions, one vertex or edge at a time, with NumPy scalars. Slow and plain on purpose.
+
+Integers wrap around and a division by zero gives NumPy's result, silently: whoever calls these functions tells NumPy
+so, once for many vertices and edges (``np.errstate(all="ignore")``): that takes as long as a small expression.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.errors import FieldOverflowError
-from dromos.program import Expr, FieldSpec, GraphTypes, Program, TypedProgram, evaluate
-from dromos.program.evaluate import convert
+from dromos.program import Expr, FieldSpec, GraphTypes, Program, TypedProgram
+from dromos.program.evaluate import convert, evaluate_in_silence
 from dromos.program.ir import Assignments
 from dromos.program.monoid import ANY, ARGMIN, MAX, MIN, OR, SUM, Monoid
 
@@ -58,8 +62,7 @@ def merge(monoid: Monoid, left: Message, right: Message) -> Message:
     if monoid is MAX:
         return tuple(b if b > a else a for a, b in zip(left, right, strict=True))
     operation = np.add if monoid is SUM else np.bitwise_or if monoid is OR else np.bitwise_and
-    with np.errstate(all="ignore"):
-        return tuple(operation(a, b) for a, b in zip(left, right, strict=True))
+    return tuple([operation(a, b) for a, b in zip(left, right, strict=True)])
 
 
 def allocate(typed: TypedProgram, specs: Iterable[FieldSpec], rows: int) -> State:
@@ -98,7 +101,7 @@ class Interpreter:
         if not self.wants(target) or not self.value(self.ir.sends, roles, edge):
             return None
         parts = zip(self.ir.message, self.typed.accumulators, strict=True)
-        return tuple(convert(self.value(expr, roles, edge), dtype) for expr, dtype in parts)
+        return tuple([convert(self.value(expr, roles, edge), dtype) for expr, dtype in parts])
 
     def wants(self, target: Vertex) -> bool:
         """Whether the program says that a vertex can use a message."""
@@ -158,6 +161,8 @@ class Interpreter:
     ) -> None:
         """Store what ``function`` gives; an integer that does not fit its field is an error."""
         assignments: Assignments = getattr(self.ir, function)
+        if not assignments:
+            return
         values = [[self.value(expr, roles, edge, message) for expr in exprs] for _, exprs in assignments]
         for (name, _), parts in zip(assignments, values, strict=True):
             dtype = into[name].dtype
@@ -173,6 +178,9 @@ class Interpreter:
         """``expr`` where each role stands for a vertex; the leaves are looked up here and nowhere else."""
 
         def leaf(node: Expr) -> Any:
+            if node.op == "field":  # most leaves are
+                vertex = roles[node.attr[0]]
+                return _component(vertex.state[node.attr[1]][vertex.row], node.attr[2])
             match node.op:
                 case "message":
                     return message[node.attr[0]]
@@ -197,16 +205,14 @@ class Interpreter:
                     return getattr(self.graph, node.op)
             vertex = roles[node.attr[0]]
             match node.op:
-                case "field":
-                    return _component(vertex.state[node.attr[1]][vertex.row], node.attr[2])
                 case "vertex_param":
                     return _component(self.program.params[node.attr[1]][vertex.id], node.attr[2])
                 case "id":
                     return vertex.id
             return getattr(self.graph, node.op)[vertex.id]  # in_degree, out_degree
 
-        return evaluate(expr, self.typed.typing, leaf)
+        return evaluate_in_silence(expr, self.typed.typing, leaf)
 
 
 def _component(value: Any, index: int) -> Any:
-    return value[index] if np.ndim(value) else value
+    return value if isinstance(value, np.generic) or not np.ndim(value) else value[index]

@@ -67,6 +67,7 @@ class ReferenceEngine:
 class ReferenceExecution:
     """A program between two supersteps; see :class:`dromos.engines.Execution`."""
 
+    @np.errstate(all="ignore")
     def __init__(self, program: Program, graph: GraphLike) -> None:
         check_params(program, graph)
         self.graph = graph
@@ -113,6 +114,7 @@ class ReferenceExecution:
         meaning.reductions = dict(zip(meaning.reductions, reductions_of(saved), strict=True))
         meaning.superstep, self._frontier, self.stats = stats.superstep, saved["frontier"].tolist(), stats
 
+    @np.errstate(all="ignore")
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``; this engine never runs ahead, whatever the horizon."""
         require_legal(path, self.analysis, self.ir.name)

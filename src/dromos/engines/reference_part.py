@@ -40,6 +40,7 @@ class ReferencePart(ArrayPart):
         self._meaning.state, self._meaning.edge_state = self.state, self.edge_state
         self._mail: dict[int, Message] = {}
 
+    @np.errstate(all="ignore")
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
         started = self._meaning.start(self._own)
         return np.array(started, dtype=np.int64), self._reduced(self.state)
@@ -52,11 +53,13 @@ class ReferencePart(ArrayPart):
         self._meaning.reductions = dict(zip(names, reductions, strict=True))
         self._meaning.superstep = self.superstep
 
+    @np.errstate(all="ignore")
     def wanting(self) -> Array | None:
         """See :class:`dromos.engines.parts.Part`."""
         meaning = self._meaning
         return np.array([v for v in self._own if meaning.wants(meaning.now(v))], dtype=np.int64)
 
+    @np.errstate(all="ignore")
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         meaning = self._meaning
@@ -78,6 +81,7 @@ class ReferencePart(ArrayPart):
         )
         return Messages.packed(first, last, np.array(ids, self.types.id), values)
 
+    @np.errstate(all="ignore")
     def inbox(self, messages: Messages) -> None:
         """See :class:`dromos.engines.parts.Part`."""
         ids, values = messages.unpacked()
@@ -85,6 +89,7 @@ class ReferencePart(ArrayPart):
             message = tuple(column[row] for column in values)
             self._mail[v] = self._meaning.merge(self._mail.get(v), message)
 
+    @np.errstate(all="ignore")
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
         meaning, mail, active = self._meaning, self._mail, self._active()
         old = {name: array.copy() for name, array in self.state.items()}
@@ -103,10 +108,12 @@ class ReferencePart(ArrayPart):
     def _reduced(self, old: dict[str, Array]) -> tuple[Any, ...]:
         return tuple(self._meaning.reduce(old, self._own).values())
 
+    @np.errstate(all="ignore")
     def _start_edges(self, piece: GraphSlice) -> None:
         for edge in self._pushed(piece, range(piece.start, piece.stop)):
             self._meaning.write(self.edge_state, edge.arc, "edge_init", self._meaning.ends(edge), edge)
 
+    @np.errstate(all="ignore")
     def _write_edges(self, piece: GraphSlice) -> None:
         meaning, old = self._meaning, self._before
         senders = self._own if self._senders is None else self._senders.tolist()

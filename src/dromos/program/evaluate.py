@@ -11,7 +11,7 @@ from dromos.dtypes import Array
 from dromos.program.expr import Expr, walk
 from dromos.program.types import Typing
 
-__all__ = ["convert", "evaluate", "evaluate_arrays"]
+__all__ = ["convert", "evaluate", "evaluate_arrays", "evaluate_in_silence"]
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -69,7 +69,7 @@ def convert(value: Any, dtype: np.dtype[Any]) -> Any:
     >>> convert(300, np.dtype(np.int8)), convert(0.5, np.dtype(np.bool_)), convert(-1e30, np.dtype(np.int8))
     (np.int8(44), np.True_, np.int8(-128))
     """
-    if isinstance(value, np.generic) and value.dtype == dtype:
+    if type(value) is dtype.type:
         return value
     return _as(np.asarray(value), dtype)[()]
 
@@ -95,15 +95,20 @@ def evaluate(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
     >>> evaluate(build("add", Expr("weight"), const(1)), typing, lambda node: 2.5)
     np.float32(3.5)
     """
+    with np.errstate(all="ignore"):
+        return evaluate_in_silence(expr, typing, leaf)
+
+
+def evaluate_in_silence(expr: Expr, typing: Typing, leaf: Callable[[Expr], Any]) -> Any:
+    """As :func:`evaluate`, for callers with many expressions who have told NumPy once to be silent."""
     plan = typing.plans.get(expr)
     if plan is None:
         plan = typing.plans[expr] = _planned(expr, typing)
-    if expr.op == "const":  # what most programs say of who sends and who wants a message
+    if len(plan) == 1:  # a constant is what most programs say of who sends and who wants a message
         return plan[0]([], leaf)
     values: list[Any] = []
-    with np.errstate(all="ignore"):
-        for step in plan:
-            values.append(step(values, leaf))
+    for step in plan:
+        values.append(step(values, leaf))
     return values[-1]
 
 
@@ -141,9 +146,9 @@ def _step(node: Expr, typing: Typing, places: list[int]) -> _Step:
         if len(places) == 2:
             first, second = places
             return lambda values, leaf: typed(meaning(values[first], values[second]))
-        return lambda values, leaf: typed(meaning(*(values[at] for at in places)))
+        return lambda values, leaf: typed(meaning(*[values[at] for at in places]))
     pairs = list(zip(places, operands, strict=True))
-    return lambda values, leaf: typed(meaning(*(convert(values[at], dtype) for at, dtype in pairs)))
+    return lambda values, leaf: typed(meaning(*[convert(values[at], dtype) for at, dtype in pairs]))
 
 
 def evaluate_arrays(roots: Sequence[Expr], typing: Typing, leaf: Callable[[Expr], Any]) -> list[Array]:

@@ -32,20 +32,25 @@ def requests(missing: Array, resident: Array, *, gap: int, most: int, block: int
     >>> requests(np.array([1, 0, 1, 0, 0, 0, 1, 1], dtype=bool), none, gap=1, most=8, block=1)
     [Request(first=0, last=3), Request(first=6, last=8)]
     """
-    edges = run_edges(missing)
-    ends, begins = edges[:-1, 1], edges[1:, 0]  # of the gaps between runs
-    there = np.append(0, np.cumsum(resident))
-    apart = (begins - ends > gap) | (there[begins] > there[ends])
-    first_ones, last_ones = np.ones(len(edges), dtype=bool), np.ones(len(edges), dtype=bool)
-    first_ones[1:], last_ones[:-1] = apart, apart
+    runs = run_edges(missing)
+    if len(runs) > 1:
+        runs = _read_over_gaps(runs, resident, gap)
     step = max(1, most // block) * block
     cut: list[Request] = []
-    for first, last in zip(edges[first_ones, 0].tolist(), edges[last_ones, 1].tolist(), strict=True):
+    for first, last in runs.tolist():
         while first < last:
             end = min(last, (first // step + 1) * step)
             cut.append(Request(first, end))
             first = end
     return cut
+
+
+def _read_over_gaps(runs: Array, resident: Array, gap: int) -> Array:
+    """Runs of pages joined where at most ``gap`` pages lie between them, none of which is ``resident``."""
+    ends, begins = runs[:-1, 1], runs[1:, 0]
+    there = np.append(0, np.cumsum(resident))
+    apart = np.flatnonzero((begins - ends > gap) | (there[begins] > there[ends]))
+    return np.column_stack((runs[np.append(0, apart + 1), 0], runs[np.append(apart, len(runs) - 1), 1]))
 
 
 def windows(read: Array, wanted: Array, *, pages: int, block: int) -> list[Request]:
