@@ -136,7 +136,7 @@ def test_katz_is_that_of_networkx_and_may_have_no_answer():
 
 
 @pytest.mark.parametrize("weights", [None, (0.5, 1.0, 2.0)])
-@pytest.mark.parametrize("tol", [1e-3, 1e-9, 1e-12])
+@pytest.mark.parametrize("tol", [1e-3, 1e-9, 1e-11])
 def test_gradients_give_what_steps_give(weights, tol):
     """Also to the last digits, where only steps tell whether the centralities still change."""
     for shape in (dr.generators.rmat(9, edge_factor=4, seed=3).symmetrized(), dr.generators.grid(30, 20)):
