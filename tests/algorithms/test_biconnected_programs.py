@@ -55,7 +55,7 @@ def tangled(seed: int, size: int = 600, paths: int = 30) -> dr.Graph:
     )
 
 
-@examples(40)
+@examples(20)
 @given(
     graph=some_graphs, parts=st.integers(2, 5), slices=st.integers(1, 4), share=st.floats(0.1, 0.9), high=st.booleans()
 )

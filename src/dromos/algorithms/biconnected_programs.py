@@ -23,7 +23,7 @@ import numpy as np
 import dromos.program as dr
 from dromos.algorithms.arguments import weighted
 from dromos.algorithms.rooted_forest import over_subtrees, rooted
-from dromos.algorithms.spanning_rounds import forest_by_rounds, joined, tops
+from dromos.algorithms.spanning_rounds import forest_by_rounds, joined, outside_the_largest, tops
 from dromos.dtypes import Array
 from dromos.graph import Graph
 from dromos.runner import Session
@@ -33,7 +33,7 @@ __all__ = ["Across", "Around", "bridges_by_programs", "components_by_programs"]
 # Ids that are held for each vertex while programs run. The first number makes room for what comes between them, too:
 # numbering the forest takes more than is held there, but no program has fields then. It is so great that no later
 # program needs more memory than the first, which a budget that is too small is refused by.
-_BESIDE_ROUNDS: Final = 12
+_BESIDE_ROUNDS: Final = 10
 _BESIDE_NUMBERS: Final = 4
 _BESIDE_GROUPS: Final = 6
 
@@ -68,9 +68,10 @@ class Around(dr.Program):
 
 
 class Across(dr.Program):
-    """The least other group that each open vertex has an edge to, of those where neither end is above the other."""
+    """The least other group that each asking vertex has an edge to, of those where neither end is above the other."""
 
     open = dr.vertex_param(bool)
+    asks = dr.vertex_param(bool)
     first = dr.vertex_param(dr.ID)
     last = dr.vertex_param(dr.ID)
     group = dr.vertex_param(dr.ID)
@@ -81,7 +82,7 @@ class Across(dr.Program):
         return v.open
 
     def wants(self, v: Any) -> Any:
-        return v.open
+        return v.asks
 
     def sends(self, u: Any, edge: Any, v: Any) -> Any:
         return (u.group != v.group) & ((u.last < v.first) | (v.last < u.first))
@@ -146,7 +147,7 @@ def components_by_programs(session: Session, graph: Graph, *, bytes_per_edge: in
 def _subtrees(session: Session, graph: Graph, bytes_per_edge: int) -> _Subtrees:
     size = graph.targets.dtype.itemsize
     session.hold_beside_programs(_BESIDE_ROUNDS * size, bytes_per_edge)
-    rows, tree = forest_by_rounds(session, graph)
+    rows, tree = forest_by_rounds(session, graph, by_degree=True)
     number, vertex, above, last = rooted(rows["source"], rows["target"], tree)
     del rows, tree
     least = greatest = ids = np.arange(len(number), dtype=number.dtype)
@@ -164,16 +165,19 @@ def _subtrees(session: Session, graph: Graph, bytes_per_edge: int) -> _Subtrees:
 def _joined_across(session: Session, graph: Graph, first: Array, last: Array, group: Array, open_: Array) -> Array:
     """The group of each number after those were joined that have edges across, which ``open_`` vertices may have.
 
-    ``first`` and ``last`` are the numbers of each vertex's subtree.
+    ``first`` and ``last`` are the numbers of each vertex's subtree. As in a forest by rounds, the largest group waits.
     """
-    n = len(first)
-    while open_.any():
-        own = group[first]
-        found = session.run(Across(open=open_, first=first, last=last, group=own), graph).fields["found"]
-        open_ = open_ & (found >= 0)  # who has no edge to another group will have none
+    n, own = len(first), group[first]
+    while (asks := open_ & outside_the_largest(own)).any():
+        program = Across(open=open_, asks=asks, first=first, last=last, group=own)
+        found = session.run(program, graph).fields["found"]
+        del program
+        open_ = open_ & (~asks | (found >= 0))  # who has no edge to another group will have none
+        asks = asks & open_
         least = np.full(n, n, first.dtype)
-        np.minimum.at(least, own[open_], found[open_])
+        np.minimum.at(least, own[asks], found[asks])
         here = np.flatnonzero(least < n)
         # Each takes its least neighbour: along a cycle of choices every second one would be less than the one before.
         group, _ = joined(group, here, least[here])
+        own = group[first]
     return group

@@ -1,7 +1,8 @@
 """Spanning forests by rounds: trees choose an edge to another tree, all at once, and are joined (Boruvka, 1926).
 
-A round is one superstep over the edges of vertices that still have one to another tree, and there are log V of them at
-most. What is done between the rounds takes time and memory by the vertices alone.
+A round is one superstep over the edges of vertices that may still have one to another tree, and there are log V of them
+at most. The largest tree waits for the others to choose it, so that its vertices' edges are looked at no more. What is
+done between the rounds takes time and memory by the vertices alone.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ import dromos.program as dr
 from dromos.algorithms.first_edges import FirstEdges
 from dromos.dtypes import Array
 from dromos.graph import Graph
+from dromos.graph.permute import degree_order, inverse
 from dromos.runner import Session
 
-__all__ = ["OtherTree", "forest_by_rounds", "joined", "tops"]
+__all__ = ["OtherTree", "forest_by_rounds", "joined", "outside_the_largest", "tops"]
 
 
 class OtherTree(dr.Program):
-    """The least neighbour of each open vertex in another tree: its first edge, where no edge has a weight."""
+    """The first open neighbour of each asking vertex in another tree, told by its place in an order of all vertices."""
 
     open = dr.vertex_param(bool)
+    asks = dr.vertex_param(bool)
     tree = dr.vertex_param(dr.ID)
+    place = dr.vertex_param(dr.ID)
     found = dr.field(dr.ID, init=-1)
     combine = dr.MIN
 
@@ -31,13 +35,13 @@ class OtherTree(dr.Program):
         return v.open
 
     def wants(self, v: Any) -> Any:
-        return v.open
+        return v.asks
 
     def sends(self, u: Any, edge: Any, v: Any) -> Any:
         return u.tree != v.tree
 
     def compute(self, u: Any, edge: Any, v: Any) -> Any:
-        return u.id
+        return u.place
 
     def update(self, v: Any, message: Any) -> Any:
         return message
@@ -46,30 +50,40 @@ class OtherTree(dr.Program):
         return False
 
 
-def forest_by_rounds(session: Session, graph: Graph, *, maximum: bool = False) -> tuple[dict[str, Array], Array]:
+def forest_by_rounds(
+    session: Session, graph: Graph, *, maximum: bool = False, by_degree: bool = False
+) -> tuple[dict[str, Array], Array]:
     """By programs: the columns of the lightest forest, or the heaviest, by source and target; and each vertex's tree.
 
     The graph is undirected. Of equal edges the first by its ends is taken. A tree is named by one of its vertices.
+    ``by_degree``, without weights: vertices choose the neighbour of most neighbours instead, so that one tree has
+    nearly all vertices of most graphs after the first round.
     """
     ids = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
+    place = vertex = ids
+    if by_degree:
+        vertex = degree_order(graph.out_degree, descending=True).astype(ids.dtype, copy=False)
+        place = inverse(vertex, ids.dtype)
     edges = None if graph.weights is None else FirstEdges(session, graph, falling=maximum)
     none: tuple[Array, ...] = () if edges is None else (edges.weights_of(ids[:0]),)
     columns = [(ids[:0], ids[:0], *none)]
     tree, open_ = ids, np.ones(graph.num_vertices, dtype=bool)
-    while open_.any():
+    while (asks := open_ & outside_the_largest(tree)).any():
         ranks: tuple[Array, ...] = ()
         if edges is None:
-            other = session.run(OtherTree(open=open_, tree=tree), graph).fields["found"]
+            other = session.run(OtherTree(open=open_, asks=asks, tree=tree, place=place), graph).fields["found"]
         else:
-            other, rank = edges.find(open_, open_, tree)
+            other, rank = edges.find(open_, asks, tree)
             ranks = (rank,)
-        open_ = open_ & (other >= 0)  # who has no edge to another tree will have none
-        low, high = np.minimum(ids, other), np.maximum(ids, other)
-        chosen = _least_by_tree(tree, np.flatnonzero(open_), (*ranks, low, high))
-        tree, kept = joined(tree, tree[chosen], tree[other[chosen]])
+        open_ = open_ & (~asks | (other >= 0))  # who has no edge to another tree will have none
+        low, high = np.minimum(place, other), np.maximum(place, other)
+        chosen = _least_by_tree(tree, np.flatnonzero(asks & open_), (*ranks, low, high))
+        tree, kept = joined(tree, tree[chosen], tree[vertex[other[chosen]]])
         chosen = chosen[kept]
         weights = () if edges is None else (edges.weights_of(ranks[0][chosen]),)
-        columns.append((low[chosen], high[chosen], *weights))
+        ends = vertex[low[chosen]], vertex[high[chosen]]
+        columns.append((np.minimum(*ends), np.maximum(*ends), *weights))
+        del other, low, high, chosen, kept, ends  # the next program needs the room
     whole = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
     order = np.lexsort((whole[1], whole[0]))
     return {name: column[order] for name, column in zip(("source", "target", "weight"), whole, strict=False)}, tree
@@ -88,6 +102,16 @@ def _least_by_tree(tree: Array, among: Array, columns: tuple[Array, ...]) -> Arr
         np.minimum.at(least, here, values)
         among = among[values == least[here]]
     return among
+
+
+def outside_the_largest(tree: Array) -> Array:
+    """Which vertices are in any tree but the largest one; of equal ones that is the first by its name.
+
+    >>> outside_the_largest(np.array([0, 1, 1, 3])).tolist()
+    [True, False, False, True]
+    """
+    outside: Array = tree != (np.bincount(tree).argmax() if len(tree) else 0)
+    return outside
 
 
 def joined(tree: Array, here: Array, there: Array) -> tuple[Array, Array]:
