@@ -75,14 +75,23 @@ def test_a_fixed_number_of_iterations(call):
     assert json.loads(done.stdout)["iterations"] == 7
 
 
-@pytest.mark.parametrize("name", ["coloring", "maximal-matching", "minimum-spanning-forest"])
-def test_greedy_choices_on_disk_and_with_checkpoints(call, name):
+COUNTS_OF_K4 = {"coloring": 4, "maximal-matching": 2, "minimum-spanning-forest": 3, "biconnected-components": 1}
+
+
+@pytest.mark.parametrize("name", COUNTS_OF_K4)
+def test_kernels_that_are_programs_too_on_disk_and_with_checkpoints(call, name):
     for words in (("--memory", "64M", "--device", "numpy"), ("--path", "sync-pull-td"), ("--checkpoint", "saved")):
         done = call(name, "k4.drm", *words, "--trace", "--json")
         assert done.exit_code == 0, done.output
         said = json.loads(done.stdout)
-        assert said["count"] == {"coloring": 4, "maximal-matching": 2, "minimum-spanning-forest": 3}[name]
+        assert said["count"] == COUNTS_OF_K4[name]
         assert "native" not in said["paths"]
+
+
+def test_bridges_on_disk(call):
+    done = call("bridges", "k4.drm", "--memory", "64M", "--device", "numpy", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["count"] == 0
 
 
 @pytest.mark.parametrize(

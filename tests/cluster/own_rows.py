@@ -36,6 +36,7 @@ def calls(folder: Path) -> dict[str, Callable[..., dr.Result]]:
         "sssp": lambda **how: dr.sssp(dr.open(file), 1, **how),
         "components": lambda **how: dr.connected_components(graph, **how),
         "edge fields": lambda **how: dr.run(Hebb(rate=0.5), graph, max_iter=3, **how),
+        "rows by edge": lambda **how: dr.biconnected_components(dr.open(file), **how),
         "rows that are no vertices": lambda **how: dr.multi_source_bfs(graph, range(7), **how),
         "no vertices": lambda **how: dr.pagerank(dr.Graph.from_edges([], [], num_vertices=0), **how),
     }

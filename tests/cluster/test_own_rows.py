@@ -13,7 +13,7 @@ from tests.cluster.jobs import run_job
 def test_results_stay_with_their_ranks(tmp_path: Path) -> None:
     done = run_job("-m", "mpi4py", "-m", "tests.cluster.own_rows", str(tmp_path), ranks=3)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "8 results agree" in done.stdout
+    assert "9 results agree" in done.stdout
 
 
 def test_the_command_line_writes_what_ranks_have(tmp_path: Path) -> None:

@@ -111,6 +111,9 @@ def algorithms(device: str, answers: Expected) -> int:
         "maximal_matching": lambda how: dr.maximal_matching(graph, **how),
         "unweighted maximal_matching": lambda how: dr.maximal_matching(graph, weight=None, **how),
         "minimum_spanning_forest": lambda how: dr.minimum_spanning_forest(graph, **how),
+        "bridges": lambda how: dr.bridges(graph, **how),
+        "articulation_points": lambda how: dr.articulation_points(graph, **how),
+        "biconnected_components": lambda how: dr.biconnected_components(graph, **how),
         "spmv": lambda how: dr.spmv(graph, np.arange(graph.num_vertices, dtype=float), **how),
     }
     for name, call in calls.items():

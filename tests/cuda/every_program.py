@@ -58,6 +58,7 @@ def _calls(bare: dr.Graph, weighted: dr.Graph, whole: dr.Graph) -> dict[str, Cal
         "maximal_matching, whole": lambda **how: dr.maximal_matching(whole.symmetrized(), **how),
         "minimum_spanning_forest": lambda **how: dr.minimum_spanning_forest(weighted.symmetrized(), **how),
         "minimum_spanning_forest, unweighted": lambda **how: dr.minimum_spanning_forest(bare.symmetrized(), **how),
+        "biconnected_components": lambda **how: dr.biconnected_components(bare.symmetrized(), **how),
         "spmv": lambda **how: dr.spmv(weighted, np.ones(n), **how),
         "belief_propagation": lambda **how: _beliefs(bare.symmetrized(), how),
     }

@@ -48,6 +48,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "coloring": lambda g, **how: dr.coloring(g, **how),
     "maximal_matching": lambda g, **how: dr.maximal_matching(g, **how),
     "minimum_spanning_forest": lambda g, **how: dr.minimum_spanning_forest(g, **how),
+    "biconnected_components": lambda g, **how: dr.biconnected_components(g, **how),
 }
 """The others either need no program, or are listed below."""
 
@@ -57,7 +58,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm(name: str, make: Callable[[], Graph], place: str) -> None:
     graph = make()
-    if name in ("core_numbers", "k_core", "minimum_spanning_forest") and graph.directed:
+    if name in ("core_numbers", "k_core", "minimum_spanning_forest", "biconnected_components") and graph.directed:
         graph = undirected()
     found, expected = (ALGORITHMS[name](graph, **how) for how in (PLACES[place], {"device": "reference"}))
     found.verify()

@@ -72,8 +72,7 @@ OF_ORDERS = {
 }  # undirected graphs have none: test_edges_and_orders
 BY_SOURCE = ("bfs", "sssp", "random_walk_with_restart")
 ONE_KERNEL = ("triangles", "clustering", "label_propagation", "transitivity", "louvain", "leiden",
-              "truss_numbers", "bridges", "biconnected_components", "articulation_points", "edge_betweenness",
-              "node_similarity", "random_walks")  # fmt: skip
+              "truss_numbers", "edge_betweenness", "node_similarity", "random_walks")  # fmt: skip
 ON_THE_HOST = ("degree_distribution", "degree_centrality", "assortativity", "modularity")
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 runs_somewhere = pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ON_THE_HOST])
@@ -198,7 +197,8 @@ def test_a_path_that_is_none_and_one_that_is_not_legal(name):
         with pytest.raises(InvalidArgumentError, match="is one kernel and no program, so it has no paths"):
             ALGORITHMS[name](graph, path="sync-push-dd")
     elif name in ("bfs", "pagerank", "random_walk_with_restart", "betweenness", "belief_propagation", "coloring",
-                  "minimum_spanning_forest", "maximal_matching"):  # fmt: skip
+                  "minimum_spanning_forest", "maximal_matching", "bridges", "biconnected_components",
+                  "articulation_points"):  # fmt: skip
         with pytest.raises(IllegalPathError, match="async"):
             ALGORITHMS[name](graph, path="async-push-dd")
 

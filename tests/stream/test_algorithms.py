@@ -123,12 +123,13 @@ def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("call", [dr.louvain, dr.truss_numbers, dr.bridges])
+@pytest.mark.parametrize("call", [dr.louvain, dr.truss_numbers, dr.edge_betweenness])
 def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], weights: bool, tmp_path: Path) -> None:
     graph = weighted(directed=False)
     file = stored(graph if weights else graph.with_weights(None), tmp_path)
-    with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)"):
+    with pytest.raises(InvalidArgumentError, match=r"stay on disk.*dr\.read\(path\)") as refused:
         call(file, memory="64M", **NUMPY)
+    assert ("one row per edge" in str(refused.value)) == (call is not dr.louvain)
 
 
 def test_slices_and_other_devices_are_refused(tmp_path: Path) -> None:

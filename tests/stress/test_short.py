@@ -30,12 +30,12 @@ def test_kernels_that_are_no_programs() -> None:
         "undirected": graph_of("hubs", seed=1, directed=False),
         "acyclic": acyclic(directed),
     }
-    names = ("louvain", "leiden", "truss_numbers", "bridges")
+    names = ("louvain", "leiden", "truss_numbers")
     cases = list(algorithm_cases(graphs, "hubs", only=names))
-    greedy = ("minimum_spanning_forest", "maximal_matching", "coloring")
-    cases += [case for case in algorithm_cases(graphs, "hubs", only=greedy) if " auto " in case.name]
+    others = ("minimum_spanning_forest", "maximal_matching", "coloring", "bridges")
+    cases += [case for case in algorithm_cases(graphs, "hubs", only=others) if " auto " in case.name]
     tally = stress(cases, threads=(2, 4), runs=3)
-    assert tally.cases == len(names) + len(greedy)  # they have no paths but their own, or were not asked for others
+    assert tally.cases == len(names) + len(others)  # they have no paths but their own, or were not asked for others
     assert not tally.faults, "\n".join(tally.faults)
 
 

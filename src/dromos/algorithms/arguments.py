@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import InvalidArgumentError
+from dromos.errors import ArcsOnDiskError, InvalidArgumentError
 from dromos.graph import Graph, build_small
 from dromos.graph.build import expand_sources
 from dromos.graph.derived import derived
@@ -24,6 +24,7 @@ __all__ = [
     "finite",
     "lightest",
     "loops_of",
+    "refuse_rows_on_disk",
     "row_sums",
     "simple",
     "sources_of_arcs",
@@ -205,6 +206,16 @@ def finite(value: float, name: str, low: float, high: float) -> float:
         allowed = f"from {low:g} on" if high >= np.finfo(np.float64).max else f"in {low:g}..{high:g}"
         raise InvalidArgumentError(f"{name}={value!r} is not a number {allowed}")
     return float(value)
+
+
+def refuse_rows_on_disk(graph: Graph, name: str) -> None:
+    """Refuse a graph on disk where a kernel for graphs in memory returns one row per edge, and say what to do."""
+    if graph.on_disk:
+        raise ArcsOnDiskError(
+            f"the arcs of {graph.source_file} stay on disk, and {name} needs them in memory; its answer has one row "
+            "per edge and is larger than the graph itself. Take dr.read(path), or graph.load(), which map the arcs, "
+            "instead of dr.open(path) (on the command line: leave --memory out), or graph.subgraph(vertices) for a part"
+        )
 
 
 def total_of(values: Array) -> float:

@@ -1,24 +1,32 @@
 """Biconnected components, bridges and articulation points.
 
 :func:`biconnected_components` returns one row per edge: ``source``, ``target`` and ``component``, a number from 0 on;
-two edges have the same one if a cycle goes through both. ``count`` says how many there are. :func:`bridges` returns the
-edges whose loss disconnects their ends; :func:`articulation_points` says by vertex, in ``member``, whose loss does.
-Self-loops are left out; a parallel edge makes a cycle with its twin. A directed graph is refused, as in NetworkX.
+two edges have the same one if a cycle goes through both, and components are numbered in the order of their first rows.
+``count`` says how many there are. :func:`bridges` returns the edges whose loss disconnects their ends;
+:func:`articulation_points` says by vertex, in ``member``, whose loss does. Self-loops are left out; a parallel edge
+makes a cycle with its twin. A directed graph is refused, as in NetworkX.
 
-One depth-first search finds all three. Hopcroft and Tarjan, "Efficient algorithms for graph manipulation", 1973.
+One depth-first search finds all three. Hopcroft and Tarjan, "Efficient algorithms for graph manipulation", 1973. Where
+the engine has no such kernel, programs find the same from a spanning forest
+(:mod:`dromos.algorithms.biconnected_programs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from itertools import chain
+from typing import Any, Final, Unpack
 
 import numpy as np
 
+from dromos.algorithms.arguments import weighted
+from dromos.algorithms.biconnected_programs import bridges_by_programs, components_by_programs
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
+from dromos.graph.slices import GraphSlice
 from dromos.runner import Options, Result, Session
 
 __all__ = [
@@ -31,7 +39,9 @@ __all__ = [
     "verify",
 ]
 
-_CHECKED = 32
+_CHECKED: Final = 32
+_BESIDE_ROWS: Final = 32  # bytes that are held for each vertex while rows of the answer are gathered
+_BLOCK: Final = 1 << 16  # arcs, or rows of the answer, that are looked at together
 
 
 class BiconnectedComponentsResult(Result):
@@ -48,19 +58,21 @@ def biconnected_components(graph: Graph, **how: Unpack[Options]) -> BiconnectedC
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
+            the CPU works on one thread.
 
     >>> import dromos as dr
     >>> result = dr.biconnected_components(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
     >>> result.source.tolist(), result.target.tolist(), result.component.tolist()
-    ([0, 0, 1, 2], [1, 2, 2, 3], [1, 1, 1, 0])
+    ([0, 0, 1, 2], [1, 2, 2, 3], [0, 0, 0, 1])
     """
-    session, found = _search("biconnected_components", graph, how)
-    source, target = _edges(graph)
+    session, found, is_whole = _search("biconnected_components", graph, how)
+    rows = _rows(graph, found) if is_whole else _gathered_rows(session, graph, found)
+    count = _number_by_rows(rows["component"], graph.num_vertices)
     return session.result(
         BiconnectedComponentsResult,
-        {"source": source, "target": target, "component": _components(found, source, target)},
-        values={"count": found["count"]},
+        rows,
+        values={"count": count},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(graph, result["source"], result["target"], result["component"]),
@@ -80,18 +92,16 @@ def bridges(graph: Graph, **how: Unpack[Options]) -> BridgesResult:
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
+            the CPU works on one thread.
 
     >>> import dromos as dr
     >>> result = dr.bridges(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
     >>> result.source.tolist(), result.target.tolist()
     ([2], [3])
     """
-    session, found = _search("bridges", graph, how)
-    source, target = _edges(graph)
-    component = _components(found, source, target)
-    alone = (np.bincount(component, minlength=1) == 1)[component]
-    source, target = source[alone], target[alone]
+    session, found, _ = _search("bridges", graph, how)
+    source, target = _bridges(found)
     return session.result(
         BridgesResult,
         {"source": source, "target": target},
@@ -114,21 +124,21 @@ def articulation_points(graph: Graph, **how: Unpack[Options]) -> ArticulationPoi
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; one thread of the host works, and there are no paths to choose from.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
+            the CPU works on one thread.
 
     >>> import dromos as dr
     >>> dr.articulation_points(dr.generators.path(4)).member.tolist()
     [False, True, True, False]
     """
-    session, found = _search("articulation_points", graph, how)
+    session, found, _ = _search("articulation_points", graph, how)
     cut = found["cut"]
 
     def check(result: Result) -> None:
-        source, target = _edges(graph)
-        component = _components(found, source, target)
-        verify(graph, source, target, component)
-        pairs = np.unique(np.stack([np.concatenate([source, target]), np.tile(component, 2)]), axis=1)
-        held = np.bincount(pairs[0], minlength=graph.num_vertices)
+        parts = biconnected_components(graph)
+        parts.verify()
+        ends = np.concatenate([parts.source, parts.target])
+        held = np.bincount(np.unique(np.stack([ends, np.tile(parts.component, 2)]), axis=1)[0], minlength=len(cut))
         nowhere(result["member"] != (held > 1), "vertex {} lies in several components and is no member, or the reverse")
 
     return session.result(
@@ -136,30 +146,108 @@ def articulation_points(graph: Graph, **how: Unpack[Options]) -> ArticulationPoi
     )
 
 
-def _search(name: str, graph: Graph, how: Options) -> tuple[Session, Any]:
+def _search(name: str, graph: Graph, how: Options) -> tuple[Session, Mapping[str, Any], bool]:
+    """What is known of each vertex, and whether a kernel found it in the whole graph."""
     session = Session(name, graph, **how)
     require_undirected(graph, name)
-    return session, session.host_native("biconnected")
+    found = session.native_where_whole("biconnected")
+    if found is not None:
+        return session, found, True
+    if name == "bridges":
+        return session, bridges_by_programs(session, graph), False
+    by_edge = _row_bytes(graph) if name == "biconnected_components" else 0
+    return session, components_by_programs(session, graph, bytes_per_edge=by_edge), False
 
 
-def _edges(graph: Graph) -> tuple[Array, Array]:
-    """The lesser and the greater end of each edge that is no loop, in the order of both."""
+def _row_bytes(graph: Graph) -> int:
+    """What a row of the answer takes, and where rows are not in order yet, while they are sorted."""
+    row = 2 * graph.targets.dtype.itemsize + 8
+    return row if graph.sorted else row + 24
+
+
+def _bridges(found: Mapping[str, Array]) -> tuple[Array, Array]:
+    """The lesser and the greater end of each bridge, in the order of both."""
+    parent = found["parent"]
+    vertex = np.flatnonzero(found["bridge"]).astype(parent.dtype)
+    source, target = np.minimum(vertex, parent[vertex]), np.maximum(vertex, parent[vertex])
+    order = np.lexsort((target, source))
+    return source[order], target[order]
+
+
+def _rows(graph: Graph, found: Mapping[str, Array]) -> dict[str, Array]:
+    """The lesser and the greater end of each edge that is no loop, in the order of both, and its component's name."""
     edges = graph.edges()
     source, target = edges.src, edges.dst
     if graph.has_self_loops:
         real = source != target
         source, target = source[real], target[real]
+    return _in_order(graph, source, target, _components(found, source, target))
+
+
+def _gathered_rows(session: Session, graph: Graph, found: Mapping[str, Array]) -> dict[str, Array]:
+    """As :func:`_rows`, gathered piece by piece from a graph that may be on disk."""
+    count, ids = graph.num_edges - graph.num_self_loops, graph.targets.dtype
+    source, target, component = np.empty(count, ids), np.empty(count, ids), np.empty(count, np.int64)
+    done = 0
+    with closing(session.arc_slices(weighted(graph, None), _BESIDE_ROWS)) as pieces:
+        for begin, end in chain.from_iterable(_blocks(piece, ids) for piece in pieces):
+            kept = np.flatnonzero(begin < end)
+            here = slice(done, done + len(kept))
+            source[here], target[here] = begin[kept], end[kept]
+            component[here] = _components(found, source[here], target[here])
+            done = here.stop
+    return _in_order(graph, source, target, component)
+
+
+def _blocks(piece: GraphSlice, ids: np.dtype[Any]) -> Iterator[tuple[Array, Array]]:
+    """Sources and targets of the arcs of a slice, some at a time.
+
+    >>> piece = GraphSlice(4, 6, np.array([9, 10, 12]), np.array([1, 2, 3]), None)
+    >>> [[ends.tolist() for ends in block] for block in _blocks(piece, np.dtype(np.int32))]
+    [[[4, 5, 5], [1, 2, 3]]]
+    """
+    start, stop = int(piece.offsets[0]), int(piece.offsets[-1])
+    for begin in range(start, stop, _BLOCK):
+        end = min(begin + _BLOCK, stop)
+        first = int(np.searchsorted(piece.offsets, begin, side="right")) - 1
+        last = int(np.searchsorted(piece.offsets, end))
+        own = np.clip(piece.offsets[first : last + 1], begin, end)
+        source = np.repeat(np.arange(piece.start + first, piece.start + last, dtype=ids), np.diff(own))
+        yield source, piece.targets[begin - start : end - start]
+
+
+def _in_order(graph: Graph, source: Array, target: Array, component: Array) -> dict[str, Array]:
     if not graph.sorted:
         order = np.lexsort((target, source))
-        source, target = source[order], target[order]
-    return source, target
+        source, target, component = source[order], target[order], component[order]
+    return {"source": source, "target": target, "component": component}
 
 
 def _components(found: Mapping[str, Array], source: Array, target: Array) -> Array:
-    """The component of each edge: that of its end which was visited later."""
+    """The component of each edge: that of its end with the greater number."""
     number = found["number"]
     later = np.where(number[source] > number[target], source, target)
     return found["component"][later].astype(np.int64)
+
+
+def _number_by_rows(component: Array, names: int) -> int:
+    """Put numbers from 0 on in the place of names (all below ``names``), in the order of first rows; and how many.
+
+    >>> rows = np.array([7, 3, 7, 5])
+    >>> _number_by_rows(rows, 8), rows.tolist()
+    (3, [0, 1, 0, 2])
+    """
+    number, first, count = np.full(names, -1, np.int64), np.empty(names, np.int64), 0
+    for begin in range(0, len(component), _BLOCK):
+        block = component[begin : begin + _BLOCK]
+        fresh = block[number[block] < 0]
+        places = np.arange(len(fresh))
+        first[fresh[::-1]] = places[::-1]  # of equal names the first one is written last
+        named = fresh[first[fresh] == places]
+        number[named] = np.arange(count, count + len(named))
+        count += len(named)
+        block[:] = number[block]
+    return count
 
 
 def verify_bridges(graph: Graph, source: Array, target: Array) -> None:

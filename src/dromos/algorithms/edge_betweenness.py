@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import simple, sources_of_arcs
+from dromos.algorithms.arguments import refuse_rows_on_disk, simple, sources_of_arcs
 from dromos.algorithms.many.sources import chosen_sources
 from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
@@ -57,6 +57,7 @@ def edge_betweenness(
     ([0, 1, 2], [1, 2, 3], [3.0, 4.0, 3.0])
     """
     session = Session("edge_betweenness", graph, **how)
+    refuse_rows_on_disk(graph, "edge_betweenness")
     on, n = simple(graph), graph.num_vertices
     chosen = chosen_sources(graph, k, sources, seed)
     starts = np.arange(n) if chosen is None else chosen

@@ -21,7 +21,7 @@ from typing import Unpack
 import numpy as np
 
 from dromos.algorithms.arguments import total_of, weighted
-from dromos.algorithms.first_edges import FirstEdges
+from dromos.algorithms.spanning_rounds import forest_by_rounds
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -65,7 +65,8 @@ def minimum_spanning_forest(
     on = weighted(graph, weight)
     rows = session.native_or_left("forest", on, maximum=maximum)
     if rows is None:
-        rows = _by_rounds(session, on, maximum)
+        session.hold_beside_programs(_BYTES_PER_VERTEX)
+        rows, _ = forest_by_rounds(session, on, maximum=maximum)
     count = len(rows["source"])
     total = float(count) if on.weights is None else total_of(rows["weight"])
     return session.result(
@@ -76,58 +77,6 @@ def minimum_spanning_forest(
         index="source",
         verifier=lambda result: verify(on, result["source"], result["target"], result["weight"], maximum),
     )
-
-
-def _by_rounds(session: Session, graph: Graph, maximum: bool) -> dict[str, Array]:
-    """By programs: the columns of the forest, by source and target."""
-    session.hold_beside_programs(_BYTES_PER_VERTEX)
-    edges, ids = FirstEdges(session, graph, falling=maximum), np.arange(graph.num_vertices, dtype=graph.targets.dtype)
-    tree, open_ = ids, np.ones(graph.num_vertices, dtype=bool)
-    columns = [(ids[:0], ids[:0], edges.weights_of(ids[:0]))]
-    while open_.any():
-        other, rank = edges.find(open_, open_, tree)
-        open_ = open_ & (other >= 0)  # who has no edge to another tree will have none
-        low, high = np.minimum(ids, other), np.maximum(ids, other)
-        chosen = _least_by_tree(tree, np.flatnonzero(open_), (rank, low, high))
-        here, there = tree[chosen], tree[other[chosen]]
-        above = ids.copy()
-        above[here] = there
-        both = (above[there] == here) & (here < there)  # the edge that two trees choose: there is no other cycle
-        above[here[both]], chosen = here[both], chosen[~both]
-        tree = _roots(above)[tree]
-        columns.append((low[chosen], high[chosen], edges.weights_of(rank[chosen])))
-    source, target, weight = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    order = np.lexsort((target, source))
-    rows = {"source": source[order], "target": target[order]}
-    return rows if graph.weights is None else {**rows, "weight": weight[order]}
-
-
-def _least_by_tree(tree: Array, among: Array, columns: tuple[Array, ...]) -> Array:
-    """Of the vertices ``among``, those whose row of ``columns`` is the least of their tree.
-
-    >>> _least_by_tree(np.array([0, 0, 2]), np.arange(3), (np.array([7, 7, 9]), np.array([4, 3, 1]))).tolist()
-    [1, 2]
-    """
-    for column in columns:
-        here, values = tree[among], column[among]
-        least = np.zeros_like(column)
-        least[here] = values  # of any vertex of the tree
-        np.minimum.at(least, here, values)
-        among = among[values == least[here]]
-    return among
-
-
-def _roots(above: Array) -> Array:
-    """Where the way upwards ends, from each vertex.
-
-    >>> _roots(np.array([0, 0, 1, 2])).tolist()
-    [0, 0, 0, 0]
-    """
-    while True:
-        higher = above[above]
-        if np.array_equal(higher, above):
-            return above
-        above = higher
 
 
 def verify(graph: Graph, source: Array, target: Array, weight: Array, maximum: bool = False) -> None:

@@ -15,7 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import simple
+from dromos.algorithms.arguments import refuse_rows_on_disk, simple
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -48,6 +48,7 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
     """
     session = Session("truss_numbers", graph, **how)
     require_undirected(graph, "truss_numbers")
+    refuse_rows_on_disk(graph, "truss_numbers")
     on = simple(graph)
     edges = on.edges()
     truss = session.host_native("trusses", on, edges=edges)["truss"]

@@ -189,6 +189,17 @@ class KernelCalls:
                 raise
         return self._call_on_host(kernel, graph, options)
 
+    def native_where_whole(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
+        """As :meth:`native_or_left`, by the CPU's kernel also where a GPU that has none was given a graph in memory.
+
+        None: a program has to do.
+        """
+        fields = self.native_or_left(kernel, graph, **options)
+        is_free = self.path == "auto" and self._checkpoint is None
+        if fields is None and is_free and self.engine.name == GPU and not self.graph.on_disk:
+            return self._call_on_host(kernel, graph, options)
+        return fields
+
     def _call_on_host(self, kernel: str, graph: Graph | None, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run the CPU's kernel."""
         found = cpu_kernel(kernel, self.threads)

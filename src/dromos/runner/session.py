@@ -129,10 +129,14 @@ class Session(KernelCalls):
         if self._checkpoint is None and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
 
-    def hold_beside_programs(self, bytes_per_vertex: int) -> None:
-        """Have so much, which an algorithm holds from one program to the next, count in the budget of a stream."""
-        if hasattr(self.engine, "beside"):
-            self.engine.beside = bytes_per_vertex * self.graph.num_vertices
+    def hold_beside_programs(self, bytes_per_vertex: int, bytes_per_edge: int = 0) -> None:
+        """Have so much, which an algorithm holds from one program to the next, count in the budget of a stream.
+
+        ``bytes_per_edge``: those of an answer that has one row per edge.
+        """
+        hold = getattr(self.engine, "hold", None)
+        if hold is not None:
+            hold(bytes_per_vertex * self.graph.num_vertices, bytes_per_edge * self.graph.num_edges)
 
     def program(self, kind: type[Program], **params: Any) -> Program:
         """The program with all its parameters; arrays are taken as they are where the engine copies them itself."""

@@ -1,6 +1,7 @@
 """Biconnected components, bridges and articulation points.
 
-No program can say it: the search goes deep first. Memory: some 34 bytes for each vertex; one thread.
+Programs say it from another forest, in several passes over the arcs: this search goes deep first, in one. Memory: some
+34 bytes for each vertex; one thread.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ __all__ = ["biconnected"]
 
 
 def biconnected(graph: Graph, *, threads: int | None = None) -> Mapping[str, Any]:
-    """Of a search of an undirected graph: the ``number`` of each vertex in the order of visits, the ``component`` of
-    the tree edge that leads to it (-1 at the first one of a tree), and whether it is a ``cut``.
+    """Of a search of an undirected graph: the ``number`` of each vertex in the order of visits, its ``parent``, the
+    ``component`` of the tree edge between them (both -1 at the first one of a tree), whether that edge is a
+    ``bridge``, and whether the vertex is a ``cut``.
 
     An edge is in the component of its end that was visited later: it is the tree edge to that one, or closes a cycle
     with it.
@@ -34,9 +36,15 @@ def biconnected(graph: Graph, *, threads: int | None = None) -> Mapping[str, Any
     number, component = np.zeros(n, ids), np.full(n, -1, ids)
     low, parent, path, waiting = (np.empty(n, ids) for _ in range(4))
     cut, skipped = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
-    counts, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    stop = np.zeros(1, np.int64)
     run_team(
         kernels.search, graph.offsets, graph.targets, number, component, low, parent, skipped, np.empty(n, np.int64),
-        path, waiting, cut, counts, stop, threads=1, stop=stop,
+        path, waiting, cut, stop, threads=1, stop=stop,
     )  # fmt: skip
-    return {"number": number, "component": component, "cut": cut.view(bool), "count": int(counts[0])}
+    return {
+        "number": number,
+        "parent": parent,
+        "component": component,
+        "bridge": (low == number) & (parent >= 0),  # no other edge leads from the subtree to before it
+        "cut": cut.view(bool),
+    }

@@ -14,11 +14,11 @@ _AHEAD = 16  # arcs between the request for a neighbour's number and its use
 
 @kernel
 def search(thread, threads, offsets, targets, number, component, low, parent, skipped, cursor, path, waiting, cut,
-           counts, stop):  # fmt: skip
+           stop):  # fmt: skip
     """Give each vertex the component of the tree edge that leads to it, from 0 on; -1 stays where a tree begins.
 
     ``number`` (order of visits, from 1 on), ``skipped`` and ``cut`` are zeros, ``component`` is -1. ``waiting`` is a
-    stack for vertices whose component is not complete. ``counts[0]`` becomes how many components.
+    stack for vertices whose component is not complete.
     """
     visited, found, steps = np.int64(0), np.int64(0), np.int64(0)
     for start in range(offsets.size - 1):
@@ -80,4 +80,3 @@ def search(thread, threads, offsets, targets, number, component, low, parent, sk
                     cut[above] = 1
         if at_start > 1:
             cut[start] = 1
-    counts[0] = found

@@ -16,7 +16,7 @@ _PATIENCE = 1023  # vertices between two calls of ``tell``
 
 
 def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
-    """The ``number``, ``component`` and ``cut`` of each vertex, as the compiled search gives them.
+    """The ``number``, ``parent``, ``component``, ``bridge`` and ``cut`` of each vertex, as the compiled search does.
 
     >>> import dromos as dr
     >>> found = biconnected(dr.generators.path(3))
@@ -74,4 +74,11 @@ def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
                     cut[above] = True
         cut[start] = at_start > 1
     ids = graph.targets.dtype
-    return {"number": np.array(number, ids), "component": np.array(component, ids), "cut": cut, "count": found}
+    order, before = np.array(number, ids), np.array(parent, ids)
+    return {
+        "number": order,
+        "parent": before,
+        "component": np.array(component, ids),
+        "bridge": (np.array(low, ids) == order) & (before >= 0),
+        "cut": cut,
+    }

@@ -119,22 +119,26 @@ def plan_memory(
     leaf: str = "cpu",
     shelf: bool = False,
     held: str = "the fields of the vertices",
+    answer: int = 0,
 ) -> MemoryPlan:
     """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed.
 
-    ``shelf``: some of it is for rows that are kept without their pages. ``held``: what the state is.
+    ``shelf``: some of it is for rows that are kept without their pages. ``held``: what the state is. ``answer``: bytes
+    of an answer that has one row per edge, which are a part of the state from here on.
     """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
     least = min(_BUFFER_WINDOWS * block, 2 * max(part.num_pages * part.page_bytes for part in rows) + block)
-    fixed = state + offsets + tables + _FIXED.get(leaf, 0)
+    fixed = state + answer + offsets + tables + _FIXED.get(leaf, 0)
     if memory < fixed + least:
+        by_edge = f"{human_bytes(answer)} for an answer with one row per edge, " if answer else ""
         raise ResourceError(
             f"memory={human_bytes(memory)} is too little: this run needs {human_bytes(fixed + least)} "
-            f"({human_bytes(state)} for {held}, {human_bytes(offsets)} for row offsets, "
-            f"{human_bytes(fixed + least - state - offsets)} for buffers); the graph itself stays on disk",
+            f"({by_edge}{human_bytes(state)} for {held}, {human_bytes(offsets)} for row offsets, "
+            f"{human_bytes(fixed + least - state - answer - offsets)} for buffers); the graph itself stays on disk",
             needed=fixed + least,
         )
+    state += answer
     rest = memory - fixed
     buffers = max(least, min(rest // 3, max(_BUFFERS, memory // _BUFFER_SHARE)))
     shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0

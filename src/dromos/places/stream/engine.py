@@ -65,9 +65,12 @@ class StreamEngine:
     ) -> None:
         self._otherwise = otherwise
         self.leaf, self.memory, self.page_bytes, self.opener = leaf, memory, page_bytes, opener
-        self.beside = 0
-        """Bytes of the budget that who runs programs holds itself."""
+        self._beside = self._answer = 0
         self.name = f"{leaf.name}, streamed"
+
+    def hold(self, beside: int, answer: int) -> None:
+        """Have so many bytes of the budget be for who runs programs, and for an answer that has one row per edge."""
+        self._beside, self._answer = beside, answer
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
         """The program in its initial state; pages are read from the first superstep on."""
@@ -99,10 +102,10 @@ class StreamEngine:
 
         def plan(*, claims: bool) -> MemoryPlan:
             n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name
-            needed = state_bytes(program, types, name, n, arcs, claims=claims) + self.beside
+            needed = state_bytes(program, types, name, n, arcs, claims=claims) + self._beside
             return plan_memory(
                 memory, needed, stored.offset_bytes * len(by_prefix), [*by_prefix.values()],
-                leaf=name, shelf=claims and "pull" in rows,
+                leaf=name, shelf=claims and "pull" in rows, answer=self._answer,
             )  # fmt: skip
 
         planned = plan(claims=self.leaf.name == "cpu" and is_claimed(typed, analyse(typed)))
@@ -174,7 +177,7 @@ class StreamEngine:
         prefix = graph.out_prefix
         rows = graph.paged_rows(prefix, weights=True, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
-        plan = plan_memory(memory, held, graph.offset_bytes, [rows], held="sums and degrees")
+        plan = plan_memory(memory, held, graph.offset_bytes, [rows], held="sums and degrees", answer=self._answer)
         with closing(Pager(self.opener(graph.origin), plan.room)) as pager:
             yield from PageFeed(pager, {"push": rows}, {"push": graph.row_offsets(prefix)}).fetch(
                 np.arange(rows.num_pages), "push"
