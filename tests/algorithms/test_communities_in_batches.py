@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos import sizes
-from dromos.engines.native import communities, communities_kernels, community_levels, community_numbers
+from dromos.engines.native import communities, communities_group_kernels, community_levels, community_numbers
 from dromos.engines.native.communities import _shared
 from dromos.engines.native.community_levels import Level, is_large
 from dromos.engines.native.community_steps import CompiledSteps
@@ -170,7 +170,7 @@ def test_numbers_by_a_kernel_are_those_by_numpy(data, n):
 def test_shuffles_by_a_kernel_are_those_without(seed):
     for n in (0, 1, 2, 5000):
         found = np.empty(n, np.int32)
-        communities_kernels.shuffle(found, np.uint64(seed))
+        communities_group_kernels.shuffle(found, np.uint64(seed))
         assert sorted(found.tolist()) == list(range(n))
         assert found.tolist() == community_numbers.shuffled(n, seed, found.dtype).tolist()
 

@@ -1,4 +1,4 @@
-"""The steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.communities_kernels`.
+"""The steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.community_steps`.
 
 The same moves in the same order, and sums in the same order, so that the communities are the same.
 """
