@@ -45,6 +45,12 @@ def shuffle_all(order, n, seed):
     """Write the numbers below ``n`` in an order drawn from a seed; see ``community_numbers.shuffled``."""
     for i in range(n):
         store(order, i, i)
+    mix(order, n, seed)
+
+
+@inline
+def mix(order, n, seed):
+    """Bring the first ``n`` entries into an order drawn from a seed."""
     for i in range(n - 1, 0, -1):
         count = np.uint64(i + 1)
         random = seed + count * _SPREAD

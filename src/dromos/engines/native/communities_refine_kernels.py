@@ -17,7 +17,7 @@ from dromos.engines.native.communities_group_kernels import (
     ask_for_row,
     number_all,
     shuffle_all,
-)  # fmt: skip
+)
 from dromos.engines.native.community_levels import LEAST_GAIN
 from dromos.intrinsics import load, load_relaxed, prefetch, store
 from dromos.jit import inline, kernel

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, as_words, read_only
+from dromos.engines.native.community_climbs import pieces
 from dromos.engines.native.community_levels import BLOCK, Level, Rise, batch_of, hubs_before, is_large
 from dromos.parallel import run_team
 
@@ -190,6 +191,10 @@ class CompiledSteps:
         else:  # a first call on a small graph loads nothing of teams
             self._run(kernels.within, 0, 1, *given)
         return float(found.sum())
+
+    def pieces(self, level: Level, community: Array) -> Array:
+        """See :class:`Steps`."""
+        return pieces(level, community)
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """See :class:`Steps`."""
