@@ -23,6 +23,7 @@ LISTED = 1  # a vertex that is visited in this pass
 CALLED = 2  # one whose neighbours have moved since: it is visited in the next pass, if not in this one after that
 GAIN, MOVES, ENTRIES = 0, 1, 2  # what a block came to
 EMPTY = -1  # a key
+NEW_PAIRS, ADDED_TO = 0, 1  # what adding pairs came to
 _SPREAD = np.uint64(SPREAD)
 
 
@@ -159,17 +160,19 @@ def _place(keys, key, shift):
 
 
 @kernel
-def add_pairs(start, offsets, targets, weights, group, groups, keys, sums, shift):
-    """Add the arcs of a block to the sums of weights between groups; how many pairs are new.
+def add_pairs(start, offsets, targets, weights, group, groups, keys, sums, shift, begin, most, told):
+    """Add the arcs of a block, from ``begin`` on, to the sums of weights between groups.
 
     An edge has two arcs, and the one from the lesser group counts. Sums are in the order of the arcs, wherever in the
-    table they lie.
+    table they lie. ``told`` gets how many pairs are new, and the first arc that is left: its pair is one more than
+    ``most``.
     """
     new = np.int64(0)
+    store(told, ADDED_TO, np.int64(targets.size))
     for row in range(offsets.size - 1):
         a = np.int64(load(group, start + row))
         end = np.int64(load(offsets, row + 1))
-        for arc in range(load(offsets, row), end):
+        for arc in range(max(np.int64(load(offsets, row)), begin), end):
             prefetch(group, np.int64(load(targets, min(arc + 2 * AHEAD, end - 1))))
             b = np.int64(load(group, load(targets, min(arc + AHEAD, end - 1))))
             if a < b:
@@ -181,10 +184,14 @@ def add_pairs(start, offsets, targets, weights, group, groups, keys, sums, shift
                 if weight > 0:
                     at, there = _place(keys, a * groups + b, shift)
                     if there == EMPTY:
+                        if new == most:
+                            store(told, NEW_PAIRS, new)
+                            store(told, ADDED_TO, np.int64(arc))
+                            return
                         store(keys, at, a * groups + b)
                         new += 1
                     store(sums, at, load(sums, at) + weight)
-    return new
+    store(told, NEW_PAIRS, new)
 
 
 @kernel
@@ -198,7 +205,8 @@ def mark_pairs(start, offsets, targets, weights, group, groups, marks, shift):
             prefetch(group, np.int64(load(targets, min(arc + AHEAD, end - 1))))
             b = np.int64(load(group, load(targets, arc)))
             if a < b and (weights.size == 0 or load(weights, arc) > 0):
-                slot = _slot(a * groups + b, shift)
+                key = np.uint64(a * groups + b) * _SPREAD
+                slot = _slot(key ^ (key >> np.uint64(32)), shift)  # one product spreads keys more evenly than chance
                 marked, bit = np.int64(load(marks, slot >> 3)), np.int64(1) << (slot & 7)
                 new += np.int64((marked & bit) == 0)
                 store(marks, slot >> 3, marked | bit)

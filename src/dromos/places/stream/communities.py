@@ -43,10 +43,8 @@ def communities_state(graph: StoredGraph, options: Mapping[str, Any], threads: i
     arc = ids + (0 if graph.weights is None else graph.weights.dtype.itemsize)
     rows, arcs = block_size(graph.num_vertices, graph.num_arcs)
     longest = max(int(degree.max(initial=0)), min(arcs, graph.num_arcs))
-    vertex = _STRENGTH + ids * _GROUPS
-    return (
-        graph.num_vertices * vertex + _step_bytes(graph, options["refined"]) + longest * (arc + ids) + rows * _BLOCK_ROW
-    )
+    vertices = graph.num_vertices * (_STRENGTH + ids * _GROUPS) + _step_bytes(graph, options["refined"])
+    return vertices + longest * (arc + ids) + rows * _BLOCK_ROW
 
 
 def _step_bytes(graph: StoredGraph, refined: bool) -> int:
@@ -86,7 +84,8 @@ def communities(
     )  # fmt: skip
 
     def answer(levels: list[Array], sums: tuple[float, Array]) -> Mapping[str, Any]:
-        levels = [steps.numbered(_apart(level, alone))[0] for level in levels]
+        for number, level in enumerate(levels):  # in place of the others, which no one needs any more
+            levels[number] = steps.numbered(_apart(level, alone))[0]
         return {"community": levels[-1], "levels": levels, "sums": sums, "steps": steps.told}
 
     if everything <= 0:

@@ -39,27 +39,37 @@ class Pairs:
         self.count, self._bits = 0, _FIRST_BITS
         self._keys, self._sums = self._table(_FIRST_BITS)
 
-    @classmethod
-    def table_bytes(cls, pairs: int, longest: int, groups: int, arc_bytes: int, weight_bytes: int) -> int:
-        """What is held at most until there are rows of so many pairs, which come in blocks of ``longest`` arcs."""
-        slots, slot = 1 << _bits_for(pairs + longest), 8 + weight_bytes
+    @staticmethod
+    def table_bytes(pairs: int, groups: int, arc_bytes: int, weight_bytes: int) -> int:
+        """What is held at most until there are rows of so many pairs."""
+        slots, slot = 1 << _bits_for(pairs), 8 + weight_bytes
         return slots * slot + max(slots // 2 * slot, level_bytes(2 * pairs, groups, arc_bytes))
 
     def add_all(self, blocks: RowBlocks, check: Callable[[], None]) -> None:
         """Add all arcs; ``check`` is called for each block."""
-        kernels, at = _kernels(), 0
-        groups = np.int64(self._groups)
-        while at < blocks.count:
-            for block in blocks.read(at):
+        number = begin = 0
+        while number < blocks.count:
+            for block in blocks.read(number):
                 check()
-                if not self._has_room(block.num_arcs):
-                    at = block.number
-                    break
-                given = (*block.rows, self._group, groups, self._keys, self._sums, np.int64(64 - self._bits))
-                self.count += int(kernels.add_pairs(*given))
+                number, begin = block.number, self._add(block, begin if block.number == number else 0)
+                if begin < block.num_arcs:
+                    break  # the table is full, and grows while no pages are in use
+                begin = 0
             else:
                 return
-            self._grow(block.num_arcs)
+            self._grow()
+
+    def _add(self, block: RowBlock, begin: int) -> int:
+        """Add the arcs of a block from one on; the first that is left."""
+        kernels, told = _kernels(), np.zeros(2, np.int64)
+        most = _FULL[0] * self._keys.size // _FULL[1] - self.count
+        shift = np.int64(64 - self._bits)
+        kernels.add_pairs(
+            *block.rows, self._group, np.int64(self._groups), self._keys, self._sums, shift, np.int64(begin),
+            np.int64(most), told,
+        )  # fmt: skip
+        self.count += int(told[kernels.NEW_PAIRS])
+        return int(told[kernels.ADDED_TO])
 
     def level(self, strength: Array) -> Level:
         """The graph of groups, whose strengths are given; nothing of the table is left."""
@@ -74,16 +84,9 @@ class Pairs:
         self._keys, self._sums = np.empty(0, np.int64), np.empty(0, self._dtype)
         return Level.of(offsets, targets, weights, strength)
 
-    def _has_room(self, more: int) -> bool:
-        return _bits_for(self.count + self._new(more)) <= self._bits
-
-    def _new(self, arcs: int) -> int:
-        """The most pairs that so many arcs may add."""
-        return min(arcs, self._groups * (self._groups - 1) // 2 - self.count)
-
-    def _grow(self, more: int) -> None:
-        bits = _bits_for(self.count + self._new(more))
-        self._hold((self._keys.size + (1 << bits)) * (8 + self._dtype.itemsize))
+    def _grow(self) -> None:
+        bits = self._bits + 1
+        self._hold(self._keys.nbytes + self._sums.nbytes + (1 << bits) * (8 + self._dtype.itemsize))
         keys, sums = self._table(bits)
         _kernels().move_pairs(self._keys, self._sums, keys, sums, np.int64(64 - bits))
         self._keys, self._sums, self._bits = keys, sums, bits
@@ -112,7 +115,10 @@ def _bits_for(pairs: int) -> int:
     >>> _bits_for(3072), _bits_for(3073)
     (12, 13)
     """
-    return max(_FIRST_BITS, (pairs * _FULL[1] // _FULL[0] - (pairs * _FULL[1] % _FULL[0] == 0)).bit_length())
+    bits = _FIRST_BITS
+    while _FULL[0] << bits < _FULL[1] * pairs:
+        bits += 1
+    return bits
 
 
 def _kernels() -> Any:

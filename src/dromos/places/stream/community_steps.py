@@ -2,11 +2,11 @@
 
 What is known of vertices and communities is in memory. A pass lets vertices move whose neighbours moved since they were
 visited, and reads the pages that hold their rows. Which blocks there are follows from the graph, and what is drawn for
-each from the seed, so the communities depend on neither the budget nor the number of threads.
+each from the seed, so the communities depend on neither the number of threads nor the pages that the budget holds.
 
-The graph of Leiden's parts may have almost as many edges as the first one, as on R-MAT. Where it would have many, the
-connected pieces of communities are aggregated instead, from there on: communities hang together as before, and levels
-above are refined.
+The graph of Leiden's parts may have almost as many edges as the first one, as on R-MAT. Where it does not fit the
+budget, the connected pieces of communities are aggregated instead, from there on: communities hang together as before,
+and levels above are refined.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ LITTLE: Final = 1e-4
 """Modularity: a pass that gains less is the last."""
 _VERTEX_BYTES, _THREAD_BYTES = 140, 20
 """What moving and refinement take for each vertex of a level in memory, and for each thread beside that."""
-_MANY_PAIRS: Final = 16
-"""Leiden's parts are too fine if there are more pairs of them with edges than vertices and one for so many arcs."""
 _DOUBT: Final = 1.05
 """An estimate of pairs, and more than that is not expected."""
 _COPIES = 3
@@ -124,7 +122,7 @@ class StoredSteps:
             return self._in_memory(lambda: self._inner.refine(level, scale, community, seed))
         if not self._is_too_fine:
             part, count = self.numbered(self._parts(level, scale, community, np.random.default_rng(seed)))
-            self._is_too_fine = self._pairs(part, count) > len(community) + self._num_arcs // _MANY_PAIRS
+            self._is_too_fine = self._needed(self._pairs(part, count), count) > self._most
             if not self._is_too_fine:
                 return part, count
         return self.numbered(self.pieces(level, community))
@@ -232,9 +230,9 @@ class StoredSteps:
         if size <= self._most:
             self._reader.hold(max(0, size - self._spare))
             return
-        pairs = int(self._pairs(group, groups) * _DOUBT)
-        table = Pairs.table_bytes(pairs, self._blocks.longest, groups, self._arc_bytes, self._dtype.itemsize)
-        enough = self._reader.memory + max(table, self._climb_bytes(pairs, groups, 1), size) - self._most
+        pairs = self._pairs(group, groups)
+        missing = max(self._needed(pairs, groups), size) - self._most
+        enough = self._reader.memory + missing * 3 // 2  # of what is more, buffers take a third
         raise ResourceError(
             f"memory={human_bytes(self._reader.memory)} is too little: the graph of the {groups:,} communities of the "
             f"first level, with about {pairs:,} edges, takes more than the {human_bytes(self._most)} that are left for "
@@ -243,8 +241,14 @@ class StoredSteps:
         )
 
     def _pairs(self, group: Array, groups: int) -> int:
-        """About how many edges the graph of groups has."""
-        return estimated_pairs(group, groups, self._all("edges between communities are counted"), self._num_arcs)
+        """About how many edges the graph of groups has, and hardly more."""
+        blocks = self._all("edges between communities are counted")
+        return int(estimated_pairs(group, groups, blocks, self._num_arcs) * _DOUBT)
+
+    def _needed(self, pairs: int, groups: int) -> int:
+        """What a graph of communities of so many pairs takes from its making on, on one thread."""
+        table = Pairs.table_bytes(pairs, groups, self._arc_bytes, self._dtype.itemsize)
+        return max(table, self._climb_bytes(pairs, groups, 1))
 
     def _climb_bytes(self, pairs: int, groups: int, threads: int) -> int:
         """What a graph of communities of so many pairs takes, with the levels above it."""
