@@ -36,8 +36,10 @@ _VERTEX_BYTES, _THREAD_BYTES = 140, 20
 """What moving and refinement take for each vertex of a level in memory, and for each thread beside that."""
 _DOUBT: Final = 1.05
 """An estimate of pairs, and more than that is not expected."""
+_ABOVE: Final = 1
+"""What the next level takes, in parts of the first one in memory, and again those above it: mostly much less."""
 _COPIES = 3
-"""Of the rows of the first level in memory: its own, and room for those of the next, twice on several threads."""
+"""Of the rows of the first level in memory, on several threads: its own, and room for those of the next, twice."""
 
 Answer = TypeVar("Answer")
 Step = tuple[int, int, str, float, int]
@@ -82,6 +84,7 @@ class StoredSteps:
         self._threads, self._dtype, self._arc_bytes = threads, sums, ids.itemsize + sums.itemsize
         self._spare, self._keeps, self._progress = spare, keeps, progress
         self._num_arcs, self._is_too_fine = blocks.arcs_from(0), False
+        self._held = 0  # bytes of levels in memory
         self.told: list[Step] = []
 
     def on(self, threads: int) -> StoredSteps:
@@ -154,19 +157,31 @@ class StoredSteps:
     def aggregate(self, level: Level, group: Array, groups: int) -> Level:
         """See :class:`Steps`."""
         if not isinstance(level, StoredLevel):
-            return self._in_memory(lambda: self._inner.aggregate(level, group, groups))
+            return self._aggregate_again(level, group, groups)
         clock, before = Stopwatch(), self._reader.bytes_read
         pairs = Pairs(group, groups, self._dtype, partial(self._hold, group, groups))
         pairs.add_all(self._blocks, self._check)
         found = pairs.level(np.bincount(group, weights=level.strength, minlength=groups))
         self._tell("communities are aggregated", len(group), clock, before)
         threads = self._threads if self._climb_bytes(pairs.count, groups, self._threads) <= self._most else 1
-        self._hold(group, groups, self._climb_bytes(pairs.count, groups, threads))
+        self._held = self._climb_bytes(pairs.count, groups, threads)
+        self._hold(group, groups, self._held)
         self._inner = self._inner.on(threads)
+        return found
+
+    def _aggregate_again(self, level: Level, group: Array, groups: int) -> Level:
+        """The graph of groups of a level in memory."""
+        self._hold_beside(min(len(level.targets), groups * (groups - 1)))
+        found = self._in_memory(lambda: self._inner.aggregate(level, group, groups))
+        if self._keeps:  # or else the level below goes, which is the larger one
+            self._held += len(found.targets) * self._arc_bytes
         return found
 
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """See :class:`Steps`."""
+        if self._held + 2 * len(level.targets) * self._arc_bytes > self._most:
+            return Rise([], level, community, is_top=False)  # single steps do the same
+        self._hold_beside(2 * len(level.targets))
         return self._in_memory(lambda: self._inner.rise(level, scale, community, seeds))
 
     def numbered(self, group: Array) -> tuple[Array, int]:
@@ -231,12 +246,21 @@ class StoredSteps:
             self._reader.hold(max(0, size - self._spare))
             return
         pairs = self._pairs(group, groups)
-        missing = max(self._needed(pairs, groups), size) - self._most
-        enough = self._reader.memory + missing * 3 // 2  # of what is more, buffers take a third
-        raise ResourceError(
-            f"memory={human_bytes(self._reader.memory)} is too little: the graph of the {groups:,} communities of the "
-            f"first level, with about {pairs:,} edges, takes more than the {human_bytes(self._most)} that are left for "
-            f"it; give {human_bytes(enough)}",
+        what = f"the graph of the {groups:,} communities of the first level, with about {pairs:,} edges,"
+        raise self._too_little(what, max(self._needed(pairs, groups), size))
+
+    def _hold_beside(self, arcs: int) -> None:
+        """Have room for so many arcs beside the levels that there are."""
+        size = self._held + arcs * self._arc_bytes
+        if size > self._most:
+            raise self._too_little("a graph of communities", size)
+        self._reader.hold(max(0, size - self._spare))
+
+    def _too_little(self, what: str, size: int) -> ResourceError:
+        enough = self._reader.memory + (size - self._most) * 3 // 2  # of what is more, buffers take a third
+        return ResourceError(
+            f"memory={human_bytes(self._reader.memory)} is too little: {what} takes more than the "
+            f"{human_bytes(self._most)} that are left for it; give {human_bytes(enough)}",
             needed=enough,
         )
 
@@ -248,11 +272,11 @@ class StoredSteps:
     def _needed(self, pairs: int, groups: int) -> int:
         """What a graph of communities of so many pairs takes from its making on, on one thread."""
         table = Pairs.table_bytes(pairs, groups, self._arc_bytes, self._dtype.itemsize)
-        return max(table, self._climb_bytes(pairs, groups, 1))
+        return max(table, (1 + _ABOVE + self._keeps) * self._climb_bytes(pairs, groups, 1))
 
     def _climb_bytes(self, pairs: int, groups: int, threads: int) -> int:
-        """What a graph of communities of so many pairs takes, with the levels above it."""
-        copies = (_COPIES if threads > 1 else _COPIES - 1) + self._keeps
+        """What a graph of communities of so many pairs takes; on several threads with the levels above it."""
+        copies = _COPIES + self._keeps if threads > 1 else 1
         rows = level_bytes(2 * pairs, groups, self._arc_bytes)
         return copies * rows + groups * (_VERTEX_BYTES + threads * _THREAD_BYTES)
 
