@@ -158,13 +158,13 @@ def test_a_graph_of_communities_that_does_not_fit_says_so(tmp_path: Path, monkey
     community_graph_bytes(monkeypatch)
     graph = graph_with_weights(np.float64, scale=12)
     file = opened(graph, tmp_path)
-    call = lambda engine: dr.louvain(file, 30.0, tries=1, device=engine)  # noqa: E731  many communities
+    call = lambda engine: dr.louvain(file, 3.0, tries=1, device=engine)  # noqa: E731
     least = needed_by(call)
     with pytest.raises(ResourceError, match=r"the graph of the .* communities of the first level, .* give") as caught:
         call(tiny(least))
     assert caught.value.needed is not None
     found = call(tiny(caught.value.needed))
-    check(graph, found, 30.0, connected=False)
+    check(graph, found, 3.0, connected=False)
     same(call(tiny(256 << 20)), found)
 
 

@@ -15,7 +15,7 @@ from dromos.places.stream.row_blocks import RowBlock, RowBlocks
 __all__ = ["Pairs", "estimated_pairs", "level_bytes"]
 
 _FIRST_BITS: Final = 12
-_FULL: Final = 3, 4
+_FULL: Final = 7, 8
 """The part of the table's slots that is used at most."""
 
 
@@ -112,7 +112,7 @@ def estimated_pairs(group: Array, groups: int, blocks: Iterable[RowBlock], num_a
 def _bits_for(pairs: int) -> int:
     """The table, as a power of two of slots, in which so many pairs are no more than the part that may be used.
 
-    >>> _bits_for(3072), _bits_for(3073)
+    >>> _bits_for(3584), _bits_for(3585)
     (12, 13)
     """
     bits = _FIRST_BITS
