@@ -21,6 +21,7 @@ from dromos.engines.native.within import row_weights
 from dromos.graph.store.stored import StoredGraph
 from dromos.parallel import num_threads
 from dromos.places.stream.community_steps import StoredLevel, StoredSteps
+from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.row_blocks import RowBlocks, block_size
 from dromos.places.stream.row_reader import RowReader
 
@@ -100,8 +101,10 @@ def communities(
     bottom = StoredLevel(graph.offsets, graph.targets, np.empty(0), read_only(strength))
     scale = resolution / everything
     search = Search(bottom, singles, scale, everything, seed, refined, rounds, tries, one_by_one=not refined)
+    release_compiler_pages()
     best = search.best(by_gain)
     reader.hold(0)
+    release_compiler_pages()
     if not best.climb.parts:
         return answer([singles], (loops, strength))
     return answer(search.hierarchy(steps, best), best.sums(everything))
