@@ -104,7 +104,6 @@ def communities(
     release_compiler_pages()
     best = search.best(by_gain)
     reader.hold(0)
-    release_compiler_pages()
     if not best.climb.parts:
         return answer([singles], (loops, strength))
     return answer(search.hierarchy(steps, best), best.sums(everything))
