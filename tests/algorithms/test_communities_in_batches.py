@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dromos as dr
 from dromos import sizes
-from dromos.engines.native import communities, communities_kernels, community_levels, community_numbers
+from dromos.engines.native import communities, communities_group_kernels, community_levels, community_numbers
 from dromos.engines.native.communities import _shared
 from dromos.engines.native.community_levels import Level, is_large
 from dromos.engines.native.community_steps import CompiledSteps
@@ -109,11 +109,11 @@ def test_refinement_and_aggregation_on_a_team_are_those_of_one_thread(monkeypatc
 def test_first_calls_do_not_wait_for_a_kernel_that_saves_little(monkeypatch, tmp_path):
     monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(communities, "_calls", itertools.count())
-    assert [communities._rise_is_worth_compiling() for _ in range(3)] == [False, False, True]
+    assert [communities.rise_is_worth_compiling() for _ in range(3)] == [False, False, True]
     monkeypatch.setattr(communities, "_calls", itertools.count())
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "communities_rise_kernels.rise-1.object").touch()
-    assert communities._rise_is_worth_compiling()
+    assert communities.rise_is_worth_compiling()
 
 
 @pytest.mark.parametrize("seeds", [2, 4, 16, 17])
@@ -121,7 +121,7 @@ def test_first_calls_do_not_wait_for_a_kernel_that_saves_little(monkeypatch, tmp
 def test_communities_do_not_depend_on_how_levels_are_called(monkeypatch, rises, seeds):
     graph = dr.generators.rmat(9, 4, seed=seeds, symmetrize=True)
     expected = dr.leiden(graph, seed=seeds, device="cpu")
-    monkeypatch.setattr(communities, "_rise_is_worth_compiling", lambda: rises)
+    monkeypatch.setattr(communities, "rise_is_worth_compiling", lambda: rises)
     found = dr.leiden(graph, seed=seeds, device="cpu")
     assert found.community.tolist() == expected.community.tolist()
 
@@ -170,7 +170,7 @@ def test_numbers_by_a_kernel_are_those_by_numpy(data, n):
 def test_shuffles_by_a_kernel_are_those_without(seed):
     for n in (0, 1, 2, 5000):
         found = np.empty(n, np.int32)
-        communities_kernels.shuffle(found, np.uint64(seed))
+        communities_group_kernels.shuffle(found, np.uint64(seed))
         assert sorted(found.tolist()) == list(range(n))
         assert found.tolist() == community_numbers.shuffled(n, seed, found.dtype).tolist()
 

@@ -6,9 +6,10 @@ parts become the vertices of the smaller graph. So no community falls into piece
 the columns of ``hierarchy`` are the parts, and last the communities.
 
 Vertices move in an order drawn from ``seed``; the tries run side by side, and large levels on several threads, with the
-same communities on any number of them, and others on a GPU, as with :func:`dromos.louvain`. Parts are chosen by the
-greatest gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing
-well-connected communities", 2019.
+same communities on any number of them, and others on a GPU and from disk, as with :func:`dromos.louvain`. From disk,
+where the graph of parts does not fit the budget, the connected pieces of communities are aggregated instead. Parts are
+chosen by the greatest gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden:
+guaranteeing well-connected communities", 2019.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def leiden(
         tries: how often the first round is made, each time in another order; the best two go on side by side for two
             rounds, and then the better one.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``, and ``memory`` for a graph on disk; there are no paths to choose from.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)

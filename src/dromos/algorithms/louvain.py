@@ -14,6 +14,10 @@ Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in la
 of Leiden. On levels of half a million arcs and more vertices move in batches, for which several threads look for the
 best communities.
 
+Of a graph on disk vertices move by blocks of rows, and what is read are the pages with rows of those that may still
+move, until a pass gains less than 0.0001; a seed gives other communities there than in memory, the same ones within
+any budget and on any number of threads. Tries run one after the other, and all of them make all rounds.
+
 On a GPU vertices of graphs from 131,072 arcs on move in other batches, and in a second round at the bottom only, so
 that a seed gives other communities there than on a CPU, the same ones on every GPU.
 """
@@ -64,7 +68,7 @@ def louvain(
         tries: how often the first round is made, each time in another order; the best two go on side by side, on a
             GPU the best.
         weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``, and ``memory`` for a graph on disk; there are no paths to choose from.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)

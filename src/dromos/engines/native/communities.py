@@ -17,43 +17,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from dromos import disk_cache, sizes
 from dromos.dtypes import Array
-from dromos.engines.native.community_climbs import Climb, climbed, descended
 from dromos.engines.native.community_levels import Level, Steps, is_large
 from dromos.engines.native.community_order import hubs_first
+from dromos.engines.native.community_rounds import FINALISTS, ROUNDS_TOGETHER, Found, Search
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.engines.native.within import strengths
 from dromos.graph import Graph
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["FINALISTS", "ROUNDS_TOGETHER", "communities"]
+__all__ = ["FINALISTS", "ROUNDS_TOGETHER", "communities", "rise_is_worth_compiling", "weights_between"]
 
-FINALISTS: Final = 2
-"""First rounds that go on: small levels are one thread's, and most machines have two."""
 _THREAD_BYTES = 20  # for each vertex
 _LITTLE_MEMORY, _MEMORY_SHARE = 1 << 28, 4  # bytes that nobody asks about, and the part of what is free for more
 _NOT_SHARED = 1 / 16  # of a round's work, the part that more threads do not make faster, about
-ROUNDS_TOGETHER: Final = 3
-"""After which only the best goes on: it mostly stays the best."""
 _FEW_CALLS: Final = 2
 _calls = itertools.count()
-_LITTLE = 1e-5  # modularity; a round that gains less is the last
-
-
-class _Found(NamedTuple):
-    """What rounds came to: the last of them, its communities, and the levels of a hierarchy below."""
-
-    climb: Climb
-    gain: float
-    community: Array
-    below: list[Array]
-    is_final: bool = False
-    """Whether another round is not worth it."""
 
 
 def communities(
@@ -83,11 +67,11 @@ def communities(
     order = hubs_first(graph)
     if order is not None:
         graph = order.graph
-    weights = _no_weights(graph) if graph.weights is None else graph.weights.astype(np.float64)
+    weights = weights_between(graph) if graph.weights is None else graph.weights.astype(np.float64)
     stop, team = None, 1  # Python's steps would only take turns, and see Ctrl-C by themselves
     if steps is None:
         stop, team = np.zeros(1, np.int64), _threads_with_room(graph, num_threads(threads))
-        steps = CompiledSteps(stop, rises=refined and _rise_is_worth_compiling())
+        steps = CompiledSteps(stop, rises=refined and rise_is_worth_compiling())
     bottom = Level.of(graph.offsets, graph.targets, weights, strengths(graph, team))
     everything = float(bottom.strength.sum())
     singles = np.arange(graph.num_vertices, dtype=graph.targets.dtype)
@@ -99,37 +83,9 @@ def communities(
 
     if everything <= 0:
         return answer([singles])
-    scale = resolution / everything
-    together = min(rounds, ROUNDS_TOGETHER) if refined else rounds
 
-    def random(done: int, number: int) -> np.random.Generator:
-        return np.random.default_rng([seed, done, number] if number else [seed, done])
-
-    def first(steps: Steps, number: int) -> _Found:
-        draw = random(0, number)
-        climb = climbed(steps, bottom, singles.copy(), scale, draw, refined, keep=not refined and rounds > 1)
-        *below, community = climb.places() or [singles]
-        return _Found(climb, climb.gain(scale), community, below, is_final=not climb.parts)
-
-    def continued(steps: Steps, found: _Found, begin: int, end: int, number: int) -> _Found:
-        levels = [*found.below, found.community]
-        for done in range(begin, end):
-            if found.is_final:
-                break
-            draw, before = random(done, number), found.community
-            start = before.copy() if refined else descended(steps, found.climb, scale, draw)
-            climb = climbed(steps, bottom, start, scale, draw, refined, keep=not refined and done + 1 < rounds)
-            *below, community = climb.places() or [before]  # rounding may have moved all apart
-            if np.array_equal(community, before):
-                return found._replace(is_final=True)
-            # Louvain's further rounds start from large communities: the levels of the first one go below
-            gain = climb.gain(scale)
-            is_last = gain < found.gain + _LITTLE * everything
-            found = _Found(climb, gain, community, below if refined else levels, is_last)
-        return found
-
-    def by_gain(find: Callable[[Steps, int], _Found], count: int) -> list[_Found]:
-        def found_on(number: int, threads: int) -> _Found:
+    def by_gain(find: Callable[[Steps, int], Found], count: int) -> list[Found]:
+        def found_on(number: int, threads: int) -> Found:
             return find(steps.on(threads), number)
 
         found = (
@@ -139,19 +95,11 @@ def communities(
         )
         return sorted(found, key=lambda one: -one.gain)
 
-    if tries <= FINALISTS:  # none waits for another's first round
-        best = by_gain(lambda own, number: continued(own, first(own, number), 1, together, number), tries)[0]
-    else:
-        begun = by_gain(first, tries)[:FINALISTS]
-        best = by_gain(lambda own, number: continued(own, begun[number], 1, together, number), FINALISTS)[0]
-        del begun
-    if together < rounds:
-        best = by_gain(lambda own, number: continued(own, best, together, rounds, number), 1)[0]
+    search = Search(bottom, singles, resolution / everything, everything, seed, refined, rounds, tries)
+    best = search.best(by_gain)
     if not best.climb.parts:
         return answer([singles])
-    levels = [*best.below, best.community] if refined else _within(steps, best.below, best.community)
-    top = best.climb.top
-    return {**answer(levels), "sums": ((everything - float(top.weights.sum())) / 2, top.strength)}
+    return {**answer(search.hierarchy(steps, best)), "sums": best.sums(everything)}
 
 
 def _threads_with_room(graph: Graph, threads: int) -> int:
@@ -162,14 +110,14 @@ def _threads_with_room(graph: Graph, threads: int) -> int:
     return max(1, min(threads, sizes.available_memory() // _MEMORY_SHARE // needed))
 
 
-def _rise_is_worth_compiling() -> bool:
+def rise_is_worth_compiling() -> bool:
     """Not in a process's first calls, unless this machine has the code: compiling takes what a hundred calls save."""
     kept = disk_cache.cache_folder() / "kernels"
     return next(_calls) >= _FEW_CALLS or any(kept.glob("communities_rise_kernels.*"))
 
 
-def _no_weights(graph: Graph) -> Array:
-    """Of the type that weights between communities get: the counts of arcs, in as few bytes as hold them all."""
+def weights_between(graph: Graph) -> Array:
+    """None, of the type that weights between communities get: the counts of arcs, in as few bytes as hold them all."""
     return np.empty(0, np.int32 if graph.num_arcs < 1 << 31 else np.int64)
 
 
@@ -190,9 +138,9 @@ def _shared(team: int, count: int) -> list[list[int]]:
     return min(map(waves, range(min(team, count), 0, -1)), key=lambda found: cost(len(found[0])))
 
 
-def _side_by_side(find: Callable[[int, int], _Found], waves: list[list[int]], stop: Array | None) -> list[_Found]:
+def _side_by_side(find: Callable[[int, int], Found], waves: list[list[int]], stop: Array | None) -> list[Found]:
     """What ``find`` gives for each round and its threads."""
-    found: list[_Found | None] = [None] * sum(map(len, waves))
+    found: list[Found | None] = [None] * sum(map(len, waves))
     done = 0
     for wave in waves:
 
@@ -204,9 +152,9 @@ def _side_by_side(find: Callable[[int, int], _Found], waves: list[list[int]], st
     return [one for one in found if one is not None]
 
 
-def _dealt(find: Callable[[int, int], _Found], count: int, team: int, stop: Array | None) -> list[_Found]:
+def _dealt(find: Callable[[int, int], Found], count: int, team: int, stop: Array | None) -> list[Found]:
     """The same of rounds that run on one thread each; a thread that is done takes the next one."""
-    found: list[_Found | None] = [None] * count
+    found: list[Found | None] = [None] * count
     numbers = iter(range(count))
 
     def work(_: int, __: int) -> None:
@@ -215,13 +163,3 @@ def _dealt(find: Callable[[int, int], _Found], count: int, team: int, stop: Arra
 
     run_team(work, threads=team, stop=stop)
     return [one for one in found if one is not None]
-
-
-def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
-    """Levels cut by the communities of ``top``, and ``top``; none twice."""
-    found = [top]
-    for level in reversed(levels):
-        cut = steps.cut(level, top)
-        if not np.array_equal(cut, found[-1]):
-            found.append(cut)
-    return found[::-1]

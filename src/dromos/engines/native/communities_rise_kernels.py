@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.native.communities_kernels import aggregate_all, move_all, refine_all
+from dromos.engines.native.communities_aggregate_kernels import aggregate_all
+from dromos.engines.native.communities_move_kernels import move_all
+from dromos.engines.native.communities_refine_kernels import refine_all
 from dromos.intrinsics import load, load_relaxed, store
 from dromos.jit import inline, kernel
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.native.communities_kernels import add_row, join_part, start_part
+from dromos.engines.native.communities_aggregate_kernels import add_row
+from dromos.engines.native.communities_refine_kernels import ask_for_part, join_part, start_part
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
 from dromos.jit import LINE, barrier, inline, kernel
 
@@ -38,14 +39,15 @@ def refine(
     thread, threads, offsets, targets, weights, strength, scale, community, total, order, starts, is_large, large,
     label, table, seen, cursors, memory, stop,
 ):  # fmt: skip
-    """As ``communities_kernels.refine``; ``order`` has the vertices by community, and ``large`` the large ones."""
+    """As that of one thread; ``order`` has the vertices by community, and ``large`` the large ones."""
     n, count = strength.size, starts.size - 1
     while True:
         first = np.int64(atomic_add(cursors, 0, _VERTICES))
         if first >= n or load_relaxed(stop, 0) != 0:
             break
         for v in range(first, min(first + _VERTICES, n)):
-            start_part(v, offsets, targets, weights, strength, community, label, table, True)
+            begin, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
+            start_part(v, begin, end, targets, weights, strength, community, label, table, True)
     barrier(memory, thread, threads, 1)
     front = thread * (seen.size // threads)
     while True:
@@ -56,9 +58,11 @@ def refine(
             if alone or load(is_large, c) == 0:
                 end = np.int64(load(starts, c + 1))
                 for i in range(load(starts, c), end):
+                    ask_for_part(order, i, end - 1, offsets, targets, label, table)
+                    v = np.int64(load(order, i))
                     join_part(
-                        order, i, end - 1, offsets, targets, weights, strength, scale, total, label, table, seen, front,
-                        True, True,
+                        v, np.int64(load(offsets, v)), np.int64(load(offsets, v + 1)), targets, weights, strength,
+                        scale, total, label, table, seen, front, True, True,
                     )  # fmt: skip
 
 
@@ -67,7 +71,7 @@ def aggregate(
     thread, threads, offsets, targets, weights, group, starts, order, is_large, large, bounds, ends, new_targets,
     new_weights, sums, counts, seen, cursors, stop,
 ):  # fmt: skip
-    """As ``communities_kernels.aggregate``, but the row of group ``c`` lies from ``bounds[c]`` up to ``ends[c]``."""
+    """As that of one thread, but the row of group ``c`` lies from ``bounds[c]`` up to ``ends[c]``."""
     count = starts.size - 1
     base = front = thread * (sums.size // threads)
     while True:

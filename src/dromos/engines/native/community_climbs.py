@@ -12,7 +12,7 @@ from dromos.vectors import dot
 
 _SMALL: Final = 1 << 12  # vertices of a level from which on up one call does all: calls are a large part of the time
 
-__all__ = ["Climb", "climbed", "descended", "pieces"]
+__all__ = ["Climb", "climbed", "descended", "pieces", "places"]
 
 
 class Climb(NamedTuple):
@@ -29,17 +29,37 @@ class Climb(NamedTuple):
         return self.levels[-1]
 
     def places(self) -> list[Array]:
-        """For each level but the first, the vertex of it that each vertex of the first is in."""
-        found = self.parts[:1]
+        """See :func:`places`."""
+        return places(self.parts)
+
+    def community(self, singles: Array) -> Array:
+        """The vertex of the last level that each vertex of the first is in; ``singles`` where there is one level."""
+        found = self.parts[0] if self.parts else singles
         for part in self.parts[1:]:
-            found.append(part.take(found[-1]))
+            found = part.take(found)
         return found
+
+    def without_levels(self) -> Climb:
+        """The same, with the last level alone."""
+        return self._replace(levels=self.levels[-1:])
 
     def gain(self, scale: float) -> float:
         """The higher, the higher the modularity: less the weight between communities, less what chance would put
         inside."""
         strength = self.top.strength
         return -float(self.top.weights.sum()) - dot(scale * strength, strength)  # a square might be infinite
+
+
+def places(parts: list[Array]) -> list[Array]:
+    """For each level but the first, the vertex of it that each vertex of the first is in; see :class:`Climb`.
+
+    >>> [level.tolist() for level in places([np.array([0, 0, 1]), np.array([0, 0])])]
+    [[0, 0, 1], [0, 0, 0]]
+    """
+    found = parts[:1]
+    for part in parts[1:]:
+        found.append(part.take(found[-1]))
+    return found
 
 
 def climbed(
@@ -72,7 +92,7 @@ def climbed(
             # of a large level the order is not worth the time to draw another
             part, number = steps.refine(level, scale, community, seed if is_large(level) else next(seeds))
             if number == n:  # nothing hangs together well: go on with the pieces of what was moved
-                part, number = steps.numbered(pieces(level, community))
+                part, number = steps.numbered(steps.pieces(level, community))
                 if number == n:
                     return Climb(parts, levels)
         level = steps.aggregate(level, part, number)

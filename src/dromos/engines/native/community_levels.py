@@ -114,6 +114,9 @@ class Steps(Protocol):
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """As many levels from here up as one call can do, none or more; each takes two of the seeds."""
 
+    def pieces(self, level: Level, community: Array) -> Array:
+        """The connected pieces of all communities: a number of one of the piece's vertices for each vertex."""
+
     def numbered(self, group: Array) -> tuple[Array, int]:
         """See :func:`dromos.engines.native.community_numbers.numbered`."""
 

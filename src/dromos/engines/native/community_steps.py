@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, as_words, read_only
+from dromos.engines.native.community_climbs import pieces
 from dromos.engines.native.community_levels import BLOCK, Level, Rise, batch_of, hubs_before, is_large
 from dromos.parallel import run_team
 
@@ -54,7 +55,7 @@ class CompiledSteps:
         """See :class:`Steps`."""
         if is_large(level):
             return self._move_in_batches(level, scale, community, self._shuffled(level, seed))
-        from dromos.engines.native import communities_kernels as kernels
+        from dromos.engines.native import communities_move_kernels as kernels
 
         n, ids = level.size, level.targets.dtype
         count = self._run(
@@ -95,7 +96,7 @@ class CompiledSteps:
         n, ids, threads = level.size, level.targets.dtype, self._threads
         label, table = np.empty(2 * n, ids), np.empty(4 * n)
         if threads == 1 or not is_large(level):
-            from dromos.engines.native import communities_kernels as kernels
+            from dromos.engines.native import communities_refine_kernels as kernels
 
             part = np.empty(n, ids)
             count = self._run(
@@ -122,7 +123,7 @@ class CompiledSteps:
         targets, weights = np.empty(arcs, ids), np.empty(arcs, level.weights.dtype)
         if self._threads > 1 and is_large(level):
             return self._aggregate_on_team(level, group, groups, targets, weights)
-        from dromos.engines.native import communities_kernels as kernels
+        from dromos.engines.native import communities_aggregate_kernels as kernels
 
         offsets, strength = np.empty(groups + 1, np.int64), np.empty(groups)
         used = self._run(
@@ -181,7 +182,7 @@ class CompiledSteps:
 
     def within(self, level: Level, group: Array) -> float:
         """The weight of the arcs within groups, self-loops among them."""
-        from dromos.engines.native import communities_kernels as kernels
+        from dromos.engines.native import communities_aggregate_kernels as kernels
 
         found = np.zeros(-(-level.size // BLOCK))
         given = (level.offsets, level.targets, level.weights, group, found, np.zeros(1, np.int64))
@@ -191,20 +192,24 @@ class CompiledSteps:
             self._run(kernels.within, 0, 1, *given)
         return float(found.sum())
 
+    def pieces(self, level: Level, community: Array) -> Array:
+        """See :class:`Steps`."""
+        return pieces(level, community)
+
     def numbered(self, group: Array) -> tuple[Array, int]:
         """See :class:`Steps`."""
-        from dromos.engines.native import communities_kernels
+        from dromos.engines.native import communities_group_kernels
 
-        kernels: Any = communities_kernels
+        kernels: Any = communities_group_kernels
         found = np.empty_like(group)
         count = kernels.number(group, np.empty(int(group.max(initial=-1)) + 1, group.dtype), found)
         return found, int(count)
 
     def cut(self, fine: Array, coarse: Array) -> Array:
         """See :class:`Steps`."""
-        from dromos.engines.native import communities_kernels
+        from dromos.engines.native import communities_group_kernels
 
-        kernels: Any = communities_kernels
+        kernels: Any = communities_group_kernels
         groups, found = int(coarse.max()) + 1, np.empty_like(coarse)
         kernels.cut(
             fine, coarse, np.empty(int(fine.max()) + 2, np.int64), np.empty_like(coarse), np.empty(groups, fine.dtype),
@@ -214,9 +219,9 @@ class CompiledSteps:
 
     def _by_group(self, group: Array, count: int, order: Array) -> tuple[Array, Array]:
         """Where groups begin, and the vertices of an order by group."""
-        from dromos.engines.native import communities_kernels
+        from dromos.engines.native import communities_group_kernels
 
-        kernels: Any = communities_kernels
+        kernels: Any = communities_group_kernels
         starts, found = np.zeros(count + 1, np.int64), np.empty(len(group), group.dtype)
         np.cumsum(np.bincount(group, minlength=count), out=starts[1:])
         kernels.sort_by_group(order, group, starts.copy(), found)
@@ -225,9 +230,9 @@ class CompiledSteps:
     def _shuffled(self, level: Level, seed: int) -> Array:
         """An order of a level's vertices; the last one is kept, for moving and refining with the same seed."""
         if self._drawn is None or self._drawn[:2] != (seed, level.size):
-            from dromos.engines.native import communities_kernels
+            from dromos.engines.native import communities_group_kernels
 
-            kernels: Any = communities_kernels
+            kernels: Any = communities_group_kernels
             order = np.empty(level.size, level.targets.dtype)
             kernels.shuffle(order, np.uint64(seed))
             self._drawn = seed, level.size, order

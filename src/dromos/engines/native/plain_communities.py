@@ -1,4 +1,4 @@
-"""The steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.communities_kernels`.
+"""The steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.community_steps`.
 
 The same moves in the same order, and sums in the same order, so that the communities are the same.
 """
@@ -12,6 +12,7 @@ import numpy as np
 
 from dromos.dtypes import Array, order_of
 from dromos.engines.native import communities as driver
+from dromos.engines.native.community_climbs import pieces
 from dromos.engines.native.community_levels import LEAST_GAIN, Level, Rise, is_large
 from dromos.engines.native.community_numbers import cut, numbered, shuffled
 from dromos.engines.native.plain_community_moves import BatchMoves, Rows, moved_one_by_one
@@ -124,6 +125,10 @@ class PlainSteps:
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """Calls of Python's cost nothing beside its steps: none."""
         return Rise([], level, community, is_top=False)
+
+    def pieces(self, level: Level, community: Array) -> Array:
+        """By whole arrays."""
+        return pieces(level, community)
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """By whole arrays."""

@@ -1,6 +1,6 @@
 """Local moving in plain Python: one vertex after the other, and in batches.
 
-See :mod:`dromos.engines.native.communities_kernels` and :mod:`dromos.engines.native.communities_batch_kernels`.
+See :mod:`dromos.engines.native.communities_move_kernels` and :mod:`dromos.engines.native.communities_batch_kernels`.
 """
 
 from __future__ import annotations

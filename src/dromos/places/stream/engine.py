@@ -139,7 +139,7 @@ class StreamEngine:
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None where there is none."""
-        if name not in ROW_KERNELS:
+        if name not in ROW_KERNELS or (ROW_KERNELS[name].compiled and self.leaf.name != "cpu"):
             return None
         return partial(
             call_row_kernel, name, memory=self.memory, threads=getattr(self.leaf, "threads", None),

@@ -13,6 +13,7 @@ from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.stored import StoredGraph
 from dromos.places.stream.budget import plan_rows
+from dromos.places.stream.communities import communities, communities_state
 from dromos.places.stream.row_reader import RowReader
 from dromos.places.stream.sampling import sampling
 from dromos.places.stream.similarity import similarity, similarity_state
@@ -31,11 +32,14 @@ class RowKernel:
     """Whether it reads the weights of the graph, where there are any."""
     both: bool = False
     """Whether it reads in-rows too."""
+    compiled: bool = False
+    """Whether it is for the leaf that compiles alone."""
     state: Callable[[StoredGraph, Mapping[str, Any], int | None], int] = lambda graph, options, threads: 0
     """Bytes that it holds beside rows, by the graph, the options and the threads."""
 
 
 ROW_KERNELS: Final[Mapping[str, RowKernel]] = {
+    "communities": RowKernel(communities, weights=True, state=communities_state, compiled=True),
     "sampling": RowKernel(sampling),
     "similarity": RowKernel(similarity, both=True, state=similarity_state),
     "walks": RowKernel(walks, weights=True, state=walks_state),

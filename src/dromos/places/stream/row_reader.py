@@ -9,9 +9,11 @@ import numpy as np
 
 from dromos.dtypes import OFFSET, Array
 from dromos.errors import ResourceError
+from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
-from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.rows import PagedRows, Request
 from dromos.graph.store.paged.selected import are_joined, copied_rows, targets_at
+from dromos.graph.store.paged.slices import slice_of
 from dromos.graph.summary import human_bytes
 from dromos.places.stream.budget import WORK_SHARE
 
@@ -53,6 +55,7 @@ class RowReader:
     ) -> None:
         self.offsets, self.memory, self.work = offsets, memory, work
         self._pager, self._rows = pager, rows
+        self._beside = 0
         for part in rows.values():
             pager.prepare(part)
 
@@ -90,6 +93,41 @@ class RowReader:
         begin, end = offsets[ids].astype(OFFSET), offsets[ids + 1].astype(OFFSET)
         found[order] = are_joined(self._pager, self._rows[prefix], begin, end, targets[order])
         return found
+
+    def paged(self, prefix: str) -> PagedRows:
+        """The rows, of which those pages are real that a window has."""
+        return self._rows[prefix]
+
+    def count(self, prefix: str, wanted: Array) -> None:
+        """Be told which pages (a mask) the next calls of :meth:`windows` want together, each of them once."""
+        self._pager.count(self._rows[prefix], wanted)
+
+    def windows(self, prefix: str, wanted: Array) -> Iterator[Request]:
+        """Runs of pages, in which all ``wanted`` ones (a mask) are in memory until the next run is asked for."""
+        return self._pager.windows(self._rows[prefix], wanted, counted=True)
+
+    def slices(self, prefix: str) -> Iterator[GraphSlice]:
+        """All rows in turn; see :func:`dromos.graph.store.paged.slices.slice_of` for those that windows cut."""
+        rows = self._rows[prefix]
+        wanted = np.ones(rows.num_pages, dtype=bool)
+        for window in self._pager.windows(rows, wanted):
+            yield slice_of(rows, self.offsets[prefix], wanted, window)
+
+    @property
+    def most(self) -> int:
+        """Bytes that :meth:`hold` has room for at most."""
+        return self.work + self._pager.room.cache
+
+    def hold(self, size: int) -> None:
+        """Have room for ``size`` bytes in all, :attr:`most` at most: beyond ``work`` in the place of kept pages.
+
+        Not while windows go by, which count on those pages.
+        """
+        beside = max(0, size - self.work)
+        self._pager.occupy(beside - self._beside)
+        self._beside = beside
+        for rows in self._rows.values():
+            self._pager.fit(rows)
 
     def close(self) -> None:
         """End the threads that read, and close the file."""

@@ -84,15 +84,24 @@ class Pager:
             self._kept[id(rows)] = rows, _Kept(rows)
         return self._kept[id(rows)][1]
 
-    def windows(self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD) -> Iterator[Request]:
-        """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for.
-
-        ``ahead``: as many more are being read meanwhile; the buffers are shared out among all of these.
-        """
-        self.source.check_unchanged()
+    def count(self, rows: PagedRows, wanted: Array) -> None:
+        """Be told which pages a superstep wants (a mask): those that are wanted most often stay."""
         kept = self.prepare(rows)
         kept.uses += wanted
         kept.note_evenness(wanted)
+
+    def windows(
+        self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD, counted: bool = False
+    ) -> Iterator[Request]:
+        """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for.
+
+        ``ahead``: as many more are being read meanwhile; the buffers are shared out among all of these. ``counted``:
+        they are some of those that :meth:`count` was told of.
+        """
+        self.source.check_unchanged()
+        kept = self.prepare(rows)
+        if not counted:
+            self.count(rows, wanted)
         missing = rows.missing(wanted)
         self._dropped.wait()
         size = self.room.buffers // self._in_memory(ahead)
@@ -149,6 +158,14 @@ class Pager:
     def occupy(self, nbytes: int) -> None:
         """Be told that so much of the cache's room is taken by something else, for the rest of the run."""
         self.cached_bytes += nbytes
+
+    def fit(self, rows: PagedRows) -> None:
+        """Give cached pages back, the last ones first, until what the cache's room is taken by fits it."""
+        excess = -(-(self.cached_bytes - self.room.cache) // rows.page_bytes)
+        if excess > 0:
+            cached = np.flatnonzero(self.prepare(rows).cached)[-excess:]
+            if len(cached):
+                self.evict(rows, int(cached[0]), int(cached[-1]) + 1)
 
     def close(self) -> None:
         """End the threads and close the file."""

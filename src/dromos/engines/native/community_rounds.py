@@ -1,0 +1,115 @@
+"""Rounds of Louvain and Leiden: several first ones, each in an order of its own, and more from the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from dromos.dtypes import Array
+from dromos.engines.native.community_climbs import Climb, climbed, descended, places
+from dromos.engines.native.community_levels import Level, Steps
+
+__all__ = ["FINALISTS", "ROUNDS_TOGETHER", "Found", "Search"]
+
+FINALISTS: Final = 2
+"""First rounds that go on: small levels are one thread's, and most machines have two."""
+ROUNDS_TOGETHER: Final = 3
+"""After which only the best goes on: it mostly stays the best."""
+_LITTLE: Final = 1e-5  # modularity; a round that gains less is the last
+
+
+class Found(NamedTuple):
+    """What rounds came to: the last of them, and its communities."""
+
+    climb: Climb
+    gain: float
+    community: Array
+    parts: list[Array]
+    """Those of the round whose levels the hierarchy has: of Leiden the last one, of Louvain the first."""
+    is_final: bool = False
+    """Whether another round is not worth it."""
+
+    def sums(self, everything: float) -> tuple[float, Array]:
+        """The weight within the communities, each edge once, and the strength of each of them."""
+        top = self.climb.top
+        return (everything - float(top.weights.sum())) / 2, top.strength
+
+
+ByGain: TypeAlias = Callable[[Callable[[Steps, int], Found], int], list[Found]]
+"""What a function finds on steps for the numbers ``0..count - 1``, the greatest gain first."""
+
+
+class Search(NamedTuple):
+    """What communities are looked for, from the level ``bottom`` on, whose vertices are at first ``singles``."""
+
+    bottom: Level
+    singles: Array
+    scale: float
+    everything: float
+    """The strength of all vertices."""
+    seed: int
+    refined: bool
+    rounds: int
+    tries: int
+    one_by_one: bool = False
+    """Whether each try makes all its rounds before the next one begins; where there are few tries they always do."""
+
+    def best(self, by_gain: ByGain) -> Found:
+        """The first round is made ``tries`` times, and the best two go on, of Leiden's for some rounds, after which the
+        better one does. A round starts from the communities of the one before."""
+        together = min(self.rounds, ROUNDS_TOGETHER) if self.refined else self.rounds
+        if self.tries <= FINALISTS or self.one_by_one:  # none waits for another's first round
+            best = by_gain(
+                lambda own, number: self._continued(own, self._first(own, number), 1, together, number), self.tries
+            )[0]
+        else:
+            begun = by_gain(self._first, self.tries)[:FINALISTS]
+            best = by_gain(lambda own, number: self._continued(own, begun[number], 1, together, number), FINALISTS)[0]
+            del begun
+        if together < self.rounds:
+            best = by_gain(lambda own, number: self._continued(own, best, together, self.rounds, number), 1)[0]
+        return best
+
+    def hierarchy(self, steps: Steps, found: Found) -> list[Array]:
+        """Levels by vertex, the finest first; the last are the communities."""
+        levels = places(found.parts)
+        return levels if self.refined else _within(steps, levels, found.community)
+
+    def _random(self, done: int, number: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, done, number] if number else [self.seed, done])
+
+    def _first(self, steps: Steps, number: int) -> Found:
+        draw, keep = self._random(0, number), not self.refined and self.rounds > 1
+        climb = climbed(steps, self.bottom, self.singles.copy(), self.scale, draw, self.refined, keep=keep)
+        community = climb.community(self.singles)
+        return Found(climb, climb.gain(self.scale), community, climb.parts, is_final=not climb.parts)
+
+    def _continued(self, steps: Steps, found: Found, begin: int, end: int, number: int) -> Found:
+        for done in range(begin, end):
+            if found.is_final:
+                break
+            draw, before = self._random(done, number), found.community
+            start = before.copy() if self.refined else descended(steps, found.climb, self.scale, draw)
+            found = found._replace(climb=found.climb.without_levels())  # the new ones take their memory
+            keep = not self.refined and done + 1 < self.rounds
+            climb = climbed(steps, self.bottom, start, self.scale, draw, self.refined, keep=keep)
+            community = climb.community(before)  # rounding may have moved all apart
+            if np.array_equal(community, before):
+                return found._replace(is_final=True)
+            gain = climb.gain(self.scale)
+            is_last = gain < found.gain + _LITTLE * self.everything
+            # Louvain's further rounds start from large communities: the levels of the first one go below
+            found = Found(climb, gain, community, climb.parts if self.refined else found.parts, is_last)
+        return found._replace(climb=found.climb.without_levels())
+
+
+def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
+    """Levels cut by the communities of ``top``, and ``top``; none twice."""
+    found = [top]
+    for level in reversed(levels):
+        cut = steps.cut(level, top)
+        if not np.array_equal(cut, found[-1]):
+            found.append(cut)
+    return found[::-1]

@@ -1,0 +1,126 @@
+"""Louvain and Leiden on a graph on disk, within a budget.
+
+Moving, refinement and aggregation read the first level from disk, window by window, and levels above it are in memory
+(:mod:`dromos.places.stream.community_steps`). Tries run one after the other. Of Louvain's each makes all its rounds
+before the next begins, so that the levels of one of them are in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from dromos.dtypes import Array, read_only
+from dromos.engines.native.communities import rise_is_worth_compiling, weights_between
+from dromos.engines.native.community_levels import Steps
+from dromos.engines.native.community_rounds import FINALISTS, Found, Search
+from dromos.engines.native.community_steps import CompiledSteps
+from dromos.engines.native.within import row_weights
+from dromos.graph.store.stored import StoredGraph
+from dromos.parallel import num_threads
+from dromos.places.stream.community_steps import StoredLevel, StoredSteps
+from dromos.places.stream.compiler_pages import release_compiler_pages
+from dromos.places.stream.row_blocks import RowBlocks, block_size
+from dromos.places.stream.row_reader import RowReader
+
+__all__ = ["communities", "communities_state"]
+
+_STRENGTH: Final = 8
+_GROUPS: Final = 10
+"""Ids for each vertex: where it begins, its community while it moves, and of three tries its community, and its parts
+on the levels above, the first of which has an entry for each vertex."""
+_MOVING: Final = 17, 2
+"""While vertices move: sums, totals and flags in bytes, and ids for members and free numbers."""
+_REFINING: Final = 40, 3
+"""While they are refined: sums of parts and totals of communities, and ids for labels and their copy."""
+_BLOCK_ROW: Final = 16  # bytes of a block's row: its offset, and its place in the order
+
+
+def communities_state(graph: StoredGraph, options: Mapping[str, Any], threads: int | None) -> int:
+    """Bytes for what is known of all vertices, and for one block of rows that windows cut; beside the answer."""
+    ids, degree = graph.targets.dtype.itemsize, graph.out_degree
+    arc = ids + (0 if graph.weights is None else graph.weights.dtype.itemsize)
+    rows, arcs = block_size(graph.num_vertices, graph.num_arcs)
+    longest = max(int(degree.max(initial=0)), min(arcs, graph.num_arcs))
+    vertices = graph.num_vertices * (_STRENGTH + ids * _GROUPS) + _step_bytes(graph, options["refined"])
+    return vertices + longest * (arc + ids) + rows * _BLOCK_ROW
+
+
+def _step_bytes(graph: StoredGraph, refined: bool) -> int:
+    """What a step takes beside what there is between steps."""
+    step, ids = _REFINING if refined else _MOVING, graph.targets.dtype.itemsize
+    return graph.num_vertices * (step[0] + ids * step[1])
+
+
+def communities(
+    reader: RowReader,
+    graph: StoredGraph,
+    *,
+    resolution: float,
+    seed: int,
+    refined: bool,
+    rounds: int,
+    tries: int,
+    threads: int | None,
+    progress: Callable[[int, int], Any] | None,
+    **_: Any,
+) -> Mapping[str, Any]:
+    """As :func:`dromos.engines.native.communities.communities`, with other communities; ``steps``: for the trace."""
+    ids = graph.targets.dtype
+    no_weights = weights_between(graph)
+    strength, loops = _strengths(reader, graph, threads)
+    everything = float(strength.sum())
+    alone = strength == 0
+    singles = np.arange(graph.num_vertices, dtype=ids)
+    if alone.any():
+        singles[alone] = int(np.argmax(alone))
+    stop, team = np.zeros(1, np.int64), num_threads(threads)
+    steps = StoredSteps(
+        reader, RowBlocks(reader, graph.out_prefix, no_weights),
+        CompiledSteps(stop, rises=refined and rise_is_worth_compiling()), stop, team, ids,
+        no_weights.dtype if graph.weights is None else np.dtype(np.float64),
+        spare=_step_bytes(graph, refined), keeps=not refined and rounds > 1, progress=progress,
+    )  # fmt: skip
+
+    def answer(levels: list[Array], sums: tuple[float, Array]) -> Mapping[str, Any]:
+        for number, level in enumerate(levels):  # in place of the others, which no one needs any more
+            levels[number] = steps.numbered(_apart(level, alone))[0]
+        return {"community": levels[-1], "levels": levels, "sums": sums, "steps": steps.told}
+
+    if everything <= 0:
+        return answer([singles], (loops, strength))
+
+    def by_gain(find: Callable[[Steps, int], Found], count: int) -> list[Found]:
+        found: list[Found] = []
+        for number in range(count):
+            found = sorted([*found, find(steps, number)], key=lambda one: -one.gain)[:FINALISTS]
+        return found
+
+    bottom = StoredLevel(graph.offsets, graph.targets, np.empty(0), read_only(strength))
+    scale = resolution / everything
+    search = Search(bottom, singles, scale, everything, seed, refined, rounds, tries, one_by_one=not refined)
+    release_compiler_pages()
+    best = search.best(by_gain)
+    reader.hold(0)
+    if not best.climb.parts:
+        return answer([singles], (loops, strength))
+    return answer(search.hierarchy(steps, best), best.sums(everything))
+
+
+def _strengths(reader: RowReader, graph: StoredGraph, threads: int | None) -> tuple[Array, float]:
+    """The sum of the weights at each vertex, a self-loop twice; and the weight of all self-loops."""
+    if graph.weights is None and not graph.has_self_loops:
+        return graph.out_degree.astype(np.float64), 0.0
+    nowhere = np.zeros(graph.num_vertices, graph.targets.dtype)
+    found = row_weights(graph, nowhere, threads, reader.slices(graph.out_prefix))
+    return found.total + found.loops, float(found.loops.sum())
+
+
+def _apart(group: Array, alone: Array) -> Array:
+    """Groups in which each vertex without edges is one of its own; all were in one."""
+    count = int(np.count_nonzero(alone))
+    group = group.copy()
+    group[alone] = np.arange(count) + (int(group.max(initial=-1)) + 1)
+    return group

@@ -1,0 +1,295 @@
+"""The steps of Louvain and Leiden on a graph on disk: the first level by blocks of rows, those above in memory.
+
+What is known of vertices and communities is in memory. A pass lets vertices move whose neighbours moved since they were
+visited, and reads the pages that hold their rows. Which blocks there are follows from the graph, and what is drawn for
+each from the seed, so the communities depend on neither the number of threads nor the pages that the budget holds.
+
+The graph of Leiden's parts may have almost as many edges as the first one, as on R-MAT. Where it does not fit the
+budget, the connected pieces of communities are aggregated instead, from there on: communities hang together as before,
+and levels above are refined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from dromos.compiling import Stopwatch
+from dromos.dtypes import Array
+from dromos.engines.native.community_levels import Level, Rise
+from dromos.engines.native.community_steps import CompiledSteps
+from dromos.errors import ResourceError
+from dromos.graph.summary import human_bytes
+from dromos.parallel import run_team
+from dromos.places.stream.community_pairs import Pairs, estimated_pairs, level_bytes
+from dromos.places.stream.row_blocks import RowBlock, RowBlocks
+from dromos.places.stream.row_reader import RowReader
+
+__all__ = ["StoredLevel", "StoredSteps"]
+
+LITTLE: Final = 1e-4
+"""Modularity: a pass that gains less is the last."""
+_VERTEX_BYTES, _THREAD_BYTES = 140, 20
+"""What moving and refinement take for each vertex of a level in memory, and for each thread beside that."""
+_DOUBT: Final = 1.05
+"""An estimate of pairs, and more than that is not expected."""
+_ABOVE: Final = 1
+"""What the next level takes, in parts of the first one in memory, and again those above it: mostly much less."""
+_COPIES = 3
+"""Of the rows of the first level in memory, on several threads: its own, and room for those of the next, twice."""
+
+Answer = TypeVar("Answer")
+Step = tuple[int, int, str, float, int]
+
+
+class StoredLevel(Level):
+    """The first level, whose rows are on disk. All vertices without edges are one vertex of it."""
+
+    __slots__ = ()
+
+    @property
+    def size(self) -> int:
+        """How many vertices the level has."""
+        count = int(np.count_nonzero(self.strength))
+        return count + (count < len(self.strength))
+
+
+class StoredSteps:
+    """See :class:`dromos.engines.native.community_levels.Steps`.
+
+    ``stop``: the flag of ``inner``, which has the steps on levels in memory; ``told`` gets what each reading came to.
+    ``ids`` and ``sums`` are the types of vertices and of weights between communities. ``spare``: bytes of the budget
+    that are free while no vertices of the first level move; ``keeps``: whether levels in memory are kept for the way
+    down.
+    """
+
+    def __init__(
+        self,
+        reader: RowReader,
+        blocks: RowBlocks,
+        inner: CompiledSteps,
+        stop: Array,
+        threads: int,
+        ids: np.dtype[Any],
+        sums: np.dtype[Any],
+        *,
+        spare: int,
+        keeps: bool,
+        progress: Callable[[int, int], Any] | None,
+    ) -> None:
+        self._reader, self._blocks, self._inner, self._stop = reader, blocks, inner, stop
+        self._threads, self._dtype, self._arc_bytes = threads, sums, ids.itemsize + sums.itemsize
+        self._spare, self._keeps, self._progress = spare, keeps, progress
+        self._num_arcs, self._is_too_fine = blocks.arcs_from(0), False
+        self._held = 0  # bytes of levels in memory
+        self.told: list[Step] = []
+
+    def on(self, threads: int) -> StoredSteps:
+        """One reader has the memory."""
+        return self
+
+    def move(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
+        """See :class:`Steps`."""
+        if not isinstance(level, StoredLevel):
+            return self._in_memory(lambda: self._inner.move(level, scale, community, seed))
+        self._reader.hold(0)  # levels of a round before are gone
+        self._move(level, scale, community, np.random.default_rng(seed))
+        return self.numbered(community)
+
+    def _move(self, level: StoredLevel, scale: float, community: Array, random: np.random.Generator) -> None:
+        kernels, n, ids = _kernels(), len(community), community.dtype
+        table, size, free = np.zeros(2 * n), np.zeros(n, ids), np.empty(n + 1, ids)
+        kernels.begin_moves(level.strength, community, table, size, free)
+        flags = (level.strength > 0).view(np.uint8)
+        least = LITTLE * float(level.strength.sum()) / 2
+        (order, seen), told = self._scratch(ids), np.zeros(kernels.ENTRIES)
+        is_first = True
+        while True:
+            gain = moves = 0.0
+            for block, number in self._pass("vertices move", random, None if is_first else flags):
+                kernels.move_rows(
+                    *block.rows, level.strength, scale, number, community, table, size, free, flags, order, seen, told
+                )
+                gain, moves = gain + told[kernels.GAIN], moves + told[kernels.MOVES]
+            if gain < least or not moves:
+                return
+            flags >>= 1
+            is_first = False
+
+    def refine(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
+        """See :class:`Steps`."""
+        if not isinstance(level, StoredLevel):
+            return self._in_memory(lambda: self._inner.refine(level, scale, community, seed))
+        if not self._is_too_fine:
+            part, count = self.numbered(self._parts(level, scale, community, np.random.default_rng(seed)))
+            self._is_too_fine = self._needed(self._pairs(part, count), count) > self._most
+            if not self._is_too_fine:
+                return part, count
+        return self.numbered(self.pieces(level, community))
+
+    def _parts(self, level: StoredLevel, scale: float, community: Array, random: np.random.Generator) -> Array:
+        kernels, n, ids = _kernels(), len(community), community.dtype
+        label, table = np.empty(2 * n, ids), np.zeros(4 * n)
+        label[0::2], label[1::2] = community, np.arange(n, dtype=ids)
+        total = np.bincount(community, weights=level.strength, minlength=n)
+        for block in self._all("parts begin"):
+            kernels.start_parts(*block.rows, level.strength, community, label, table)
+        order, seen = self._scratch(ids)
+        for block, number in self._pass("parts are joined", random):
+            kernels.join_parts(
+                *block.rows, level.strength, scale, number, total, label, table, order, seen
+            )  # fmt: skip
+        return _together(label[1::2].copy(), level)
+
+    def pieces(self, level: Level, community: Array) -> Array:
+        """See :class:`Steps`."""
+        if not isinstance(level, StoredLevel):
+            return self._inner.pieces(level, community)
+        kernels, parent = _kernels(), np.arange(len(community), dtype=community.dtype)
+        for block in self._all("pieces are joined"):
+            kernels.join_pieces(*block.rows, community, parent)
+        kernels.end_pieces(parent)
+        return _together(parent, level)
+
+    def aggregate(self, level: Level, group: Array, groups: int) -> Level:
+        """See :class:`Steps`."""
+        if not isinstance(level, StoredLevel):
+            return self._aggregate_again(level, group, groups)
+        clock, before = Stopwatch(), self._reader.bytes_read
+        pairs = Pairs(group, groups, self._dtype, partial(self._hold, group, groups))
+        pairs.add_all(self._blocks, self._check)
+        found = pairs.level(np.bincount(group, weights=level.strength, minlength=groups))
+        self._tell("communities are aggregated", len(group), clock, before)
+        threads = self._threads if self._climb_bytes(pairs.count, groups, self._threads) <= self._most else 1
+        self._held = self._climb_bytes(pairs.count, groups, threads)
+        self._hold(group, groups, self._held)
+        self._inner = self._inner.on(threads)
+        return found
+
+    def _aggregate_again(self, level: Level, group: Array, groups: int) -> Level:
+        """The graph of groups of a level in memory."""
+        self._hold_beside(min(len(level.targets), groups * (groups - 1)))
+        found = self._in_memory(lambda: self._inner.aggregate(level, group, groups))
+        if self._keeps:  # or else the level below goes, which is the larger one
+            self._held += len(found.targets) * self._arc_bytes
+        return found
+
+    def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
+        """See :class:`Steps`."""
+        if self._held + 2 * len(level.targets) * self._arc_bytes > self._most:
+            return Rise([], level, community, is_top=False)  # single steps do the same
+        self._hold_beside(2 * len(level.targets))
+        return self._in_memory(lambda: self._inner.rise(level, scale, community, seeds))
+
+    def numbered(self, group: Array) -> tuple[Array, int]:
+        """See :class:`Steps`."""
+        return self._inner.numbered(group)
+
+    def cut(self, fine: Array, coarse: Array) -> Array:
+        """See :class:`Steps`."""
+        return self._inner.cut(fine, coarse)
+
+    def _pass(
+        self, said: str, random: np.random.Generator, flags: Array | None = None
+    ) -> Iterator[tuple[RowBlock, np.uint64]]:
+        """All blocks, or those of vertices with a flag, in an order that is drawn, with a random number for each.
+
+        In the order of ids, which often go with degrees, communities come out worse.
+        """
+        clock, before = Stopwatch(), self._reader.bytes_read
+        order, vertices = random.permutation(self._blocks.count), 0
+        numbers = random.integers(1 << 62, size=len(order)).astype(np.uint64)
+        for block in self._blocks.read_in(order, flags):
+            self._check()
+            vertices += len(block.offsets) - 1
+            yield block, numbers[block.number]
+        self._tell(f"{said} along rows on disk", vertices, clock, before)
+
+    def _all(self, said: str) -> Iterator[RowBlock]:
+        """All blocks in turn."""
+        clock, before = Stopwatch(), self._reader.bytes_read
+        for block in self._blocks.read():
+            self._check()
+            yield block
+        self._tell(f"{said} along rows on disk", 0, clock, before)
+
+    def _tell(self, said: str, vertices: int, clock: Stopwatch, before: int) -> None:
+        self.told.append((1, vertices, said, clock.seconds(), self._reader.bytes_read - before))
+        if self._progress is not None:
+            self._progress(len(self.told), 0)
+
+    def _check(self) -> None:
+        if self._stop[0]:
+            raise KeyboardInterrupt
+
+    def _in_memory(self, step: Callable[[], Answer]) -> Answer:
+        """What a step gives, on a thread that this one waits for, so that Ctrl-C is seen."""
+        found: list[Answer] = []
+        run_team(lambda _, __: found.append(step()), threads=1, stop=self._stop)
+        return found[0]
+
+    def _scratch(self, ids: np.dtype[Any]) -> tuple[Array, Array]:
+        """For an order of the rows of a block, and for the communities around a vertex."""
+        return np.empty(self._blocks.most_rows, np.int32), np.empty(self._blocks.longest + 1, ids)
+
+    @property
+    def _most(self) -> int:
+        """The bytes that there are for a graph of communities, and what is made of it."""
+        return self._spare + self._reader.most
+
+    def _hold(self, group: Array, groups: int, size: int) -> None:
+        """Have room for ``size`` bytes; where there is not so much, say how much would do."""
+        if size <= self._most:
+            self._reader.hold(max(0, size - self._spare))
+            return
+        pairs = self._pairs(group, groups)
+        what = f"the graph of the {groups:,} communities of the first level, with about {pairs:,} edges,"
+        raise self._too_little(what, max(self._needed(pairs, groups), size))
+
+    def _hold_beside(self, arcs: int) -> None:
+        """Have room for so many arcs beside the levels that there are."""
+        size = self._held + arcs * self._arc_bytes
+        if size > self._most:
+            raise self._too_little("a graph of communities", size)
+        self._reader.hold(max(0, size - self._spare))
+
+    def _too_little(self, what: str, size: int) -> ResourceError:
+        enough = self._reader.memory + (size - self._most) * 3 // 2  # of what is more, buffers take a third
+        return ResourceError(
+            f"memory={human_bytes(self._reader.memory)} is too little: {what} takes more than the "
+            f"{human_bytes(self._most)} that are left for it; give {human_bytes(enough)}",
+            needed=enough,
+        )
+
+    def _pairs(self, group: Array, groups: int) -> int:
+        """About how many edges the graph of groups has, and hardly more."""
+        blocks = self._all("edges between communities are counted")
+        return int(estimated_pairs(group, groups, blocks, self._num_arcs) * _DOUBT)
+
+    def _needed(self, pairs: int, groups: int) -> int:
+        """What a graph of communities of so many pairs takes from its making on, on one thread."""
+        table = Pairs.table_bytes(pairs, groups, self._arc_bytes, self._dtype.itemsize)
+        return max(table, (1 + _ABOVE + self._keeps) * self._climb_bytes(pairs, groups, 1))
+
+    def _climb_bytes(self, pairs: int, groups: int, threads: int) -> int:
+        """What a graph of communities of so many pairs takes; on several threads with the levels above it."""
+        copies = _COPIES + self._keeps if threads > 1 else 1
+        rows = level_bytes(2 * pairs, groups, self._arc_bytes)
+        return copies * rows + groups * (_VERTEX_BYTES + threads * _THREAD_BYTES)
+
+
+def _together(group: Array, level: StoredLevel) -> Array:
+    """Groups in which all vertices without edges are in the first one's."""
+    alone = level.strength == 0
+    if alone.any():
+        group[alone] = group[int(np.argmax(alone))]
+    return group
+
+
+def _kernels() -> Any:
+    from dromos.engines.native import communities_block_kernels
+
+    return communities_block_kernels
