@@ -55,7 +55,7 @@ def test_slices_and_parts_change_nothing(device: str, graph: dr.Graph, slices: i
 @pytest.mark.parametrize("directed", [False, True])
 def test_pages_change_nothing(device: str, directed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of 1,024 arcs: hubs lie on several of them, and most begin and end within a row; so do blocks of 500."""
-    monkeypatch.setattr(engine, "operator_room", lambda *sizes: OperatorRoom(1 << 20, block_arcs=500, held_arcs=1700))
+    monkeypatch.setattr(engine, "operator_room", lambda *sizes, **kind: OperatorRoom(1 << 20, 500, 1700, 2))
     rng = np.random.default_rng(7)
     src, dst = np.minimum(rng.zipf(1.4, 6000), 190), rng.integers(0, 200, 6000)
     graph = dr.Graph.from_edges(src, dst, directed=directed, num_vertices=210)

@@ -39,6 +39,12 @@ _OPERATOR_VERTEX: Final = 40
 _BLOCK_ARC: Final = 80
 _HELD_ARC: Final = 16
 _LEAST_BLOCK: Final = 1 << 20
+# With weights: sums and degrees of vertices in two forms; per arc also a number, keys to sort by and an order; and
+# what threads mark rows in, each a number per vertex.
+_WEIGHING_VERTEX: Final = 64
+_WEIGHING_BLOCK_ARC: Final = 128
+_WEIGHING_HELD_ARC: Final = 32
+_WEIGHING_THREAD: Final = 8
 
 _LEAST_WORK: Final = 2 << 20
 """For what a kernel that reads the rows of some vertices works on at a time."""
@@ -96,18 +102,30 @@ class OperatorRoom:
     bytes: int
     block_arcs: int
     held_arcs: int
+    threads: int
 
 
-def operator_room(memory: int, num_vertices: int, longest_row: int, leaf: str) -> OperatorRoom:
+def operator_room(
+    memory: int, num_vertices: int, longest_row: int, leaf: str, threads: int, *, weighing: bool = False
+) -> OperatorRoom:
     """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
 
-    >>> operator_room(1 << 30, 1000, 10, "cpu").held_arcs >> 20
+    ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
+
+    >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
     16
+    >>> operator_room(1 << 30, 1 << 22, 10, "cpu", 16, weighing=True).threads
+    4
     """
-    block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
+    arc = _WEIGHING_BLOCK_ARC if weighing else _BLOCK_ARC
+    block = max(memory // 8, _LEAST_BLOCK, longest_row * arc)
     held = max(memory // 4, _LEAST_BLOCK)
-    vertices = num_vertices * (_OPERATOR_VERTEX + _MARKS[leaf])
-    return OperatorRoom(vertices + block + held, block // _BLOCK_ARC, held // _HELD_ARC)
+    each = _OPERATOR_VERTEX + _MARKS[leaf]
+    if weighing:
+        threads = max(1, min(threads, memory // 8 // max(_WEIGHING_THREAD * num_vertices, 1)))
+        each = _WEIGHING_VERTEX + _MARKS[leaf] + _WEIGHING_THREAD * threads
+    held_arcs = held // (_WEIGHING_HELD_ARC if weighing else _HELD_ARC)
+    return OperatorRoom(num_vertices * each + block + held, block // arc, held_arcs, threads)
 
 
 def plan_memory(

@@ -3,7 +3,7 @@
 The contract: ``intersect(left, right, counts)`` takes two blocks of rows that are sets. For each row x of ``left``,
 each of its members y that is a row of ``right``, and each member z of both rows it adds one to ``counts`` at x, y and
 z; it gives how many such z there were. ``plain`` says what it means, ``cpu`` marks a row of ``left`` and looks the
-members of rows of ``right`` up, on all threads.
+members of rows of ``right`` up, on all threads. :mod:`.walks` is the same with weights.
 
 Triangles are counted over a graph whose edges lead from the vertex of lower degree to the other (ids break ties): each
 triangle is then one x, y, z, and no row is longer than the square root of twice the edges. Oriented rows are held while
@@ -22,7 +22,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.places.operators.blocks import Blocks, Rows
 
-__all__ = ["Intersect", "count_triangles", "intersect_of"]
+__all__ = ["Intersect", "count_triangles", "form_of", "held_ranges", "intersect_of"]
 
 Intersect: TypeAlias = Callable[[Rows, Rows, Array], int]
 """Two blocks, and the counts to add to: how many members rows had in common."""
@@ -32,9 +32,13 @@ _FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "plain", "reference": "plain"}
 
 def intersect_of(leaf: str, num_vertices: int, threads: int | None = None) -> Intersect:
     """The form of a leaf engine, for a graph of so many vertices."""
-    form: Any = import_module(f"dromos.places.operators.intersection.{_FORMS[leaf]}")
-    found: Intersect = form.intersect(num_vertices, threads)
+    found: Intersect = form_of(leaf).intersect(num_vertices, threads)
     return found
+
+
+def form_of(leaf: str) -> Any:
+    """The module that has the forms of a leaf engine."""
+    return import_module(f"dromos.places.operators.intersection.{_FORMS[leaf]}")
 
 
 def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
@@ -46,7 +50,7 @@ def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
     counts, total = np.zeros(n, np.int64), np.zeros(1, np.int64)
     intersect = intersect_of(leaf, n, blocks.threads)
     orient = _Orientation(blocks)
-    for held in blocks.of_everybody(_held(blocks, orient)):
+    for held in blocks.of_everybody(held_ranges(blocks, orient)):
         for rows in blocks.rows():
             total += intersect(orient(rows), held, counts)
     for values in (counts, total):
@@ -79,7 +83,7 @@ class _Orientation:
         return Rows(rows.first, rows.last, np.concatenate([[0], np.cumsum(lengths)]), targets[up])
 
 
-def _held(blocks: Blocks, orient: _Orientation) -> Iterator[Rows]:
+def held_ranges(blocks: Blocks, orient: Callable[[Rows], Rows]) -> Iterator[Rows]:
     """Oriented rows of one range of vertices after the other, each as large as there is room for."""
     kept: list[Rows] = []
     size = 0
@@ -97,4 +101,6 @@ def _held(blocks: Blocks, orient: _Orientation) -> Iterator[Rows]:
 def _joined(kept: list[Rows]) -> Rows:
     lengths = np.concatenate([np.diff(rows.offsets) for rows in kept])
     targets = np.concatenate([rows.targets for rows in kept])
-    return Rows(kept[0].first, kept[-1].last, np.concatenate([[0], np.cumsum(lengths)]), targets)
+    given = [rows.weights for rows in kept if rows.weights is not None]
+    weights = np.concatenate(given) if given else None
+    return Rows(kept[0].first, kept[-1].last, np.concatenate([[0], np.cumsum(lengths)]), targets, weights)
