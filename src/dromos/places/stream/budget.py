@@ -34,16 +34,15 @@ _CLAIM_LISTS: Final = 3  # the frontier, the next one, who wants a message
 _FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
 
 # Operators: per vertex counts or two labels, degrees and sums of them; per arc of a block NumPy's temporary arrays, and
-# per arc that is held its id, twice while parts are joined.
+# per arc that is held its id.
 _OPERATOR_VERTEX: Final = 40
 _BLOCK_ARC: Final = 80
-_HELD_ARC: Final = 16
+_HELD_ARC: Final = 8
 _LEAST_BLOCK: Final = 1 << 20
-# With weights: sums and degrees of vertices in two forms; per arc also a number, keys to sort by and an order; and
-# what threads mark rows in, each a number per vertex.
+# With weights: sums, and degrees of several kinds; per arc that is held a number too; and what threads mark rows in,
+# each a number per vertex.
 _WEIGHING_VERTEX: Final = 64
-_WEIGHING_BLOCK_ARC: Final = 128
-_WEIGHING_HELD_ARC: Final = 32
+_WEIGHING_HELD_ARC: Final = 16
 _WEIGHING_THREAD: Final = 8
 
 _LEAST_WORK: Final = 2 << 20
@@ -113,19 +112,18 @@ def operator_room(
     ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
 
     >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
-    16
+    32
     >>> operator_room(1 << 30, 1 << 22, 10, "cpu", 16, weighing=True).threads
     4
     """
-    arc = _WEIGHING_BLOCK_ARC if weighing else _BLOCK_ARC
-    block = max(memory // 8, _LEAST_BLOCK, longest_row * arc)
+    block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
     held = max(memory // 4, _LEAST_BLOCK)
     each = _OPERATOR_VERTEX + _MARKS[leaf]
     if weighing:
         threads = max(1, min(threads, memory // 8 // max(_WEIGHING_THREAD * num_vertices, 1)))
         each = _WEIGHING_VERTEX + _MARKS[leaf] + _WEIGHING_THREAD * threads
     held_arcs = held // (_WEIGHING_HELD_ARC if weighing else _HELD_ARC)
-    return OperatorRoom(num_vertices * each + block + held, block // arc, held_arcs, threads)
+    return OperatorRoom(num_vertices * each + block + held, block // _BLOCK_ARC, held_arcs, threads)
 
 
 def plan_memory(

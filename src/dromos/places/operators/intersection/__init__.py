@@ -84,23 +84,48 @@ class _Orientation:
 
 
 def held_ranges(blocks: Blocks, orient: Callable[[Rows], Rows]) -> Iterator[Rows]:
-    """Oriented rows of one range of vertices after the other, each as large as there is room for."""
-    kept: list[Rows] = []
-    size = 0
+    """Oriented rows of one range of vertices after the other, each as large as there is room for.
+
+    A range is overwritten by the next one.
+    """
+    held = _Held(min(blocks.held, int(blocks.degree.sum())), blocks.dtype)
     for rows in blocks.rows():
         part = orient(rows)
-        if kept and size + len(part.targets) > blocks.held:
-            yield _joined(kept)
-            kept, size = [], 0
-        kept.append(part)
-        size += len(part.targets)
-    if kept:
-        yield _joined(kept)
+        if held.lengths and held.size + len(part.targets) > blocks.held:
+            yield held.taken()
+        if len(part.targets) > blocks.held:
+            yield part
+        else:
+            held.add(part)
+    if held.lengths:
+        yield held.taken()
 
 
-def _joined(kept: list[Rows]) -> Rows:
-    lengths = np.concatenate([np.diff(rows.offsets) for rows in kept])
-    targets = np.concatenate([rows.targets for rows in kept])
-    given = [rows.weights for rows in kept if rows.weights is not None]
-    weights = np.concatenate(given) if given else None
-    return Rows(kept[0].first, kept[-1].last, np.concatenate([[0], np.cumsum(lengths)]), targets, weights)
+class _Held:
+    """Rows of a range of vertices, put together as they come."""
+
+    def __init__(self, room: int, dtype: np.dtype[np.generic]) -> None:
+        self._targets, self._weights = np.empty(room, dtype), np.empty(0)
+        self._first, self._last, self.size = 0, 0, 0
+        self.lengths: list[Array] = []
+
+    def add(self, rows: Rows) -> None:
+        """Put rows behind those that are there, of the vertices before."""
+        begin, end = self.size, self.size + len(rows.targets)
+        self._targets[begin:end] = rows.targets
+        if rows.weights is not None:
+            if not len(self._weights):
+                self._weights = np.empty(len(self._targets))
+            self._weights[begin:end] = rows.weights
+        if not self.lengths:
+            self._first = rows.first
+        self.lengths.append(np.diff(rows.offsets))
+        self._last, self.size = rows.last, end
+
+    def taken(self) -> Rows:
+        """All of them; the next ones are a range of their own."""
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths))])
+        weights = self._weights[: self.size] if len(self._weights) else None
+        found = Rows(self._first, self._last, offsets, self._targets[: self.size], weights)
+        self.lengths, self.size = [], 0
+        return found
