@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +17,16 @@ from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 from dromos.program.forms import is_offered
 
-__all__ = ["WORK_SHARE", "MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "plan_rows", "state_bytes"]
+__all__ = [
+    "WORK_SHARE",
+    "MemoryPlan",
+    "OperatorRoom",
+    "operator_room",
+    "plan_memory",
+    "plan_operator",
+    "plan_rows",
+    "state_bytes",
+]
 
 _BUFFERS: Final = 64 << 20
 _BUFFER_SHARE: Final = (
@@ -155,6 +164,24 @@ def plan_memory(
     buffers = max(least, min(rest // 3, max(_BUFFERS, memory // _BUFFER_SHARE)))
     shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0
     return MemoryPlan(memory, state, offsets, tables, Room(buffers, rest - buffers - shelved), shelved)
+
+
+def plan_operator(
+    memory: int, room_in: Callable[[int], OperatorRoom], offsets: int, rows: Sequence[PagedRows], leaf: str
+) -> tuple[MemoryPlan, OperatorRoom]:
+    """As :func:`plan_memory`, for an operator, which takes the most of ``room_in(memory)``, half of that and so on.
+
+    So it is refused only where the least of room does not fit, and the error tells that.
+    """
+    share = memory
+    while True:
+        room = room_in(share)
+        try:
+            return plan_memory(memory, room.bytes, offsets, rows, leaf=leaf), room
+        except ResourceError:
+            if share == 0:
+                raise
+            share //= 2
 
 
 def plan_rows(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]) -> tuple[MemoryPlan, int]:

@@ -26,7 +26,7 @@ from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.parallel import num_threads
 from dromos.places.operators import OPERATORS, WEIGHING, Blocks
-from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, state_bytes
+from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, plan_operator, state_bytes
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
@@ -205,11 +205,11 @@ class StreamEngine:
         degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
         threads = num_threads(getattr(self.leaf, "threads", None))
-        room = operator_room(
-            memory, stored.num_vertices, longest, self.leaf.name, threads, weighing=name in WEIGHING
+        n, leaf, weighing = stored.num_vertices, self.leaf.name, name in WEIGHING
+        plan, room = plan_operator(
+            memory, lambda share: operator_room(share, n, longest, leaf, threads, weighing=weighing),
+            stored.offset_bytes * len(directions), list(rows.values()), leaf,
         )  # fmt: skip
-        offset_bytes = stored.offset_bytes * len(directions)
-        plan = plan_memory(memory, room.bytes, offset_bytes, list(rows.values()), leaf=self.leaf.name)
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
             offsets: dict[Direction, Array] = {way: stored.row_offsets(prefixes[way]) for way in directions}

@@ -105,7 +105,8 @@ class _Held:
     """Rows of a range of vertices, put together as they come."""
 
     def __init__(self, room: int, dtype: np.dtype[np.generic]) -> None:
-        self._targets, self._weights = np.empty(room, dtype), np.empty(0)
+        self._targets = np.empty(room, dtype)
+        self._weights: Array | None = None
         self._first, self._last, self.size = 0, 0, 0
         self.lengths: list[Array] = []
 
@@ -114,7 +115,7 @@ class _Held:
         begin, end = self.size, self.size + len(rows.targets)
         self._targets[begin:end] = rows.targets
         if rows.weights is not None:
-            if not len(self._weights):
+            if self._weights is None:
                 self._weights = np.empty(len(self._targets))
             self._weights[begin:end] = rows.weights
         if not self.lengths:
@@ -125,7 +126,7 @@ class _Held:
     def taken(self) -> Rows:
         """All of them; the next ones are a range of their own."""
         offsets = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths))])
-        weights = self._weights[: self.size] if len(self._weights) else None
+        weights = None if self._weights is None else self._weights[: self.size]
         found = Rows(self._first, self._last, offsets, self._targets[: self.size], weights)
         self.lengths, self.size = [], 0
         return found
