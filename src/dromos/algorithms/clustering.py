@@ -5,9 +5,10 @@ fewer than two; and their ``average``. In a directed graph a triangle counts for
 there could be. By weight a triangle counts as the geometric mean of its three weights, each a share of the greatest
 one. Self-loops are left out and parallel edges count once (the heaviest). The numbers are NetworkX's.
 
-Counted from the triangles; by direction or weight from closed walks of three steps. Watts and Strogatz, "Collective
-dynamics of 'small-world' networks", 1998; Fagiolo, "Clustering in complex directed networks", 2007; Onnela, Saramäki,
-Kertész and Kaski, "Intensity and coherence of motifs in weighted complex networks", 2005.
+Counted from the triangles; by direction or weight from closed walks of three steps. Over slices and graphs on disk these
+are an operator, ``dromos/places/operators/intersection/walks.py``, with the same sums to the last bit. Watts and
+Strogatz, "Collective dynamics of 'small-world' networks", 1998; Fagiolo, "Clustering in complex directed networks",
+2007; Onnela, Saramäki, Kertész and Kaski, "Intensity and coherence of motifs in weighted complex networks", 2005.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from dromos.graph import Graph
 from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["ClusteringResult", "clustering", "verify", "verify_walks"]
+
+
+_BYTES_PER_VERTEX = 76  # of the walks on a graph on disk: a budget that is too small for them is refused at once
 
 
 class ClusteringResult(Result):
@@ -104,7 +108,7 @@ def _greatest_weight(session: Session, graph: Graph, weight: str | None) -> floa
     on = with_weight(graph, weight)
     if on.weights is None:
         return None
-    with closing(session.arc_slices(on, 0)) as slices:
+    with closing(session.arc_slices(on, _BYTES_PER_VERTEX)) as slices:
         greatest = weight_range(on, negative=False, infinite=False, slices=slices)[1]
     return max(float(greatest), float(np.finfo(float).tiny))
 

@@ -74,8 +74,8 @@ class _Merging:
         if len(other) < len(keys):
             keys, weights = keys[other], weights[other]
         del other
-        if not _rising(keys):
-            order = np.argsort(keys, kind="stable")  # rows are in order already, in each direction
+        if not (keys[1:] >= keys[:-1]).all():
+            order = np.argsort(keys, kind="stable")  # most rows are in order already, in each direction
             keys, weights = keys[order], weights[order]
             del order
         keys, weights = _grouped(keys, weights, np.maximum)
@@ -85,7 +85,7 @@ class _Merging:
             keys, weights = _grouped(keys, weights, np.add)
         lengths = self._lengths(keys, last - first)
         self.near[first:last] = lengths
-        keys %= self._n
+        keys -= np.repeat(np.arange(last - first) * self._n, lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return Rows(first, last, offsets, keys.astype(rows.targets.dtype), weights)
 
@@ -94,13 +94,9 @@ class _Merging:
         return np.diff(np.searchsorted(keys, np.arange(rows + 1) * self._n))
 
 
-def _rising(keys: Array) -> bool:
-    return bool((keys[1:] > keys[:-1]).all())
-
-
 def _grouped(keys: Array, weights: Array, merge: np.ufunc) -> tuple[Array, Array]:
     """Each key once, with its weights merged; equal ones stand together."""
-    if _rising(keys):
+    if (keys[1:] > keys[:-1]).all():
         return keys, weights
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
     return keys[begins], merge.reduceat(weights, begins)
