@@ -5,8 +5,8 @@ fewer than two; and their ``average``. In a directed graph a triangle counts for
 there could be. By weight a triangle counts as the geometric mean of its three weights, each a share of the greatest
 one. Self-loops are left out and parallel edges count once (the heaviest). The numbers are NetworkX's.
 
-Counted from the triangles; by direction or weight from closed walks of three steps. Over slices and graphs on disk these
-are an operator, ``dromos/places/operators/intersection/walks.py``, with the same sums to the last bit. Watts and
+Counted from the triangles; by direction or weight from closed walks of three steps. Over slices and graphs on disk
+these are an operator, ``dromos/places/operators/intersection/walks.py``, with the same sums to the last bit. Watts and
 Strogatz, "Collective dynamics of 'small-world' networks", 1998; Fagiolo, "Clustering in complex directed networks",
 2007; Onnela, Saramäki, Kertész and Kaski, "Intensity and coherence of motifs in weighted complex networks", 2005.
 """
