@@ -237,6 +237,10 @@ def test_a_graph_stays_on_disk_within_a_budget(call):
     summary = json.loads(shown.stdout)
     assert summary["device"] == "numpy, streamed"
     assert summary["bytes_read"] > 0
+    dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [4, 9, 6]).write("circle.drm", transpose=True)
+    for words, share in ((("--weighted",), 1 / 3), ((), 1 / 2)):  # 1 / 3: the mean of 4, 9 and 6, halved, over 9
+        shown = call("clustering", "circle.drm", "--memory", "64M", "--device", "numpy", "--json", *words)
+        assert json.loads(shown.stdout)["average"] == pytest.approx(share), shown.output
     assert call("run", "widest.py", "k4.drm", "-p", "source=0", "-p", "bonus=0=1", "--memory", "1k").exit_code != 0
     for words in (("names.csv", "--source", "ada"), ("g.drm", "--source", 0, "--verify")):
         refused = call("bfs", *words, "--memory", "64M")

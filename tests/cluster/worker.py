@@ -103,6 +103,8 @@ def algorithms(device: str, answers: Expected) -> int:
         "k_core": lambda how: dr.k_core(graph, 2, **how),
         "triangles": lambda how: dr.triangles(graph, **how),
         "clustering": lambda how: dr.clustering(graph, **how),
+        "clustering by weight": lambda how: dr.clustering(graph, weight="weight", **how),
+        "clustering of a directed graph": lambda how: dr.clustering(graphs()[-2], **how),
         "label_propagation": lambda how: dr.label_propagation(graphs()[-2], **how),
         "multi_source_bfs": lambda how: dr.multi_source_bfs(graph, [0, 3, 5], **how),
         "closeness": lambda how: dr.closeness(graph, **how),
@@ -161,6 +163,9 @@ def stored(device: str, answers: Expected) -> int:
         if graph.num_vertices > 1:
             level = dr.bfs(on_disk, 1, device=device).level
             same(level, answers.run(BFS(source=1), graph, number)["level"], "bfs", on_disk)
+        if on_disk.has_transpose:
+            shares = dr.clustering(on_disk, weight="weight", device=device).clustering
+            same(shares, dr.clustering(graph, weight="weight", device="reference").clustering, "clustering", on_disk)
     comm.Barrier()
     if comm.Get_rank() == 0:
         shutil.rmtree(folder)

@@ -16,6 +16,7 @@ from dromos.places.feed import MemoryFeed
 from dromos.places.operators import Blocks
 from dromos.places.operators.blocks import Rows
 from dromos.places.operators.intersection import intersect_of
+from dromos.places.operators.intersection.walks import add_walks_of
 from dromos.places.operators.mode import mode_of
 from dromos.places.stream import StreamEngine, engine
 from dromos.places.stream.budget import OperatorRoom
@@ -40,13 +41,17 @@ def _same(graph: dr.Graph, **how: Any) -> None:
         if not graph.on_disk:
             for result in (triangles, shares, closed):
                 result.verify()
+    by_weight = dr.clustering(graph, weight="weight", **how)
+    expected = dr.clustering(graph, weight="weight", device="reference")
+    np.testing.assert_array_equal(by_weight.clustering, expected.clustering)
     if not graph.on_disk:
         found.verify()
+        by_weight.verify()
 
 
 @pytest.mark.parametrize("device", LEAVES)
 @examples(25)
-@given(graph=graphs(high=10, weights=(1.0, 2.0)), slices=st.integers(1, 5), parts=st.integers(1, 3))
+@given(graph=graphs(high=10, weights=(0.0, 0.1, 0.3, 7.0)), slices=st.integers(1, 5), parts=st.integers(1, 3))
 def test_slices_and_parts_change_nothing(device: str, graph: dr.Graph, slices: int, parts: int) -> None:
     _same(graph, device=device, slices=slices, parts=parts, threads=2)
 
@@ -55,10 +60,11 @@ def test_slices_and_parts_change_nothing(device: str, graph: dr.Graph, slices: i
 @pytest.mark.parametrize("directed", [False, True])
 def test_pages_change_nothing(device: str, directed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of 1,024 arcs: hubs lie on several of them, and most begin and end within a row; so do blocks of 500."""
-    monkeypatch.setattr(engine, "operator_room", lambda *sizes: OperatorRoom(1 << 20, block_arcs=500, held_arcs=1700))
+    monkeypatch.setattr(engine, "operator_room", lambda *sizes, **kind: OperatorRoom(1 << 20, 500, 1700, 2))
     rng = np.random.default_rng(7)
     src, dst = np.minimum(rng.zipf(1.4, 6000), 190), rng.integers(0, 200, 6000)
-    graph = dr.Graph.from_edges(src, dst, directed=directed, num_vertices=210)
+    weights = rng.random(6000) * 10.0 ** rng.integers(-3, 9, 6000)
+    graph = dr.Graph.from_edges(src, dst, weights, directed=directed, num_vertices=210)
     dr.write(graph, tmp_path / "g.drm", transpose=directed)
     stored = dr.open(tmp_path / "g.drm")
     leaf = engine_for(device, 2, slices=1).leaf  # type: ignore[attr-defined]
@@ -66,6 +72,9 @@ def test_pages_change_nothing(device: str, directed: bool, tmp_path: Path, monke
     expected = dr.label_propagation(graph, max_iter=4, device="reference")
     found = dr.label_propagation(stored, max_iter=4, device=streamed)
     np.testing.assert_array_equal(found.label, expected.label)
+    for weight in ("weight", None):
+        shares = dr.clustering(stored, weight=weight, device=streamed)
+        np.testing.assert_array_equal(shares.clustering, dr.clustering(graph, weight=weight).clustering)
     if not directed:
         counts = dr.triangles(stored, device=streamed)
         np.testing.assert_array_equal(counts.triangles, dr.triangles(graph, device="reference").triangles)
@@ -127,3 +136,13 @@ def test_the_intersection_of_rows(leaf: str) -> None:
     # 0: with 2 it has 3 and 4 in common, with 3 it has 4; 1: with 2 it has 3
     assert intersect_of(leaf, 5, 2)(left, right, counts) == 4
     assert counts.tolist() == [3, 1, 3, 3, 2]
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_the_intersection_of_rows_by_weight(leaf: str) -> None:
+    left = Rows(0, 2, np.array([0, 3, 5]), np.array([2, 3, 4, 2, 3], np.int32), np.array([0.1, 0.2, 0.3, 5.0, 7.0]))
+    right = Rows(2, 4, np.array([0, 2, 3]), np.array([3, 4, 4], np.int32), np.array([0.5, 0.25, 2.0]))
+    total = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    add_walks_of(leaf, 5, 2)(left, right, total)
+    # 0: over 2 to 3 and 4, over 3 to 4; 1: over 2 to 3; over 3 to 4, which is no neighbour of it
+    assert total.tolist() == [1 + 0.1 * (0.5 * 0.2 + 0.25 * 0.3) + 0.2 * (2.0 * 0.3), 5.0 * (0.5 * 7.0), 0, 0, 0]

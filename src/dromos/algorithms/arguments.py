@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,13 +53,17 @@ def _without_weights(graph: Graph) -> Graph:
     return derived(graph, "without weights", lambda given: given.with_weights(None))
 
 
-def weight_range(graph: Graph, *, negative: bool = True, infinite: bool = True) -> tuple[float, float]:
+def weight_range(
+    graph: Graph, *, negative: bool = True, infinite: bool = True, slices: Iterable[GraphSlice] | None = None
+) -> tuple[float, float]:
     """The least and the greatest weight, 1 and 1 without weights; those below zero or infinite are refused if asked.
+
+    ``slices``: all arcs of a graph on disk as a session reads them, within its budget.
 
     >>> weight_range(Graph.from_edges([0, 1], [1, 2], [3, 7]))
     (3, 7)
     """
-    found = range_of_weights(graph)
+    found = range_of_weights(graph, slices)
     if not negative and found[0] < 0:
         raise InvalidArgumentError(f"the weight {found[0]:g} is below zero, where this algorithm has no meaning")
     if not infinite and not np.isfinite(found).all():

@@ -5,13 +5,15 @@ fewer than two; and their ``average``. In a directed graph a triangle counts for
 there could be. By weight a triangle counts as the geometric mean of its three weights, each a share of the greatest
 one. Self-loops are left out and parallel edges count once (the heaviest). The numbers are NetworkX's.
 
-Counted from the triangles; by direction or weight from closed walks of three steps. Watts and Strogatz, "Collective
-dynamics of 'small-world' networks", 1998; Fagiolo, "Clustering in complex directed networks", 2007; Onnela, Saramäki,
-Kertész and Kaski, "Intensity and coherence of motifs in weighted complex networks", 2005.
+Counted from the triangles; by direction or weight from closed walks of three steps. Over slices and graphs on disk
+these are an operator, ``dromos/places/operators/intersection/walks.py``, with the same sums to the last bit. Watts and
+Strogatz, "Collective dynamics of 'small-world' networks", 1998; Fagiolo, "Clustering in complex directed networks",
+2007; Onnela, Saramäki, Kertész and Kaski, "Intensity and coherence of motifs in weighted complex networks", 2005.
 """
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Unpack
 
 import numpy as np
@@ -28,6 +30,9 @@ from dromos.runner import Options, Result, Session, array_module
 __all__ = ["ClusteringResult", "clustering", "verify", "verify_walks"]
 
 
+_BYTES_PER_VERTEX = 76  # of the walks on a graph on disk: a budget that is too small for them is refused at once
+
+
 class ClusteringResult(Result):
     """What :func:`clustering` returns."""
 
@@ -41,7 +46,8 @@ def clustering(graph: Graph, weight: str | None = None, **how: Unpack[Options]) 
     Args:
         graph: undirected or directed.
         weight: ``"weight"`` counts a triangle by the geometric mean of its weights, from zero on.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``, ``memory``; there are no paths to choose from. A directed graph on disk needs its
+            transpose there.
 
     >>> import dromos as dr
     >>> result = dr.clustering(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
@@ -67,33 +73,62 @@ def clustering(graph: Graph, weight: str | None = None, **how: Unpack[Options]) 
 
 def _by_walks(session: Session, graph: Graph, weight: str | None) -> ClusteringResult:
     """By direction or weight: closed walks of three steps over the most that there could be."""
-    on = _merged(with_weight(graph, weight))
-    both = on.symmetrized(merge_weights="sum") if on.directed else on
-    degree = on.out_degree.astype(np.int64) + (on.in_degree if on.directed else 0)
+    session.refuse_path()
+    in_slices = session.operator("closed_walks") is not None
+    if not in_slices:
+        graph.require_in_memory()
+    elif graph.on_disk and graph.directed:
+        _ = graph.transpose  # refused at once where the store has none, before weights are looked at
+    greatest = _greatest_weight(session, graph, weight)
+    if in_slices:  # rows are merged as they come
+        scale = {} if greatest is None else {"weighted": True, "greatest": greatest}
+        found = session.require_native("closed_walks", graph, directed=graph.directed, **scale)
+        walks, degree, near = found["walks"], found["degree"], found["near"]
+    else:
+        on = _merged(graph, greatest)
+        both = _both_ways(on)
+        degree = on.out_degree.astype(np.int64) + (on.in_degree if on.directed else 0)
+        near = both.out_degree
+        hubs_by = graph.out_degree + (graph.in_degree if graph.directed else 0)  # as over slices: sums are the same
+        walks = session.host_native("closed_walks", both, degree=hubs_by)["walks"]
     most = degree * (degree - 1)
-    if on.directed:
-        most = 2 * (most - 2 * (degree - both.out_degree))  # no walk leads to a neighbour and straight back to it
-    walks = session.host_native("closed_walks", both)["walks"]
+    if graph.directed:
+        most = 2 * (most - 2 * (degree - near))  # no walk leads to a neighbour and straight back to it
     share = np.divide(walks, most, out=np.zeros(len(walks)), where=walks != 0)
     return session.result(
         ClusteringResult,
         {"clustering": share},
         values={"average": float(share.mean()) if len(share) else 0.0},
-        verifier=lambda result: verify_walks(both, most, result["clustering"]),
+        verifier=lambda result: verify_walks(_both_ways(_merged(graph, greatest)), most, result["clustering"]),
     )
 
 
-def _merged(graph: Graph) -> Graph:
+def _greatest_weight(session: Session, graph: Graph, weight: str | None) -> float | None:
+    """The greatest weight; None where weights are left out."""
+    on = with_weight(graph, weight)
+    if on.weights is None:
+        return None
+    with closing(session.arc_slices(on, _BYTES_PER_VERTEX)) as slices:
+        greatest = weight_range(on, negative=False, infinite=False, slices=slices)[1]
+    return max(float(greatest), float(np.finfo(float).tiny))
+
+
+def _merged(graph: Graph, greatest: float | None) -> Graph:
     """Without self-loops and parallel edges, with the cube roots of the weights as shares of the greatest."""
     edges = graph.edges()
-    weights = np.ones(len(edges.src)) if edges.weight is None else edges.weight.astype(np.float64)
-    if edges.weight is not None:
-        weight_range(graph, negative=False, infinite=False)
-        weights = np.cbrt(weights / max(weights.max(initial=0.0), np.finfo(float).tiny))
+    if greatest is None or edges.weight is None:
+        weights = np.ones(len(edges.src))
+    else:
+        weights = np.cbrt(edges.weight.astype(np.float64) / greatest)
     return Graph.from_edges(
         edges.src, edges.dst, weights, num_vertices=graph.num_vertices, directed=graph.directed,
         dedupe=True, drop_self_loops=True, merge_weights="max",
     )  # fmt: skip
+
+
+def _both_ways(merged: Graph) -> Graph:
+    """The graph as walks see it: an edge that is there in both directions has the sum of its weights."""
+    return merged.symmetrized(merge_weights="sum") if merged.directed else merged
 
 
 def _pairs(degree: Array) -> Array:

@@ -86,11 +86,13 @@ class PlacedEngine:
         return self._kernels.get(name)
 
     def operator(self, name: str) -> NativeKernel | None:
-        """What no program can say, over slices; None where there is no such operator, or a kernel for whole graphs."""
-        if name not in OPERATORS or name in self._kernels:
+        """What no program can say, over slices; None where there is no such operator, or kernels get whole graphs."""
+        if name not in OPERATORS or self._kernels:
             return None
 
-        def run(graph: GraphLike, *, directed: bool = False, **options: Any) -> Mapping[str, Any]:
+        def run(
+            graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
+        ) -> Mapping[str, Any]:
             bounds = equal_edge_bounds(graph.offsets, self.parts).tolist()
             blocks = Blocks(
                 graph,
@@ -98,6 +100,7 @@ class PlacedEngine:
                 graph.targets.dtype,
                 size=-(-graph.num_arcs // (self.slices * self.parts)),
                 directions=("push", "pull") if directed else ("push",),
+                weighted=weighted,
                 threads=getattr(self.leaf, "threads", None),
             )
             return OPERATORS[name](blocks, self.leaf.name, **options)

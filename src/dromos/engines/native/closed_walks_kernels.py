@@ -12,30 +12,33 @@ CHUNK = 64
 
 
 @kernel
-def sum_walks(thread, threads, offsets, targets, weights, lower, mark, total, cursor, stop):
-    """Walks over u and x back to v: ``mark``, which is zero, gets v's row, the weights of their last steps.
+def add_walks(
+    thread, threads, left_offsets, left_targets, left_weights, left_first, right_offsets, right_targets, right_weights,
+    right_first, mark, n, total, cursor, stop,
+):  # fmt: skip
+    """Add to ``total`` of each row v of ``left`` its walks over a row u of ``right`` and a member x of u back to v.
 
-    Of each row the targets below its own vertex come first, up to ``lower``. Only these are looked at, so that of the
-    two ways round a triangle one is found, and counts twice. Vertices stand by falling degree, so that the rows of hubs
-    are short there, and what is looked up lies together.
+    ``mark``, which is zero, gets v's row, the weights of the last steps. Sums are made in the order of the arcs, and go
+    on from what ``total`` has: they are the same whether the rows of ``right`` come at once or one range after another.
     """
-    n = offsets.size - 1
-    mine = thread * n
+    rows, right_rows, mine = left_offsets.size - 1, right_offsets.size - 1, thread * n
     while load_relaxed(stop, 0) == 0:
-        begin = atomic_add(cursor, 0, CHUNK)
-        if begin >= n:
+        chunk = atomic_add(cursor, 0, CHUNK)
+        if chunk >= rows:
             break
-        for v in range(begin, min(begin + CHUNK, n)):
-            first, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
-            for last in range(first, end):
-                store(mark, mine + np.int64(load(targets, last)), load(weights, last))
-            found = 0.0
-            for arc in range(first, end):
-                u = np.int64(load(targets, arc))
+        for row in range(chunk, min(chunk + CHUNK, rows)):
+            begin, end = np.int64(load(left_offsets, row)), np.int64(load(left_offsets, row + 1))
+            for arc in range(begin, end):
+                store(mark, mine + np.int64(load(left_targets, arc)), load(left_weights, arc))
+            found = load(total, left_first + row)
+            for arc in range(begin, end):
+                u = np.int64(load(left_targets, arc)) - right_first
+                if u < 0 or u >= right_rows:
+                    continue
                 inner = 0.0
-                for second in range(np.int64(load(offsets, u)), np.int64(load(lower, u))):
-                    inner += load(weights, second) * load(mark, mine + np.int64(load(targets, second)))
-                found += load(weights, arc) * inner
-            store(total, v, 2 * found)
-            for last in range(first, end):
-                store(mark, mine + np.int64(load(targets, last)), 0.0)
+                for far in range(np.int64(load(right_offsets, u)), np.int64(load(right_offsets, u + 1))):
+                    inner += load(right_weights, far) * load(mark, mine + np.int64(load(right_targets, far)))
+                found += load(left_weights, arc) * inner
+            store(total, left_first + row, found)
+            for arc in range(begin, end):
+                store(mark, mine + np.int64(load(left_targets, arc)), 0.0)

@@ -125,14 +125,16 @@ class ClusterEngine:
         if name not in OPERATORS:
             return None
 
-        def run(graph: GraphLike, *, directed: bool = False, **options: Any) -> Mapping[str, Any]:
+        def run(
+            graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
+        ) -> Mapping[str, Any]:
             self._require_same(name, repr(options), graph)
             bounds = equal_edge_bounds(graph.offsets, self.comm.Get_size()).tolist()
             rank = self.comm.Get_rank()
             first, last = bounds[rank], bounds[rank + 1]
             feed: Feed = MemoryFeed(graph, first, last, 1)
             if isinstance(graph, StoredGraph):
-                feed = StoredFeed(graph, first, last, weights=False)
+                feed = StoredFeed(graph, first, last, weights=weighted)
             blocks = RankBlocks(
                 self.comm,
                 bounds,
@@ -141,6 +143,7 @@ class ClusterEngine:
                 graph_types(graph).id,
                 threads=getattr(self.leaf, "threads", None),
                 directions=("push", "pull") if directed else ("push",),
+                weighted=weighted,
             )
             return OPERATORS[name](blocks, self.leaf.name, **options)
 

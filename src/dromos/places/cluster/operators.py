@@ -30,6 +30,7 @@ class RankBlocks(Blocks):
         *,
         threads: int | None,
         directions: tuple[Direction, ...],
+        weighted: bool = False,
     ) -> None:
         rank = comm.Get_rank()
         self._comm, self._bounds = comm, bounds
@@ -42,6 +43,7 @@ class RankBlocks(Blocks):
             size=arcs,
             threads=threads,
             directions=directions,
+            weighted=weighted,
             why_not="the store has no transpose",
         )
 
@@ -55,15 +57,17 @@ class RankBlocks(Blocks):
         for root in range(self._comm.Get_size()):
             while True:
                 rows = next(mine, None) if rank == root else None
-                told = np.array([-1, 0, 0] if rows is None else [rows.first, rows.last, len(rows.targets)])
+                told = np.array([-1, 0, 0, 0] if rows is None else _told(rows))
                 self._comm.Bcast(told, root)
-                first, last, arcs = told.tolist()
+                first, last, arcs, weighs = told.tolist()
                 if first < 0:
                     break
                 if rows is None:
-                    rows = Rows(first, last, np.empty(last - first + 1, np.int64), np.empty(arcs, self.dtype))
-                for array in (rows.offsets, rows.targets):
-                    self._comm.Bcast(array, root)
+                    weights = np.empty(arcs) if weighs else None
+                    rows = Rows(first, last, np.empty(last - first + 1, np.int64), np.empty(arcs, self.dtype), weights)
+                for array in (rows.offsets, rows.targets, rows.weights):
+                    if array is not None:
+                        self._comm.Bcast(array, root)
                 yield rows
 
     def share(self, values: Array) -> None:
@@ -75,3 +79,8 @@ class RankBlocks(Blocks):
     def add_up(self, values: Array) -> None:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
         self._comm.Allreduce(in_place(), values)
+
+
+def _told(rows: Rows) -> list[int]:
+    """What another rank needs to know to take the rows."""
+    return [rows.first, rows.last, len(rows.targets), rows.weights is not None]

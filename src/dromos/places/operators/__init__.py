@@ -15,11 +15,15 @@ from typing import Any, Final
 
 from dromos.places.operators.blocks import Blocks
 from dromos.places.operators.intersection import count_triangles
+from dromos.places.operators.intersection.walks import sum_closed_walks
 from dromos.places.operators.mode import propagate_labels
 
-__all__ = ["OPERATORS", "Blocks"]
+__all__ = ["OPERATORS", "WEIGHING", "Blocks"]
 
 OPERATORS: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {
     "cdlp": propagate_labels,
+    "closed_walks": sum_closed_walks,
     "triangles": count_triangles,
 }
+WEIGHING: Final = frozenset({"closed_walks"})
+"""Those that hold a number for every arc of a row, and for every vertex and thread."""

@@ -24,6 +24,7 @@ class Rows:
     last: int
     offsets: Array
     targets: Array
+    weights: Array | None = None
 
     @property
     def sources(self) -> Array:
@@ -52,14 +53,17 @@ class Blocks:
         held: int | None = None,
         threads: int | None = None,
         directions: tuple[Direction, ...] = ("push",),
+        weighted: bool = False,
         why_not: str = "",
     ) -> None:
-        """``held``: arcs that an operator may keep beside a block; ``why_not``: why a direction is not there."""
+        """``held``: arcs that an operator may keep beside a block; ``weighted``: rows come with the weights of arcs, as
+        64-bit numbers; ``why_not``: why a direction is not there."""
         missing = [way for way in directions if not all(way in feed.directions for feed in feeds)]
         if missing:
             raise InvalidArgumentError(f"this needs the in-edges, and {why_not or 'they are not there'}")
         self.shape, self.feeds, self.dtype, self.threads = shape, feeds, dtype, threads
         self.size, self.held, self.directions = max(size, 1), max(size if held is None else held, 1), directions
+        self.weighted = weighted
         self.degree: Array = np.zeros(shape.num_vertices, np.int64)
         """How many arcs each vertex has, over all directions."""
         for way in directions:
@@ -97,9 +101,10 @@ class Blocks:
             yield self.gather(first, last)
 
     def gather(self, first: int, last: int) -> Rows:
-        """The whole rows of the vertices ``first..last``, over all directions."""
+        """The whole rows of the vertices ``first..last``; in a row one direction comes after the other."""
         offsets = np.concatenate([[0], np.cumsum(self.degree[first:last])])
         targets, filled = np.empty(int(offsets[-1]), self.dtype), offsets[:-1].copy()
+        weights = np.empty(len(targets)) if self.weighted else None
         wanted = np.arange(first, last)
         for direction in self.directions:
             for feed in self.feeds:
@@ -112,5 +117,7 @@ class Blocks:
                     lengths, at = np.diff(cuts), filled[low - first : high - first]
                     spots = np.repeat(at - (cuts[:-1] - cuts[0]), lengths) + np.arange(cuts[-1] - cuts[0])
                     targets[spots] = piece.targets[inside[0] : inside[-1]]
+                    if weights is not None and piece.weights is not None:
+                        weights[spots] = piece.weights[inside[0] : inside[-1]]
                     at += lengths
-        return Rows(first, last, offsets, targets)
+        return Rows(first, last, offsets, targets, weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +17,16 @@ from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 from dromos.program.forms import is_offered
 
-__all__ = ["WORK_SHARE", "MemoryPlan", "OperatorRoom", "operator_room", "plan_memory", "plan_rows", "state_bytes"]
+__all__ = [
+    "WORK_SHARE",
+    "MemoryPlan",
+    "OperatorRoom",
+    "operator_room",
+    "plan_memory",
+    "plan_operator",
+    "plan_rows",
+    "state_bytes",
+]
 
 _BUFFERS: Final = 64 << 20
 _BUFFER_SHARE: Final = (
@@ -34,11 +43,16 @@ _CLAIM_LISTS: Final = 3  # the frontier, the next one, who wants a message
 _FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
 
 # Operators: per vertex counts or two labels, degrees and sums of them; per arc of a block NumPy's temporary arrays, and
-# per arc that is held its id, twice while parts are joined.
+# per arc that is held its id.
 _OPERATOR_VERTEX: Final = 40
 _BLOCK_ARC: Final = 80
-_HELD_ARC: Final = 16
+_HELD_ARC: Final = 8
 _LEAST_BLOCK: Final = 1 << 20
+# With weights: sums, and degrees of several kinds; per arc that is held a number too; and what threads mark rows in,
+# each a number per vertex.
+_WEIGHING_VERTEX: Final = 64
+_WEIGHING_HELD_ARC: Final = 16
+_WEIGHING_THREAD: Final = 8
 
 _LEAST_WORK: Final = 2 << 20
 """For what a kernel that reads the rows of some vertices works on at a time."""
@@ -96,18 +110,29 @@ class OperatorRoom:
     bytes: int
     block_arcs: int
     held_arcs: int
+    threads: int
 
 
-def operator_room(memory: int, num_vertices: int, longest_row: int, leaf: str) -> OperatorRoom:
+def operator_room(
+    memory: int, num_vertices: int, longest_row: int, leaf: str, threads: int, *, weighing: bool = False
+) -> OperatorRoom:
     """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
 
-    >>> operator_room(1 << 30, 1000, 10, "cpu").held_arcs >> 20
-    16
+    ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
+
+    >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
+    32
+    >>> operator_room(1 << 30, 1 << 22, 10, "cpu", 16, weighing=True).threads
+    4
     """
     block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
     held = max(memory // 4, _LEAST_BLOCK)
-    vertices = num_vertices * (_OPERATOR_VERTEX + _MARKS[leaf])
-    return OperatorRoom(vertices + block + held, block // _BLOCK_ARC, held // _HELD_ARC)
+    each = _OPERATOR_VERTEX + _MARKS[leaf]
+    if weighing:
+        threads = max(1, min(threads, memory // 8 // max(_WEIGHING_THREAD * num_vertices, 1)))
+        each = _WEIGHING_VERTEX + _MARKS[leaf] + _WEIGHING_THREAD * threads
+    held_arcs = held // (_WEIGHING_HELD_ARC if weighing else _HELD_ARC)
+    return OperatorRoom(num_vertices * each + block + held, block // _BLOCK_ARC, held_arcs, threads)
 
 
 def plan_memory(
@@ -143,6 +168,24 @@ def plan_memory(
     buffers = max(least, min(rest // 3, max(_BUFFERS, memory // _BUFFER_SHARE)))
     shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0
     return MemoryPlan(memory, state, offsets, tables, Room(buffers, rest - buffers - shelved), shelved)
+
+
+def plan_operator(
+    memory: int, room_in: Callable[[int], OperatorRoom], offsets: int, rows: Sequence[PagedRows], leaf: str
+) -> tuple[MemoryPlan, OperatorRoom]:
+    """As :func:`plan_memory`, for an operator, which takes the most of ``room_in(memory)``, half of that and so on.
+
+    So it is refused only where the least of room does not fit, and the error tells that.
+    """
+    share = memory
+    while True:
+        room = room_in(share)
+        try:
+            return plan_memory(memory, room.bytes, offsets, rows, leaf=leaf), room
+        except ResourceError:
+            if share == 0:
+                raise
+            share //= 2
 
 
 def plan_rows(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]) -> tuple[MemoryPlan, int]:

@@ -24,8 +24,9 @@ from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
-from dromos.places.operators import OPERATORS, Blocks
-from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, state_bytes
+from dromos.parallel import num_threads
+from dromos.places.operators import OPERATORS, WEIGHING, Blocks
+from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, plan_operator, state_bytes
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
@@ -187,7 +188,9 @@ class StreamEngine:
         """What no program can say, over pages; None where there is no such operator."""
         return partial(self._operate, name) if name in OPERATORS else None
 
-    def _operate(self, name: str, graph: GraphLike, *, directed: bool = False, **options: Any) -> Mapping[str, Any]:
+    def _operate(
+        self, name: str, graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
+    ) -> Mapping[str, Any]:
         stored = stored_form(graph)
         if stored is None:
             raise InvalidArgumentError(
@@ -198,20 +201,25 @@ class StreamEngine:
         stored.kept_reader.clear()
         directions: tuple[Direction, ...] = ("push", "pull") if directed else ("push",)
         prefixes = {"push": stored._prefix, "pull": stored.in_prefix or ""}
-        rows = {way: stored.paged_rows(prefixes[way], weights=False, page_bytes=self.page_bytes) for way in directions}
+        rows = {
+            way: stored.paged_rows(prefixes[way], weights=weighted, page_bytes=self.page_bytes) for way in directions
+        }
         memory = available_memory() // 2 if self.memory is None else self.memory
         degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
-        room = operator_room(memory, stored.num_vertices, longest, self.leaf.name)
-        offset_bytes = stored.offset_bytes * len(directions)
-        plan = plan_memory(memory, room.bytes, offset_bytes, list(rows.values()), leaf=self.leaf.name)
+        threads = num_threads(getattr(self.leaf, "threads", None))
+        n, leaf, weighing = stored.num_vertices, self.leaf.name, name in WEIGHING
+        plan, room = plan_operator(
+            memory, lambda share: operator_room(share, n, longest, leaf, threads, weighing=weighing),
+            stored.offset_bytes * len(directions), list(rows.values()), leaf,
+        )  # fmt: skip
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
             offsets: dict[Direction, Array] = {way: stored.row_offsets(prefixes[way]) for way in directions}
             blocks = Blocks(
                 stored, [PageFeed(pager, rows, offsets)], graph_types(stored).id,
-                size=room.block_arcs, held=room.held_arcs, directions=directions,
-                threads=getattr(self.leaf, "threads", None),
+                size=room.block_arcs, held=room.held_arcs, directions=directions, weighted=weighted,
+                threads=room.threads,
             )  # fmt: skip
             return OPERATORS[name](blocks, self.leaf.name, **options)
         finally:

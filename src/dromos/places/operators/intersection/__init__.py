@@ -3,7 +3,7 @@
 The contract: ``intersect(left, right, counts)`` takes two blocks of rows that are sets. For each row x of ``left``,
 each of its members y that is a row of ``right``, and each member z of both rows it adds one to ``counts`` at x, y and
 z; it gives how many such z there were. ``plain`` says what it means, ``cpu`` marks a row of ``left`` and looks the
-members of rows of ``right`` up, on all threads.
+members of rows of ``right`` up, on all threads. :mod:`.walks` is the same with weights.
 
 Triangles are counted over a graph whose edges lead from the vertex of lower degree to the other (ids break ties): each
 triangle is then one x, y, z, and no row is longer than the square root of twice the edges. Oriented rows are held while
@@ -22,7 +22,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.places.operators.blocks import Blocks, Rows
 
-__all__ = ["Intersect", "count_triangles", "intersect_of"]
+__all__ = ["Intersect", "count_triangles", "form_of", "held_ranges", "intersect_of"]
 
 Intersect: TypeAlias = Callable[[Rows, Rows, Array], int]
 """Two blocks, and the counts to add to: how many members rows had in common."""
@@ -32,9 +32,13 @@ _FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "plain", "reference": "plain"}
 
 def intersect_of(leaf: str, num_vertices: int, threads: int | None = None) -> Intersect:
     """The form of a leaf engine, for a graph of so many vertices."""
-    form: Any = import_module(f"dromos.places.operators.intersection.{_FORMS[leaf]}")
-    found: Intersect = form.intersect(num_vertices, threads)
+    found: Intersect = form_of(leaf).intersect(num_vertices, threads)
     return found
+
+
+def form_of(leaf: str) -> Any:
+    """The module that has the forms of a leaf engine."""
+    return import_module(f"dromos.places.operators.intersection.{_FORMS[leaf]}")
 
 
 def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
@@ -46,7 +50,7 @@ def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
     counts, total = np.zeros(n, np.int64), np.zeros(1, np.int64)
     intersect = intersect_of(leaf, n, blocks.threads)
     orient = _Orientation(blocks)
-    for held in blocks.of_everybody(_held(blocks, orient)):
+    for held in blocks.of_everybody(held_ranges(blocks, orient)):
         for rows in blocks.rows():
             total += intersect(orient(rows), held, counts)
     for values in (counts, total):
@@ -79,22 +83,50 @@ class _Orientation:
         return Rows(rows.first, rows.last, np.concatenate([[0], np.cumsum(lengths)]), targets[up])
 
 
-def _held(blocks: Blocks, orient: _Orientation) -> Iterator[Rows]:
-    """Oriented rows of one range of vertices after the other, each as large as there is room for."""
-    kept: list[Rows] = []
-    size = 0
+def held_ranges(blocks: Blocks, orient: Callable[[Rows], Rows]) -> Iterator[Rows]:
+    """Oriented rows of one range of vertices after the other, each as large as there is room for.
+
+    A range is overwritten by the next one.
+    """
+    held = _Held(min(blocks.held, int(blocks.degree.sum())), blocks.dtype)
     for rows in blocks.rows():
         part = orient(rows)
-        if kept and size + len(part.targets) > blocks.held:
-            yield _joined(kept)
-            kept, size = [], 0
-        kept.append(part)
-        size += len(part.targets)
-    if kept:
-        yield _joined(kept)
+        if held.lengths and held.size + len(part.targets) > blocks.held:
+            yield held.taken()
+        if len(part.targets) > blocks.held:
+            yield part
+        else:
+            held.add(part)
+    if held.lengths:
+        yield held.taken()
 
 
-def _joined(kept: list[Rows]) -> Rows:
-    lengths = np.concatenate([np.diff(rows.offsets) for rows in kept])
-    targets = np.concatenate([rows.targets for rows in kept])
-    return Rows(kept[0].first, kept[-1].last, np.concatenate([[0], np.cumsum(lengths)]), targets)
+class _Held:
+    """Rows of a range of vertices, put together as they come."""
+
+    def __init__(self, room: int, dtype: np.dtype[np.generic]) -> None:
+        self._targets = np.empty(room, dtype)
+        self._weights: Array | None = None
+        self._first, self._last, self.size = 0, 0, 0
+        self.lengths: list[Array] = []
+
+    def add(self, rows: Rows) -> None:
+        """Put rows behind those that are there, of the vertices before."""
+        begin, end = self.size, self.size + len(rows.targets)
+        self._targets[begin:end] = rows.targets
+        if rows.weights is not None:
+            if self._weights is None:
+                self._weights = np.empty(len(self._targets))
+            self._weights[begin:end] = rows.weights
+        if not self.lengths:
+            self._first = rows.first
+        self.lengths.append(np.diff(rows.offsets))
+        self._last, self.size = rows.last, end
+
+    def taken(self) -> Rows:
+        """All of them; the next ones are a range of their own."""
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths))])
+        weights = None if self._weights is None else self._weights[: self.size]
+        found = Rows(self._first, self._last, offsets, self._targets[: self.size], weights)
+        self.lengths, self.size = [], 0
+        return found
