@@ -26,7 +26,7 @@ import numpy as np
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.skeletons import constants
-from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, placed_sources
+from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, placed_sources, tiles_of_sources
 from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
 from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
@@ -42,7 +42,6 @@ __all__ = [
     "is_worth_blocks",
     "may_be_worth_blocks",
     "sort_arcs",
-    "tiles_of_sources",
 ]
 
 BLOCKS_VARIABLE = "DROMOS_ARC_BLOCKS"
@@ -151,15 +150,6 @@ def may_be_worth_blocks(num_rows: int, num_arcs: int, table_bytes: int) -> bool:
         raise InvalidArgumentError(f"{BLOCKS_VARIABLE}={allowed!r} is neither 0 nor 1")
     large = _any_graph or (table_bytes >= LEAST_VALUES and num_arcs >= LEAST_DEGREE * num_rows)
     return allowed == "1" and large and num_arcs < 1 << 32
-
-
-def tiles_of_sources(num_sources: int) -> int:
-    """Into how many tiles so many sources are cut.
-
-    >>> tiles_of_sources(1 << 20)
-    32
-    """
-    return max(1, -(-num_sources >> _SPAN))
 
 
 def arc_blocks(graph: Any, out_offsets: Array, offsets: Array, sources: Array, threads: int) -> ArcBlocks:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, read_only
-from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, ArcBlocks, sort_arcs, tiles_of_sources
+from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, ArcBlocks, sort_arcs
 from dromos.engines.cpu.memory import huge_zeros
-from dromos.engines.cpu.source_order import BY_ID, SourceOrder
+from dromos.engines.cpu.source_order import BY_ID, SourceOrder, tiles_of_sources
 from dromos.engines.cpu.topology import Hubs
 from dromos.graph.slices import GraphSlice
 

@@ -18,7 +18,17 @@ from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.skeletons import constants
 from dromos.parallel import run_team
 
-__all__ = ["BY_ID", "LEAST_GAIN", "SEGMENT", "SourceOrder", "better_order", "hubs_first", "placed_sources"]
+__all__ = [
+    "BY_ID",
+    "LEAST_GAIN",
+    "SEGMENT",
+    "SourceOrder",
+    "better_order",
+    "hubs_first",
+    "may_gain",
+    "placed_sources",
+    "tiles_of_sources",
+]
 
 SEGMENT: Final = 16
 """Arcs of a row in a tile that are told apart from others: they are added up in registers."""
@@ -27,6 +37,7 @@ LEAST_GAIN = 0.125
 _SAMPLES: Final = 1 << 10  # arcs that are looked at
 _LONGEST: Final = 1 << 15  # arcs of a row that are looked at beside one of them
 _CLASSES: Final = 256
+_DENSE: Final = 8  # of so many tiles the densest one is looked at
 _SPAN, _NOWHERE = constants("block_tiles", "SPAN", "NOWHERE")
 
 
@@ -52,13 +63,47 @@ def hubs_first(out_offsets: Array) -> SourceOrder:
     """
     from dromos.engines.cpu import source_order_kernels as kernels
 
-    counts = np.zeros(_CLASSES, np.int64)
-    run_team(kernels.count_classes, out_offsets, counts, threads=1)
-    counts[0] = 0  # those without arcs
+    counts, _ = _classes(out_offsets)
     starts = np.cumsum(counts[::-1])[::-1] - counts
     places = huge_zeros(len(out_offsets) - 1, np.uint32)
     run_team(kernels.place_by_class, out_offsets, starts, np.uint32(_NOWHERE), places, threads=1)
     return SourceOrder(read_only(places), int(counts.sum()))
+
+
+def may_gain(out_offsets: Array) -> bool:
+    """Whether hubs first may bring arcs together, by the degrees alone: an eighth of the tiles would have more of them.
+
+    >>> may_gain(np.arange(1 << 20, dtype=np.uint32))
+    False
+    """
+    num_arcs, step = int(out_offsets[-1]), 1 << _SPAN
+    if not num_arcs:
+        return False
+    by_id = np.sort(np.diff(np.append(out_offsets[:-1:step], out_offsets[-1]).astype(np.int64)))[::-1]
+    counts, arcs = (column[::-1].astype(np.float64) for column in _classes(out_offsets))
+    left = np.clip(counts.sum() / _DENSE - (np.cumsum(counts) - counts), 0, counts)  # of each class, in that eighth
+    by_arcs = (arcs * np.divide(left, counts, out=np.zeros(_CLASSES), where=counts > 0)).sum()
+    dense = -(-tiles_of_sources(len(out_offsets) - 1) // _DENSE)
+    return bool(by_arcs - by_id[:dense].sum() >= LEAST_GAIN * num_arcs)
+
+
+def tiles_of_sources(num_sources: int) -> int:
+    """Into how many tiles so many sources are cut.
+
+    >>> tiles_of_sources(1 << 20)
+    32
+    """
+    return max(1, -(-num_sources >> _SPAN))
+
+
+def _classes(out_offsets: Array) -> tuple[Array, Array]:
+    """How many vertices are in each class of degrees, and how many arcs they have; without those that have none."""
+    from dromos.engines.cpu import source_order_kernels as kernels
+
+    counts, arcs = np.zeros(_CLASSES, np.int64), np.zeros(_CLASSES, np.int64)
+    run_team(kernels.count_classes, out_offsets, counts, arcs, threads=1)
+    counts[0] = 0
+    return counts, arcs
 
 
 def better_order(out_offsets: Array, offsets: Array, sources: Array) -> SourceOrder:
@@ -74,7 +119,7 @@ def better_order(out_offsets: Array, offsets: Array, sources: Array) -> SourceOr
     """
     from dromos.engines.cpu import source_order_kernels as kernels
 
-    if not len(sources):
+    if not len(sources) or not may_gain(out_offsets):
         return BY_ID
     order, found = hubs_first(out_offsets), np.zeros(2, np.int64)
     picked = np.arange(_SAMPLES) * len(sources) // _SAMPLES

@@ -23,10 +23,12 @@ def _class_of(offsets, v):
 
 
 @kernel
-def count_classes(thread, threads, offsets, counts):
-    """How many vertices each class has."""
+def count_classes(thread, threads, offsets, counts, arcs):
+    """How many vertices each class has, and how many arcs they have."""
     for v in range(offsets.size - 1):
-        counts[_class_of(offsets, v)] += 1
+        kind = _class_of(offsets, v)
+        counts[kind] += 1
+        arcs[kind] += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
 
 
 @kernel

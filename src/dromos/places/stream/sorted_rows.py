@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks, tiles_of_sources
+from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
 from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows
-from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order
+from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
@@ -37,7 +38,8 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-_WINDOWS: Final = 5  # while rows are sorted: one is read, one sorted, by another order of sources, written, given back
+_WINDOWS: Final = 4  # while rows are sorted: one is read, one looked at, one given back, and one is sorted and written
+_PLACED: Final = 1  # and one whose sources are in another order than that of ids
 PLACE_BYTES = 4  # of a vertex: where it is in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -110,8 +112,9 @@ class SortedRows:
         """A file for all rows, where sorting them there is worth it, and the bytes of a window of pages."""
         if self._folder is None or pager.first_cached(rows) == rows.num_pages:
             return None, 0
+        room = pager.room.buffers + pager.room.cache
         size = window_bytes(
-            pager.room.buffers + pager.room.cache, self._num_vertices, rows.num_arcs, self._value_bytes, self._threads
+            room, self._num_vertices, rows.num_arcs, self._value_bytes, self._threads, ordered=self._may_order
         )
         if size < max(rows.block_pages * rows.page_bytes, 1):
             return None, 0
@@ -123,7 +126,8 @@ class SortedRows:
         """The slices of this pull, sorted and written to ``file`` on the way."""
         pager.evict(rows, 0, rows.num_pages)
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=1), 0)
-        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads, self._order_for)
+        room = size * (_WINDOWS + _PLACED * self._may_order)
+        spilled = SpilledRows(pager, file, room, self._num_vertices, self._threads, self._order_for)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
         for window in pager.windows(rows, wanted, ahead=1):
             piece = slice_of(rows, offsets, wanted, window)
@@ -155,7 +159,9 @@ class SortedRows:
         table_bytes = self._num_vertices * self._value_bytes
         if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
-        if int(own[-1]) == rows.num_arcs and spare > 2 * PLACE_BYTES * self._num_vertices:  # else some go by id
+        if (
+            int(own[-1]) == rows.num_arcs and self._may_order and spare > 2 * PLACE_BYTES * self._num_vertices
+        ):  # else some go by id
             order = self._order_for(GraphSlice(0, count, own, rows.targets[: rows.num_arcs], None))
             spare -= order.places.nbytes
         given_back = 0
@@ -174,9 +180,14 @@ class SortedRows:
             blocks = self.piece.blocks
             pager.occupy(blocks.nbytes + self._threads * blocks.rows * self._value_bytes)
 
+    @cached_property
+    def _may_order(self) -> bool:
+        """Whether sources may be in another order than that of ids, which takes memory."""
+        return self._out_offsets is not None and may_gain(self._out_offsets)
+
     def _order_for(self, piece: GraphSlice) -> SourceOrder:
         """The order of sources in tiles, by these rows."""
-        if self._out_offsets is None:
+        if self._out_offsets is None or not self._may_order:
             return BY_ID
         return better_order(self._out_offsets, piece.offsets, piece.targets.view(np.uint32))
 
@@ -196,16 +207,20 @@ class SortedRows:
         return arc // rows.page_arcs if arc < rows.num_arcs else rows.num_pages
 
 
-def window_bytes(room: int, num_vertices: int, num_arcs: int, value_bytes: int, threads: int) -> int:
+def window_bytes(
+    room: int, num_vertices: int, num_arcs: int, value_bytes: int, threads: int, *, ordered: bool = False
+) -> int:
     """The bytes of pages that are sorted together if there are ``room`` for all; 0 where a file is not worth it.
 
-    ``value_bytes``: what is gathered of each vertex.
+    ``value_bytes``: what is gathered of each vertex; ``ordered``: sources may be in another order than that of ids.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
-    (17, 0)
+    (25, 0)
+    >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2, ordered=True) >> 20
+    17
     """
-    beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices
-    size = min((room - beside) // _WINDOWS, _MOST_BYTES)
+    beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices * ordered
+    size = min((room - beside) // (_WINDOWS + _PLACED * ordered), _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
     worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)
     return size if worth else 0

@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dromos.dtypes import Array, read_only
-from dromos.engines.cpu.arc_blocks import MOST_ROWS, tiles_of_sources
+from dromos.engines.cpu.arc_blocks import MOST_ROWS
 from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice
-from dromos.engines.cpu.source_order import SourceOrder
+from dromos.engines.cpu.source_order import SourceOrder, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.layout import aligned
 from dromos.graph.store.paged.memory import SparseMemory
