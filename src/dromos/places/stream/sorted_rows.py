@@ -38,8 +38,7 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-_WINDOWS: Final = 4  # while rows are sorted: one is read, one looked at, one given back, and one is sorted and written
-_PLACED: Final = 1  # and one whose sources are in another order than that of ids
+_WINDOWS: Final = 3  # while rows are sorted: one of pages, one in another order of sources, one sorted and written
 PLACE_BYTES = 4  # of a vertex: where it is in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -125,11 +124,10 @@ class SortedRows:
     ) -> Iterator[GraphSlice]:
         """The slices of this pull, sorted and written to ``file`` on the way."""
         pager.evict(rows, 0, rows.num_pages)
-        self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=1), 0)
-        room = size * (_WINDOWS + _PLACED * self._may_order)
-        spilled = SpilledRows(pager, file, room, self._num_vertices, self._threads, self._order_for)
+        self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
+        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads, self._order_for)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
-        for window in pager.windows(rows, wanted, ahead=1):
+        for window in pager.windows(rows, wanted, ahead=0):  # sorting takes many times as long as reading
             piece = slice_of(rows, offsets, wanted, window)
             if not fails:
                 try:
@@ -215,12 +213,12 @@ def window_bytes(
     ``value_bytes``: what is gathered of each vertex; ``ordered``: sources may be in another order than that of ids.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
-    (25, 0)
+    (34, 0)
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2, ordered=True) >> 20
-    17
+    29
     """
     beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices * ordered
-    size = min((room - beside) // (_WINDOWS + _PLACED * ordered), _MOST_BYTES)
+    size = min((room - beside) // _WINDOWS, _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
     worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)
     return size if worth else 0

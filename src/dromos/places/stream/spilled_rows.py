@@ -26,7 +26,7 @@ from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.pool import Batch, ReadPool
 from dromos.places.stream.scratch_file import Extent, ScratchFile
 
-__all__ = ["SpilledRows"]
+__all__ = ["SpilledRows", "bytes_beside_arcs"]
 
 _BUFFERS: Final = 3  # of the size of a slice: one is computed on while the others are read
 _WRITERS: Final = 4
@@ -136,9 +136,7 @@ class SpilledRows:
         self._writing.wait()
         if self._order is None:
             self._order = self._order_for(piece)
-        blocks_at_most = self._threads + piece.num_vertices // MOST_ROWS + 1
-        starts_bytes = 3 * 8 * (blocks_at_most * tiles_of_sources(self._num_sources) + 1)
-        self._arena.clear(4 * piece.num_arcs + starts_bytes + _LINE * len(_COLUMNS))
+        self._arena.clear(4 * piece.num_arcs + bytes_beside_arcs(self._num_sources, piece.num_vertices, self._threads))
         made = sort_slice(piece, self._num_sources, self._threads, self._arena.new, self._order)
         assert made.blocks is not None
         columns = {name: self._arena.copy_of(getattr(made.blocks, name)) for name in _COLUMNS}
@@ -195,6 +193,18 @@ class SpilledRows:
         self._free.clear()
         self._resident.clear()
         self._file.close()
+
+
+def bytes_beside_arcs(num_sources: int, num_rows: int, threads: int) -> int:
+    """What a slice of so many rows takes at most beside its arcs: where tiles begin, and what fills blocks of a disk.
+
+    So little that it is among what a run takes without regard to the graph.
+
+    >>> bytes_beside_arcs(1 << 22, 1 << 17, 2)
+    20480
+    """
+    blocks_at_most = threads + num_rows // MOST_ROWS + 1
+    return aligned(3 * 8 * (blocks_at_most * tiles_of_sources(num_sources) + 1) + _LINE * len(_COLUMNS)) + aligned(1)
 
 
 def _buffer(nbytes: int) -> Array:

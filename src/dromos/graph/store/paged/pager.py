@@ -112,6 +112,8 @@ class Pager:
         flying: deque[tuple[Request, list[Request], Batch]] = deque()
         in_buffers, asked = 0, None
         while todo or flying:
+            if not ahead:
+                self._dropped.wait()  # the next window takes the place of the last one
             while todo:
                 asked = self._requests(rows, missing, todo[0]) if asked is None else asked
                 size = _pages(asked) * rows.page_bytes
@@ -134,7 +136,7 @@ class Pager:
 
     def _in_memory(self, ahead: int) -> int:
         """Windows that are in memory: those ahead, the one that is computed on, and one that is being given back."""
-        return ahead + 1 + (self.batches is not None)
+        return ahead + 1 + (ahead > 0 and self.batches is not None)
 
     def first_cached(self, rows: PagedRows) -> int:
         """How many pages from the first on all stay in memory."""
