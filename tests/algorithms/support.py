@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -17,11 +19,33 @@ from dromos.graph import Graph
 from dromos.program import Program, analyse
 from tests.sizes import examples
 
-__all__ = ["DEVICES", "as_networkx", "examples", "graphs", "legal_paths", "on_every_device", "row"]
+__all__ = [
+    "DEVICES", "as_networkx", "examples", "graphs", "killed_and_resumed", "legal_paths", "on_every_device", "row",
+]  # fmt: skip
 
 # ``make test-gpu`` asks for the same tests on another device.
 DEVICES = tuple(os.environ.get("DROMOS_TEST_DEVICES", "reference,cpu").split(","))
 on_every_device = pytest.mark.parametrize("device", DEVICES)
+
+
+def killed_and_resumed(call: Callable[..., Any], folder: Path, **how: Any) -> tuple[Any, bool]:
+    """What a call gives that goes on where another one was killed, and whether that came so far as to be killed."""
+
+    class Killed(Exception):
+        pass
+
+    how = {**how, "checkpoint": folder, "checkpoint_every": 0}
+    calls = 0
+
+    def killed(done: int, total: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise Killed
+
+    with contextlib.suppress(Killed):
+        call(progress=killed, **how)
+    return call(**how), calls == 3
 
 
 def legal_paths(graph: Graph, *programs: type[Program]) -> Iterator[str]:

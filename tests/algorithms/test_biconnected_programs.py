@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from dromos.engines.cpu.part import CpuLeaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import IllegalPathError, InvalidArgumentError, ResourceError
 from dromos.places.stream import StreamEngine
-from tests.algorithms.support import DEVICES, as_networkx, examples, graphs, on_every_device
+from tests.algorithms.support import DEVICES, as_networkx, examples, graphs, killed_and_resumed, on_every_device
 from tests.stream.stores import PAGE, stored
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -166,25 +166,10 @@ def test_a_directed_graph_is_refused_with_what_to_do(tmp_path: Path) -> None:
 @every_call
 def test_a_killed_run_goes_on(name: str, tmp_path: Path) -> None:
     graph = tangled(5, 90, 12)
-
-    class Killed(Exception):
-        pass
-
     for parts in (1, 3):
-        how: dict[str, Any] = {**NUMPY, "parts": parts, "checkpoint": tmp_path / f"{parts}", "checkpoint_every": 0}
-        calls = 0
-
-        def killed(done: int, total: int) -> None:
-            nonlocal calls
-            calls += 1
-            if calls == 3:
-                raise Killed
-
-        with contextlib.suppress(Killed):
-            CALLS[name](graph, progress=killed, **how)
-        found = CALLS[name](graph, **how)
+        found, killed = killed_and_resumed(partial(CALLS[name], graph), tmp_path / f"{parts}", parts=parts, **NUMPY)
         same(found, CALLS[name](graph, **NUMPY))
-        assert calls == 3
+        assert killed
         assert any(row.path == "checkpoint" for row in found.trace)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos.algorithms import matching_rounds
 from dromos.errors import IllegalPathError, InvalidArgumentError, ResourceError
-from tests.algorithms.support import examples, graphs, on_every_device
+from tests.algorithms.support import examples, graphs, killed_and_resumed, on_every_device
 from tests.stream.stores import PAGE, random_graph, stored
 
 CALLS: dict[str, Callable[..., dr.Result]] = {
@@ -161,25 +161,10 @@ def test_a_directed_graph_on_disk_is_refused_with_what_to_do(tmp_path: Path) -> 
 def test_a_killed_run_goes_on(name: str, tmp_path: Path) -> None:
     graph = random_graph(6, vertices=90, arcs=700, directed=False)
     expected = CALLS[name](graph, **NUMPY)
-
-    class Killed(Exception):
-        pass
-
     for parts in (1, 3):
-        how: dict[str, Any] = {**NUMPY, "parts": parts, "checkpoint": tmp_path / f"{parts}", "checkpoint_every": 0}
-        calls = 0
-
-        def killed(done: int, total: int) -> None:
-            nonlocal calls
-            calls += 1
-            if calls == 3:
-                raise Killed
-
-        with contextlib.suppress(Killed):
-            CALLS[name](graph, progress=killed, **how)
-        found = CALLS[name](graph, **how)
+        found, killed = killed_and_resumed(partial(CALLS[name], graph), tmp_path / f"{parts}", parts=parts, **NUMPY)
         same(found, expected)
-        assert any(row.path == "checkpoint" for row in found.trace) or calls < 3
+        assert any(row.path == "checkpoint" for row in found.trace) or not killed
 
 
 @every_call

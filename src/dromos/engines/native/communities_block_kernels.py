@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.engines.native.communities_group_kernels import AHEAD, ROWS_AHEAD, mix, shuffle_all
-from dromos.engines.native.communities_move_kernels import choose, leave, sum_up
+from dromos.engines.native.communities_move_kernels import choose, count_members, leave, sum_up
 from dromos.engines.native.communities_refine_kernels import join_part, start_part
 from dromos.engines.native.community_numbers import SPREAD
 from dromos.intrinsics import load, prefetch, store
@@ -30,16 +30,7 @@ _SPREAD = np.uint64(SPREAD)
 @kernel
 def begin_moves(strength, community, table, size, free):
     """Write what is known of communities at first: total strengths, members, and the numbers that are not in use."""
-    n = strength.size
-    for v in range(n):
-        c = np.int64(load(community, v))
-        store(table, 2 * c + 1, load(table, 2 * c + 1) + load(strength, v))
-        store(size, c, load(size, c) + 1)
-    unused = np.int64(0)
-    for c in range(n):
-        store(free, unused, c)
-        unused += np.int64(load(size, c) == 0)
-    store(free, n, unused)
+    count_members(strength, community, table, size, free)
 
 
 @inline

@@ -35,6 +35,21 @@ _HUB = 4  # and one of the others, or none
 
 
 @inline
+def count_members(strength, community, table, size, free):
+    """Add up the total strength of each community and its members, and list the numbers that are not in use."""
+    n = strength.size
+    for v in range(n):
+        c = np.int64(load(community, v))
+        store(table, 2 * c + 1, load(table, 2 * c + 1) + load(strength, v))
+        store(size, c, load(size, c) + 1)
+    unused = np.int64(0)
+    for c in range(n):
+        store(free, unused, c)
+        unused += np.int64(load(size, c) == 0)
+    store(free, n, unused)
+
+
+@inline
 def sum_up(begin, end, v, old, targets, weights, community, table, seen, inner):
     """Add up the weights of a vertex's edges by community; the number of communities ``seen``.
 
@@ -163,15 +178,7 @@ def move_all(
         store(table, 2 * v + 1, 0.0)
         store(size, v, 0)
         store(state, v, _HUB + _WAITING if load(offsets, v + 1) - load(offsets, v) >= HUB else _WAITING)
-    for v in range(n):
-        c = np.int64(load(community, v))
-        store(table, 2 * c + 1, load(table, 2 * c + 1) + load(strength, v))
-        store(size, c, load(size, c) + 1)
-    unused = np.int64(0)
-    for c in range(n):
-        store(free, unused, c)
-        unused += np.int64(load(size, c) == 0)
-    store(free, n, unused)
+    count_members(strength, community, table, size, free)
     shuffle_all(queue, n, seed)
     first, length, steps, inner = np.int64(0), np.int64(n), np.int64(0), np.int64(0)
     while True:
