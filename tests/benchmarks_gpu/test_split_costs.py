@@ -43,15 +43,15 @@ def test_all_splits_of_the_table_are_recorded() -> None:
 def test_the_model_is_near_the_median_of_what_was_measured() -> None:
     """A run has its own noise, and so have its rates."""
     runs = errors_of_runs(RUNS)
-    assert [len(run) for run in runs] == [64] * 4
+    assert [len(run) for run in runs] == [64] * 5
     median = median_errors(runs)
     assert len(median) == 64
-    assert max(map(abs, median.values())) < 0.15 < WITHIN
+    assert max(map(abs, median.values())) < 0.2 < WITHIN
 
 
 def test_the_model_is_near_most_rows_of_each_run() -> None:
-    """Three were fitted to; in the last some rows took up to twice as long as in the others."""
-    assert [sum(abs(error) > WITHIN for error in run.values()) for run in errors_of_runs(RUNS)] == [0, 0, 0, 3]
+    """Three were fitted to; in the fourth some rows took up to twice as long as in the others."""
+    assert [sum(abs(error) > WITHIN for error in run.values()) for run in errors_of_runs(RUNS)] == [0, 0, 0, 3, 0]
 
 
 def test_the_table_has_a_row_for_each_split() -> None:
@@ -77,5 +77,5 @@ def test_the_command_prints_every_row(capsys: pytest.CaptureFixture[str]) -> Non
     main([])
     printed = capsys.readouterr().out
     assert printed.count(" measured ") == len(CASES) == 64
-    assert printed.count("16 of 16 within 25%") == 2  # components and SSSP
-    assert "The median of 4 runs: 64 of 64 within 25%" in printed
+    assert printed.count("16 of 16 within 25%") == len(MODELS)
+    assert "The median of 5 runs: 64 of 64 within 25%" in printed
