@@ -9,7 +9,8 @@ move gains; then communities become the vertices of a smaller graph, and all beg
 again: on every level, from the top to the bottom, vertices move between the communities found, and then communities
 merge as before (Rotta and Noack, "Multilevel local search algorithms for modularity clustering", 2011). Where this
 ends depends on the order of the moves, so it is done in two orders, side by side, and the better one is the answer. The
-orders are drawn from ``seed``: the same seed gives the same communities on every CPU, on any number of threads.
+orders are drawn from ``seed``: the same seed gives the same communities on every CPU, on any number of threads. On
+small graphs in which no degree stands out, as in meshes, one of them is that of ids, which often follow the shape.
 Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008; the queue is that
 of Leiden. On levels of half a million arcs and more vertices move in batches, for which several threads look for the
 best communities.

@@ -24,7 +24,7 @@ import numpy as np
 from dromos import disk_cache, sizes
 from dromos.dtypes import Array
 from dromos.engines.native.community_levels import Level, Steps, is_large
-from dromos.engines.native.community_order import hubs_first
+from dromos.engines.native.community_order import hubs_first, is_even
 from dromos.engines.native.community_rounds import FINALISTS, ROUNDS_TOGETHER, Found, Search
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.engines.native.within import strengths
@@ -56,8 +56,9 @@ def communities(
     ``sums``: the weight within the communities, each edge once, and the strength of each of them.
 
     ``refined`` is Leiden's step between moving and aggregation. The first round is made ``tries`` times, each in an
-    order of its own, and the best two go on, of Leiden's for some rounds, after which the better one does. A round
-    starts from the communities of the one before. ``steps`` are the compiled ones unless given.
+    order of its own, the second by ids where no degree stands out, and the best two go on, of Leiden's for some rounds,
+    after which the better one does. A round starts from the communities of the one before. ``steps`` are the compiled
+    ones unless given.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -95,7 +96,10 @@ def communities(
         )
         return sorted(found, key=lambda one: -one.gain)
 
-    search = Search(bottom, singles, resolution / everything, everything, seed, refined, rounds, tries)
+    by_number = is_even(graph) and not is_large(bottom)  # a batch's vertices should not be neighbours
+    search = Search(
+        bottom, singles, resolution / everything, everything, seed, refined, rounds, tries, by_number=by_number
+    )
     best = search.best(by_gain)
     if not best.climb.parts:
         return answer([singles])

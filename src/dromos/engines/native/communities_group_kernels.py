@@ -50,7 +50,9 @@ def shuffle_all(order, n, seed):
 
 @inline
 def mix(order, n, seed):
-    """Bring the first ``n`` entries into an order drawn from a seed."""
+    """Bring the first ``n`` entries into an order drawn from a seed; they stay as they are if it is 0."""
+    if seed == np.uint64(0):
+        return
     for i in range(n - 1, 0, -1):
         count = np.uint64(i + 1)
         random = seed + count * _SPREAD

@@ -67,11 +67,14 @@ def climbed(
     level: Level,
     community: Array,
     scale: float,
-    random: np.random.Generator,
+    random: np.random.Generator | None,
     refined: bool,
     keep: bool = False,
 ) -> Climb:
-    """From the bottom up, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels."""
+    """From the bottom up, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels.
+
+    Orders of vertices are drawn from ``random``; None: they move by their numbers.
+    """
     parts: list[Array] = []
     levels, seeds = [level], _Seeds(random)
     while True:
@@ -117,16 +120,17 @@ def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Genera
 
 
 class _Seeds:
-    """Seeds for the orders of vertices, drawn several at a time: one takes as long."""
+    """Seeds for the orders of vertices, drawn several at a time: one takes as long. Without ``random`` all are 0."""
 
-    def __init__(self, random: np.random.Generator) -> None:
+    def __init__(self, random: np.random.Generator | None) -> None:
         self._random = random
         self._drawn = np.empty(0, np.int64)
 
     def next_ones(self) -> Array:
         """The next ones, two or more, which are not used up by that."""
         if len(self._drawn) < 2:
-            self._drawn = np.concatenate([self._drawn, self._random.integers(1 << 62, size=16)])
+            more = np.zeros(16, np.int64) if self._random is None else self._random.integers(1 << 62, size=16)
+            self._drawn = np.concatenate([self._drawn, more])
         return self._drawn
 
     def skip(self, count: int) -> None:

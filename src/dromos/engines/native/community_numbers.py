@@ -39,11 +39,13 @@ def cut(fine: Array, coarse: Array) -> Array:
 
 
 def shuffled(n: int, seed: int, dtype: np.dtype[np.generic]) -> Array:
-    """The numbers below ``n`` in an order drawn from a seed, as the kernel draws it.
+    """The numbers below ``n`` in an order drawn from a seed, as the kernel draws it; ascending if it is 0.
 
     >>> sorted(shuffled(5, 1, np.dtype(np.int32)).tolist())
     [0, 1, 2, 3, 4]
     """
+    if seed == 0:
+        return np.arange(n, dtype=dtype)
     last = np.arange(n, dtype=np.uint64)
     random = np.uint64(seed) + (last + np.uint64(1)) * np.uint64(SPREAD)
     random = (random ^ (random >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -55,6 +55,8 @@ class Search(NamedTuple):
     tries: int
     one_by_one: bool = False
     """Whether each try makes all its rounds before the next one begins; where there are few tries they always do."""
+    by_number: bool = False
+    """Whether vertices of the second try move in the order of their numbers in its first round."""
 
     def best(self, by_gain: ByGain) -> Found:
         """The first round is made ``tries`` times, and the best two go on, of Leiden's for some rounds, after which the
@@ -81,7 +83,8 @@ class Search(NamedTuple):
         return np.random.default_rng([self.seed, done, number] if number else [self.seed, done])
 
     def _first(self, steps: Steps, number: int) -> Found:
-        draw, keep = self._random(0, number), not self.refined and self.rounds > 1
+        draw = None if self.by_number and number == 1 else self._random(0, number)
+        keep = not self.refined and self.rounds > 1
         climb = climbed(steps, self.bottom, self.singles.copy(), self.scale, draw, self.refined, keep=keep)
         community = climb.community(self.singles)
         return Found(climb, climb.gain(self.scale), community, climb.parts, is_final=not climb.parts)
