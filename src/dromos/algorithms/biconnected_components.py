@@ -67,8 +67,11 @@ def biconnected_components(graph: Graph, **how: Unpack[Options]) -> BiconnectedC
     ([0, 0, 1, 2], [1, 2, 2, 3], [0, 0, 0, 1])
     """
     session, found, is_whole = _search("biconnected_components", graph, how)
-    rows = _rows(graph, found) if is_whole else _gathered_rows(session, graph, found)
-    count = _number_by_rows(rows["component"], graph.num_vertices)
+    if "edges" in found:
+        rows, count = dict(zip(("source", "target", "component"), found["edges"], strict=True)), found["count"]
+    else:
+        rows = _rows(graph, found) if is_whole else _gathered_rows(session, graph, found)
+        count = _number_by_rows(rows["component"], graph.num_vertices)
     return session.result(
         BiconnectedComponentsResult,
         rows,
@@ -150,13 +153,14 @@ def _search(name: str, graph: Graph, how: Options) -> tuple[Session, Mapping[str
     """What is known of each vertex, and whether a kernel found it in the whole graph."""
     session = Session(name, graph, **how)
     require_undirected(graph, name)
-    found = session.native_where_whole("biconnected")
+    by_edge = name == "biconnected_components" and graph.sorted  # else edges are brought in order first
+    found = session.native_where_whole("biconnected", by_edge=by_edge)
     if found is not None:
         return session, found, True
     if name == "bridges":
         return session, bridges_by_programs(session, graph), False
-    by_edge = _row_bytes(graph) if name == "biconnected_components" else 0
-    return session, components_by_programs(session, graph, bytes_per_edge=by_edge), False
+    row_bytes = _row_bytes(graph) if name == "biconnected_components" else 0
+    return session, components_by_programs(session, graph, bytes_per_edge=row_bytes), False
 
 
 def _row_bytes(graph: Graph) -> int:

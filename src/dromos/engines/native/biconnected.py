@@ -17,13 +17,14 @@ from dromos.parallel import run_team
 __all__ = ["biconnected"]
 
 
-def biconnected(graph: Graph, *, threads: int | None = None) -> Mapping[str, Any]:
+def biconnected(graph: Graph, *, by_edge: bool = False, threads: int | None = None) -> Mapping[str, Any]:
     """Of a search of an undirected graph: the ``number`` of each vertex in the order of visits, its ``parent``, the
     ``component`` of the tree edge between them (both -1 at the first one of a tree), whether that edge is a
     ``bridge``, and whether the vertex is a ``cut``.
 
     An edge is in the component of its end that was visited later: it is the tree edge to that one, or closes a cycle
-    with it.
+    with it. ``by_edge``: ``edges`` has the lesser and the greater end of each edge that is no loop, in the order of
+    rows, and its component, numbered by first edges; and ``count``, how many there are.
 
     >>> import dromos as dr
     >>> found = biconnected(dr.generators.path(3))
@@ -41,10 +42,19 @@ def biconnected(graph: Graph, *, threads: int | None = None) -> Mapping[str, Any
         kernels.search, graph.offsets, graph.targets, number, component, low, parent, skipped, np.empty(n, np.int64),
         path, waiting, cut, stop, threads=1, stop=stop,
     )  # fmt: skip
-    return {
+    found = {
         "number": number,
         "parent": parent,
         "component": component,
         "bridge": (low == number) & (parent >= 0),  # no other edge leads from the subtree to before it
         "cut": cut.view(bool),
     }
+    if by_edge:
+        edges, count = graph.num_edges - graph.num_self_loops, np.zeros(1, np.int64)
+        listed = np.empty(edges, ids), np.empty(edges, ids), np.empty(edges, np.int64)
+        run_team(
+            kernels.list_edges, graph.offsets, graph.targets, number, component, np.full(n, -1, ids), *listed, count,
+            stop, threads=1, stop=stop,
+        )  # fmt: skip
+        return {**found, "edges": listed, "count": int(count[0])}
+    return found

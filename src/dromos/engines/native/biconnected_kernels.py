@@ -80,3 +80,32 @@ def search(thread, threads, offsets, targets, number, component, low, parent, sk
                     cut[above] = 1
         if at_start > 1:
             cut[start] = 1
+
+
+@kernel
+def list_edges(thread, threads, offsets, targets, number, component, names, source, target, found, count, stop):
+    """Write the edges that are no loops, by their lesser ends, and the component of each, numbered by first edges.
+
+    ``names`` has -1 for each component; ``count`` gets how many there are.
+    """
+    place, known = np.int64(0), np.int64(0)
+    for v in range(offsets.size - 1):
+        if v & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
+            return
+        mine, end = np.int64(load(number, v)), np.int64(load(offsets, v + 1))
+        for arc in range(np.int64(load(offsets, v)), end):
+            later = np.int64(load(targets, min(arc + _AHEAD, end - 1)))
+            prefetch(number, later)
+            prefetch(component, later)
+            u = np.int64(load(targets, arc))
+            if u <= v:
+                continue
+            name = np.int64(load(component, u if load(number, u) > mine else v))
+            if load(names, name) < 0:
+                store(names, name, known)
+                known += 1
+            store(source, place, v)
+            store(target, place, u)
+            store(found, place, np.int64(load(names, name)))
+            place += 1
+    store(count, 0, known)

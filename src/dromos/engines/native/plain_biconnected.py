@@ -15,8 +15,10 @@ __all__ = ["biconnected"]
 _PATIENCE = 1023  # vertices between two calls of ``tell``
 
 
-def biconnected(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Any]:
+def biconnected(graph: Graph, *, by_edge: bool = False, tell: Tell | None = None) -> Mapping[str, Any]:
     """The ``number``, ``parent``, ``component``, ``bridge`` and ``cut`` of each vertex, as the compiled search does.
+
+    What it says ``by_edge`` is left to NumPy.
 
     >>> import dromos as dr
     >>> found = biconnected(dr.generators.path(3))
