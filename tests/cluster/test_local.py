@@ -65,6 +65,8 @@ def test_calls_faults_and_the_end(tmp_path: Path) -> None:
 
         both_ways = graph.symmetrized()
         assert dr.triangles(both_ways).total == dr.triangles(both_ways, device="numpy").total
+        communities = dr.louvain(both_ways, device="numpy", slices=1)
+        assert (dr.louvain(both_ways).hierarchy == communities.hierarchy).all()
 
         # what the caller did wrong is an error like any other, and the ranks stay
         before = list(ranks.job._pids)

@@ -19,6 +19,8 @@ Of a graph on disk vertices move by blocks of rows, and what is read are the pag
 move, until a pass gains less than 0.0001; a seed gives other communities there than in memory, the same ones within
 any budget and on any number of threads. Tries run one after the other, and all of them make all rounds.
 
+Over slices, parts and ranks vertices move in batches too; a seed gives the same communities however the graph is cut.
+
 On a GPU vertices of graphs from 131,072 arcs on move in other batches, and in a second round at the bottom only, so
 that a seed gives other communities there than on a CPU, the same ones on every GPU.
 """
@@ -97,11 +99,14 @@ def find_communities(
     on = weighted(graph, weight)
     weight_range(on, negative=False, infinite=False)
     gamma = finite(resolution, "resolution", 0, np.inf)
-    fields = session.host_native(
-        "communities", on,
-        resolution=gamma, seed=count_of(seed, "seed"), rounds=count_of(rounds, "rounds", 1),
-        tries=count_of(tries, "tries", 1), refined=refined,
-    )  # fmt: skip
+    options = {
+        "resolution": gamma, "seed": count_of(seed, "seed"), "rounds": count_of(rounds, "rounds", 1),
+        "tries": count_of(tries, "tries", 1), "refined": refined,
+    }  # fmt: skip
+    if session.in_slices("communities"):
+        fields = session.require_native("communities", on, weighted=on.weights is not None, **options)
+    else:
+        fields = session.host_native("communities", on, **options)
     levels = fields["levels"]
     community = levels[-1]
     if "sums" in fields:  # a kernel that knows them

@@ -134,6 +134,12 @@ class KernelCalls:
         found: NativeKernel | None = None if find is None else find(kernel)
         return found
 
+    def in_slices(self, kernel: str) -> bool:
+        """Whether the engine's operator does this work, and no kernel of its own for graphs on disk."""
+        if self.graph.on_disk and self._row_kernel(kernel) is not None:
+            return False
+        return self.operator(kernel) is not None
+
     def require_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
         """As :meth:`native`, for what no program can say; over slices by the engine's operator."""
         self.refuse_path()

@@ -46,6 +46,7 @@ class RankBlocks(Blocks):
             weighted=weighted,
             why_not="the store has no transpose",
         )
+        self.processes = comm.Get_size()
 
     def bounds(self) -> list[tuple[int, int]]:
         """See :class:`dromos.places.operators.blocks.Blocks`: those of the own vertices."""
@@ -79,6 +80,14 @@ class RankBlocks(Blocks):
     def add_up(self, values: Array) -> None:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
         self._comm.Allreduce(in_place(), values)
+
+    def collect(self, values: Array) -> Array:
+        """See :class:`dromos.places.operators.blocks.Blocks`."""
+        sizes = np.empty(self._comm.Get_size(), np.int64)
+        self._comm.Allgather(np.array([values.nbytes]), sizes)
+        found = np.empty(int(sizes.sum()), np.uint8)
+        self._comm.Allgatherv(np.ascontiguousarray(values).view(np.uint8), [found, sizes.tolist()])
+        return found.view(values.dtype)
 
 
 def _told(rows: Rows) -> list[int]:

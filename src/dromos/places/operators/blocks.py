@@ -64,6 +64,7 @@ class Blocks:
         self.shape, self.feeds, self.dtype, self.threads = shape, feeds, dtype, threads
         self.size, self.held, self.directions = max(size, 1), max(size if held is None else held, 1), directions
         self.weighted = weighted
+        self.processes = 1
         self.degree: Array = np.zeros(shape.num_vertices, np.int64)
         """How many arcs each vertex has, over all directions."""
         for way in directions:
@@ -94,6 +95,10 @@ class Blocks:
 
     def add_up(self, values: Array) -> None:
         """Make ``values`` the sum of those of all processes."""
+
+    def collect(self, values: Array) -> Array:
+        """The values of all processes, one after the other."""
+        return values
 
     def rows(self) -> Iterator[Rows]:
         """All blocks, one after the other."""

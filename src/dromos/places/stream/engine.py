@@ -25,7 +25,7 @@ from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.parallel import num_threads
-from dromos.places.operators import OPERATORS, WEIGHING, Blocks
+from dromos.places.operators import HOLDING, OPERATORS, WEIGHING, Blocks
 from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, plan_operator, state_bytes
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
@@ -186,7 +186,7 @@ class StreamEngine:
 
     def operator(self, name: str) -> NativeKernel | None:
         """What no program can say, over pages; None where there is no such operator."""
-        return partial(self._operate, name) if name in OPERATORS else None
+        return partial(self._operate, name) if name in OPERATORS and name not in HOLDING else None
 
     def _operate(
         self, name: str, graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any

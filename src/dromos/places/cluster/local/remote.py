@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, check_params
 from dromos.engines.saving import Saved
-from dromos.places.cluster.local.shipping import GraphFile, packed_program, take
+from dromos.places.cluster.local.shipping import GraphFile, packed_program, take, take_all
 from dromos.places.operators import OPERATORS
 from dromos.plan import Caps, Path, Stats
 from dromos.program import Program
@@ -55,7 +55,7 @@ class RemoteEngine:
 
         def run(graph: GraphLike, **options: Any) -> Mapping[str, Any]:
             told = self._cluster.call("operator", name, self._file_of(graph), options)
-            return {field: take(value, remove=True) for field, value in told.items()}
+            return {field: take_all(value) for field, value in told.items()}
 
         return run
 

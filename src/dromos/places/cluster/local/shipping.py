@@ -21,7 +21,10 @@ from dromos.graph.store.origin import origin_of
 from dromos.graph.store.stored import open_store
 from dromos.program import Program, ProgramIR
 
-__all__ = ["ArrayFile", "GraphFile", "Rooms", "ShippedProgram", "opened", "packed_program", "take", "unpacked_program"]
+__all__ = [
+    "ArrayFile", "GraphFile", "Rooms", "ShippedProgram", "opened", "packed_program", "put_all", "take", "take_all",
+    "unpacked_program",
+]  # fmt: skip
 
 _LARGE: Final = 1 << 16  # bytes: smaller arrays go with the message
 _MEMORY: Final = Path("/dev/shm")
@@ -112,6 +115,24 @@ def take(value: Array | ArrayFile, *, remove: bool) -> Array:
     if remove:
         Path(value.path).unlink()
     return array
+
+
+def put_all(rooms: Rooms, value: Any) -> Any:
+    """Arrays in lists and tuples as they are sent; see :func:`take_all`."""
+    if isinstance(value, list | tuple):
+        return type(value)(put_all(rooms, one) for one in value)
+    return rooms.put(value) if isinstance(value, np.ndarray) else value
+
+
+def take_all(value: Any) -> Any:
+    """What :func:`put_all` was given; files are removed.
+
+    >>> take_all([(1.5, np.arange(2))])
+    [(1.5, array([0, 1]))]
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(map(take_all, value))
+    return take(value, remove=True)
 
 
 def opened(file: GraphFile) -> Any:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
-import numpy as np
-
 from dromos.dtypes import Array
 from dromos.errors import DromosError
 from dromos.places.cluster.engine import ClusterEngine
@@ -19,6 +17,7 @@ from dromos.places.cluster.local.shipping import (
     Rooms,
     ShippedProgram,
     opened,
+    put_all,
     take,
     unpacked_program,
 )
@@ -71,9 +70,7 @@ class Worker:
         found = run(self._graph(file), **options)
         if not self._first:
             return {}
-        return {
-            field: self._rooms.put(value) if isinstance(value, np.ndarray) else value for field, value in found.items()
-        }
+        return {field: put_all(self._rooms, value) for field, value in found.items()}
 
     def _graph(self, file: GraphFile) -> Any:
         if file not in self._graphs:
