@@ -3,7 +3,8 @@
 ``bfs``: construction (the best of some), searches, and of the last search each superstep with the bytes that were sent
 and the bound: one bit per vertex to every other rank, or one id per new vertex. ``sssp``, ``pagerank``: the same graph.
 ``latency``: supersteps that have nothing to do but to be. ``threads``: PageRank on one process with all its threads.
-``in_core``: one rank against the same calls without ranks, with as many threads.
+``in_core``: one rank against the same calls without ranks, with as many threads. ``communities``: Louvain and Leiden of
+a graph on disk, of which each rank reads its own rows; on one rank the kernel for whole graphs, in memory.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +26,7 @@ from dromos.algorithms.bfs import BFS
 from dromos.graph.generators.rmat import rmat_edges
 from dromos.graph500 import shortest_paths
 from dromos.graph500.benchmark import search_keys
-from dromos.places.cluster import ClusterEngine, RankGraph
+from dromos.places.cluster import ClusterEngine, RankGraph, world
 from dromos.places.cluster import engine as cluster_engine
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import iterate
@@ -179,6 +182,29 @@ def in_core(device: str, scale: int, searches: int) -> None:
         )  # fmt: skip
 
 
+def communities(device: str, scale: int) -> None:
+    """Whole calls, each after one on a small graph, which loads kernels."""
+    comm = world()
+    rank, size = comm.Get_rank(), comm.Get_size()
+    with tempfile.TemporaryDirectory() as own:
+        folder = Path(comm.bcast(own))
+        if rank == 0:
+            for name, exponent in (("small", 10), ("large", scale)):
+                dr.write(dr.generators.rmat(exponent, 16, seed=0), folder / f"{name}.drm")
+        comm.Barrier()
+        for find in (dr.louvain, dr.leiden):
+            for name in ("small", "large"):
+                graph = dr.open(folder / f"{name}.drm") if size > 1 else dr.read(folder / f"{name}.drm")
+                comm.Barrier()
+                begin = time.perf_counter()
+                found = find(graph, device=device if size > 1 else "cpu")
+                seconds = time.perf_counter() - begin
+            if rank == 0:
+                told = {"work": find.__name__, "ranks": size, "threads": parallel.num_threads(), "scale": scale}
+                print(json.dumps({**told, "seconds": seconds, "modularity": found.modularity}), flush=True)
+        comm.Barrier()
+
+
 def threads(scale: int) -> None:
     """PageRank with the threads of this process."""
     graph, best = dr.generators.rmat(scale, 16, seed=0), np.inf
@@ -191,7 +217,8 @@ def threads(scale: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("work", nargs="+", choices=("bfs", "sssp", "pagerank", "latency", "threads", "in_core"))
+    works = ("bfs", "sssp", "pagerank", "latency", "threads", "in_core", "communities")
+    parser.add_argument("work", nargs="+", choices=works)
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--searches", type=int, default=16)
     parser.add_argument("--device", default="mpi")
@@ -206,6 +233,8 @@ def main() -> None:
         latency(given.device)
     if "in_core" in given.work:
         in_core(given.device, given.scale, given.searches)
+    if "communities" in given.work:
+        communities(given.device, given.scale)
     over_ranks = [work for work in given.work if work in ("bfs", "sssp", "pagerank")]
     if not over_ranks:
         return
