@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from pyarrow import parquet
 import dromos as dr
 from dromos.engines import graph_types
 from dromos.places.cluster import ClusterEngine, RankGraph, world
+from dromos.places.operators.communities import steps as community_steps
 from dromos.program import analyse
 from dromos.runner.devices import engine_for
 from dromos.runner.loop import iterate
@@ -122,6 +124,8 @@ def algorithms(device: str, answers: Expected) -> int:
     if world().Get_size() > 1:  # one rank does what a process without MPI does
         calls["louvain"] = lambda how: dr.louvain(graph, weight=None, **in_blocks(how))
         calls["leiden"] = lambda how: dr.leiden(graph, weight=None, **in_blocks(how))
+        calls["leiden, all levels in blocks"] = lambda how: all_in_blocks(dr.leiden, graph, how)
+        calls["louvain, all levels in blocks"] = lambda how: all_in_blocks(dr.louvain, graph, how)
     for name, call in calls.items():
         found = call({"device": device})
         if world().Get_rank() == 0:  # all ranks have the same, as the next lines see to: verifiers import SciPy
@@ -135,6 +139,12 @@ def algorithms(device: str, answers: Expected) -> int:
 def in_blocks(how: dict[str, Any]) -> dict[str, Any]:
     """What stands in for the reference engine where communities over blocks are others than on the whole graph."""
     return {"device": "numpy", "slices": 1} if how == {"device": "reference"} else how
+
+
+def all_in_blocks(find: Callable[..., Any], graph: dr.Graph, how: dict[str, Any]) -> Any:
+    """As on large graphs, whose graphs of communities are not in every rank."""
+    with patch.object(community_steps, "TOGETHER", 0):
+        return find(graph, weight=None, **in_blocks(how))
 
 
 def pairs(graph: dr.Graph, device: str, answers: Expected) -> int:

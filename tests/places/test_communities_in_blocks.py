@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import dromos as dr
 from dromos.places.feed import MemoryFeed
 from dromos.places.operators import Blocks
-from dromos.places.operators.communities import form_of
+from dromos.places.operators.communities import form_of, steps
 from dromos.places.operators.communities.steps import BlockLevel, BlockSteps
 from tests.algorithms.support import examples, graphs
 
@@ -26,8 +27,17 @@ either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
     cuts=st.tuples(st.integers(1, 5), st.integers(1, 3)),
     gamma=st.sampled_from((0.5, 1.0, 2.0)),
     seed=st.integers(0, 3),
+    together=st.sampled_from((0, 8, steps.TOGETHER)),
 )
-def test_communities_do_not_depend_on_the_cuts(find: Any, graph: dr.Graph, cuts: Any, gamma: float, seed: int) -> None:
+def test_communities_do_not_depend_on_the_cuts(
+    find: Any, graph: dr.Graph, cuts: Any, gamma: float, seed: int, together: int
+) -> None:
+    """From ``together`` arcs on the levels above are in blocks too."""
+    with patch.object(steps, "TOGETHER", together):
+        _compare(find, graph, cuts, gamma, seed)
+
+
+def _compare(find: Any, graph: dr.Graph, cuts: Any, gamma: float, seed: int) -> None:
     one = find(graph, gamma, seed, device="numpy", slices=1)
     slices, parts = cuts
     for device in ("numpy", "cpu"):
@@ -39,8 +49,12 @@ def test_communities_do_not_depend_on_the_cuts(find: Any, graph: dr.Graph, cuts:
 
 
 @either
-def test_communities_are_as_good_as_on_the_whole_graph(find: Any) -> None:
+@pytest.mark.parametrize("together", [0, 1 << 20])
+def test_communities_are_as_good_as_on_the_whole_graph(
+    find: Any, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On several threads, with rows long enough for all of them."""
+    monkeypatch.setattr(steps, "TOGETHER", together)
     for graph in (dr.generators.rmat(11, 16, seed=3), dr.generators.grid(40, 40)):
         found = find(graph, device="cpu", slices=2, threads=2)
         found.verify()
@@ -51,9 +65,9 @@ def test_communities_are_as_good_as_on_the_whole_graph(find: Any) -> None:
 def _steps(graph: dr.Graph, leaf: str) -> tuple[BlockSteps, BlockLevel]:
     blocks = Blocks(graph, [MemoryFeed(graph, 0, graph.num_vertices, 1)], graph.targets.dtype, size=graph.num_arcs)
     own = blocks.gather(0, graph.num_vertices)
-    made = BlockSteps(blocks, own, form_of(leaf, graph.num_vertices, 2), is_compiled=leaf == "cpu")
+    made = BlockSteps(blocks, form_of(leaf, graph.num_vertices, 2), is_compiled=leaf == "cpu")
     strength = graph.out_degree.astype(float)
-    return made, BlockLevel(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), strength)
+    return made, BlockLevel.of_rows(own, blocks.ranges(), strength, strength.sum())
 
 
 @pytest.mark.parametrize("leaf", ["numpy", "cpu"])
@@ -73,7 +87,7 @@ def test_two_that_are_alone_do_not_change_places() -> None:
     """The ends of an edge are in one batch at times: the one of the greater number goes to the other."""
     pairs = dr.Graph.from_edges(np.arange(0, 200, 2), np.arange(1, 200, 2), directed=False)
     made, level = _steps(pairs, "numpy")
-    batch = made._batches(7)
+    batch = steps._batches(200, 7)
     assert (batch[0::2] == batch[1::2]).any()
     community, count = made.move(level, 1 / 200, np.arange(200), 7)
     assert count == 100

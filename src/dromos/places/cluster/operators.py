@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class RankBlocks(Blocks):
             weighted=weighted,
             why_not="the store has no transpose",
         )
-        self.processes = comm.Get_size()
+        self.process, self.processes = rank, comm.Get_size()
 
     def bounds(self) -> list[tuple[int, int]]:
         """See :class:`dromos.places.operators.blocks.Blocks`: those of the own vertices."""
@@ -71,11 +72,15 @@ class RankBlocks(Blocks):
                         self._comm.Bcast(array, root)
                 yield rows
 
-    def share(self, values: Array) -> None:
+    def share(self, values: Array, bounds: Sequence[int] | None = None) -> None:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
         width = values.strides[0]
-        sizes = [(last - first) * width for first, last in zip(self._bounds, self._bounds[1:], strict=False)]
+        sizes = [(last - first) * width for first, last in pairwise(self._bounds if bounds is None else bounds)]
         self._comm.Allgatherv(in_place(), [values.view(np.uint8), sizes])
+
+    def ranges(self) -> list[int]:
+        """See :class:`dromos.places.operators.blocks.Blocks`."""
+        return list(self._bounds)
 
     def add_up(self, values: Array) -> None:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
@@ -87,6 +92,16 @@ class RankBlocks(Blocks):
         self._comm.Allgather(np.array([values.nbytes]), sizes)
         found = np.empty(int(sizes.sum()), np.uint8)
         self._comm.Allgatherv(np.ascontiguousarray(values).view(np.uint8), [found, sizes.tolist()])
+        return found.view(values.dtype)
+
+    def deal(self, values: Array, sizes: Sequence[int]) -> Array:
+        """See :class:`dromos.places.operators.blocks.Blocks`."""
+        given = np.asarray(sizes, np.int64) * values.itemsize
+        taken = np.empty_like(given)
+        self._comm.Alltoall(given, taken)
+        found = np.empty(int(taken.sum()), np.uint8)
+        sent = np.ascontiguousarray(values).view(np.uint8)
+        self._comm.Alltoallv([sent, given.tolist()], [found, taken.tolist()])
         return found.view(values.dtype)
 
 

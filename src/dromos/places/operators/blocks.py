@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,6 +26,11 @@ class Rows:
     offsets: Array
     targets: Array
     weights: Array | None = None
+
+    @cached_property
+    def longest(self) -> int:
+        """The arcs of the longest row."""
+        return int(np.diff(self.offsets).max(initial=0))
 
     @property
     def sources(self) -> Array:
@@ -64,7 +70,7 @@ class Blocks:
         self.shape, self.feeds, self.dtype, self.threads = shape, feeds, dtype, threads
         self.size, self.held, self.directions = max(size, 1), max(size if held is None else held, 1), directions
         self.weighted = weighted
-        self.processes = 1
+        self.process, self.processes = 0, 1
         self.degree: Array = np.zeros(shape.num_vertices, np.int64)
         """How many arcs each vertex has, over all directions."""
         for way in directions:
@@ -90,14 +96,25 @@ class Blocks:
         """The blocks that each process makes, in every process."""
         yield from own
 
-    def share(self, values: Array) -> None:
-        """Give the others the rows of ``values`` of the own vertices, and take theirs."""
+    def share(self, values: Array, bounds: Sequence[int] | None = None) -> None:
+        """Give the others the rows of ``values`` of the own vertices, and take theirs.
+
+        Unless given, ``bounds`` are those of the vertices: where those of each process begin, and where the last end.
+        """
+
+    def ranges(self) -> list[int]:
+        """Where the vertices of each process begin, and where the last end."""
+        return [0, self.shape.num_vertices]
 
     def add_up(self, values: Array) -> None:
         """Make ``values`` the sum of those of all processes."""
 
     def collect(self, values: Array) -> Array:
         """The values of all processes, one after the other."""
+        return values
+
+    def deal(self, values: Array, sizes: Sequence[int]) -> Array:
+        """Give each process its ``sizes[p]`` of the values, which are in that order; what all had for this one."""
         return values
 
     def rows(self) -> Iterator[Rows]:

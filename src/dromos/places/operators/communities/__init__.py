@@ -4,8 +4,9 @@ Every process knows the community of every vertex and has the rows of its own. V
 their ids decides about: of one batch each process finds the communities that its own vertices gain most by, against
 what held before the batch, and all processes make all moves in the order of ids. So the communities depend neither on
 blocks nor on how many processes there are (with weights that are no whole numbers, sums may differ in the last digits).
-The graph of communities is made of what each process adds up, and is in every one of them; the levels above are climbed
-by all alike (:mod:`dromos.engines.native.community_rounds`).
+The graph of communities is made of what each process adds up. While it is large each process has some of its rows, as
+of the first level; else it is in every one of them, and the levels above are climbed by all alike
+(:mod:`dromos.engines.native.community_rounds`).
 
 The contract of a form, whose rows are whole, and whose ``vertices`` are some of them in ascending order:
 
@@ -109,7 +110,7 @@ def find_communities(
     blocks.share(strength)
     blocks.share(loops)
     everything, singles = float(strength.sum()), np.arange(n, dtype=blocks.dtype)
-    steps = BlockSteps(blocks, own, form, is_compiled=_FORMS[leaf.partition(":")[0]] == "cpu")
+    steps = BlockSteps(blocks, form, is_compiled=_FORMS[leaf.partition(":")[0]] == "cpu")
     if everything <= 0:
         return {"community": singles, "levels": [singles], "sums": (float(loops.sum()), strength)}
 
@@ -119,7 +120,7 @@ def find_communities(
             found = sorted([*found, find(steps, number)], key=lambda one: -one.gain)[:FINALISTS]
         return found
 
-    bottom = BlockLevel(np.empty(0, np.int64), np.empty(0, blocks.dtype), np.empty(0), strength)
+    bottom = BlockLevel.of_rows(own, blocks.ranges(), strength, everything - 2 * float(loops.sum()))
     search = Search(
         bottom, singles, resolution / everything, everything, seed, refined, rounds, tries, one_by_one=not refined
     )

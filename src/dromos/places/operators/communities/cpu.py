@@ -89,9 +89,9 @@ class _Compiled:
 
     def _seen(self, rows: Rows, dtype: np.dtype[Any]) -> Array:
         """Room for the groups around a vertex, for each thread; kept for the next call."""
-        if not len(self._around):
-            longest = int(np.diff(rows.offsets).max(initial=0))
-            self._around = np.empty(self._threads * (longest + 1), dtype)
+        needed = self._threads * (rows.longest + 1)
+        if len(self._around) < needed:
+            self._around = np.empty(needed, dtype)
         return self._around
 
 

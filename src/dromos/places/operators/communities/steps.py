@@ -1,8 +1,8 @@
-"""The steps of Louvain and Leiden on a first level of which each process has some rows, and on levels in memory."""
+"""The steps of Louvain and Leiden on levels of which each process has some rows, and on levels in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from dromos.engines.native.community_levels import Level, Rise, Steps
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.engines.native.plain_communities import PlainSteps
 from dromos.engines.splitmix import STEP, mixed
+from dromos.graph.slices import equal_edge_bounds
 from dromos.parallel import num_threads
 from dromos.places.operators.blocks import Blocks, Rows
 from dromos.places.operators.communities import Form, Joins, Moves
@@ -25,25 +26,36 @@ BATCHES: Final = 16
 LITTLE: Final = 1e-4
 """Modularity: a pass that gains less is the last."""
 MOST_PASSES: Final = 64
+TOGETHER = 1 << 20
+"""Arcs of a level from which on each process has some of its rows; one of fewer is in all of them."""
 
 
 class BlockLevel(Level):
-    """The first level, whose rows are with the processes."""
+    """A level of which each process has some rows; ``weights`` has the weight of all arcs between vertices."""
 
-    __slots__ = ()
+    own: Rows
+    bounds: Sequence[int]
+    """Where the vertices of each process begin, and where the last end."""
+
+    @classmethod
+    def of_rows(cls, own: Rows, bounds: Sequence[int], strength: Array, weight: float) -> BlockLevel:
+        """A level with these rows of this process."""
+        found = cls(np.empty(0, np.int64), own.targets[:0], np.array([weight]), strength)
+        found.own, found.bounds = own, bounds
+        return found
 
 
 class BlockSteps:
     """See :class:`dromos.engines.native.community_levels.Steps`; every process makes the same calls."""
 
-    def __init__(self, blocks: Blocks, own: Rows, form: Form, *, is_compiled: bool) -> None:
-        self._blocks, self._own, self._form = blocks, own, form
+    def __init__(self, blocks: Blocks, form: Form, *, is_compiled: bool) -> None:
+        self._blocks, self._form = blocks, form
         self._inner: Steps = PlainSteps()
         if is_compiled:
             compiled = CompiledSteps(np.zeros(1, np.int64), rises=rise_is_worth_compiling())
             self._inner = compiled.on(num_threads(blocks.threads))
         counts = np.int32 if blocks.shape.num_arcs < 1 << 31 else np.int64
-        self._weights = np.empty(0, counts) if own.weights is None else own.weights
+        self._sums = np.dtype(np.float64 if blocks.weighted else counts)
 
     def on(self, threads: int) -> BlockSteps:
         """One after the other: all threads are on one level."""
@@ -55,7 +67,7 @@ class BlockSteps:
         """See :class:`Steps`."""
         if not isinstance(level, BlockLevel):
             return self._inner.move(level, scale, community, seed)
-        batch, least = self._batches(seed), LITTLE * float(level.strength.sum())
+        batch, least = _batches(level.size, seed), LITTLE * float(level.strength.sum())
         called, moved = level.strength > 0, np.zeros(level.size, bool)
         gain, _ = self._looked_around(level, scale, community, moved)
         for _ in range(MOST_PASSES):
@@ -72,7 +84,7 @@ class BlockSteps:
         return self.numbered(community)
 
     def _pass(
-        self, level: Level, scale: float, community: Array, batch: Array, called: Array, moved: Array
+        self, level: BlockLevel, scale: float, community: Array, batch: Array, called: Array, moved: Array
     ) -> None:  # fmt: skip
         """Let the vertices that are ``called`` move, batch by batch; ``moved`` gets those that did."""
         n, strength = level.size, level.strength
@@ -81,12 +93,12 @@ class BlockSteps:
         moves = Moves(strength, scale, community, total, size)
 
         def chosen(vertices: Array) -> Array:
-            best, old = self._form.best_moves(self._own, vertices, moves), community[vertices]
+            best, old = self._form.best_moves(level.own, vertices, moves), community[vertices]
             apart = (size[old] == 1) & (size[best] == 1) & (best > old)  # two that are alone would change places
             best[apart] = old[apart]
             return best
 
-        for own in self._in_batches(called, batch):
+        for own in _in_batches(level.own, called, batch):
             vertices, best = self._collected(own, chosen, community)
             k, old = strength[vertices], community[vertices]
             community[vertices] = best
@@ -96,31 +108,19 @@ class BlockSteps:
                 np.add.at(size, where, sign)
             moved[vertices] = True
 
-    def _looked_around(self, level: Level, scale: float, community: Array, moved: Array) -> tuple[float, Array]:
+    def _looked_around(self, level: BlockLevel, scale: float, community: Array, moved: Array) -> tuple[float, Array]:
         """The higher, the higher the modularity; and which of the own vertices have a neighbour that moved."""
-        inside, called = self._around(community, moved)
+        inside, called = self._around(level, community, moved)
         total = np.bincount(community, level.strength, minlength=level.size)
         return float(inside.sum()) - dot(scale * total, total), called
 
-    def _around(self, community: Array, moved: Array) -> tuple[Array, Array]:
+    def _around(self, level: BlockLevel, community: Array, moved: Array) -> tuple[Array, Array]:
         """Of all vertices, the weight of edges to others of their community; of the own ones, who has to look again."""
-        inside, called = np.zeros(len(community)), np.zeros(len(community), bool)
-        here = slice(self._own.first, self._own.last)
-        inside[here], called[here] = self._form.around(self._own, community, moved)
-        self._blocks.share(inside)
+        inside, called = np.zeros(level.size), np.zeros(level.size, bool)
+        here = slice(level.own.first, level.own.last)
+        inside[here], called[here] = self._form.around(level.own, community, moved)
+        self._blocks.share(inside, level.bounds)
         return inside, called
-
-    def _batches(self, seed: int) -> Array:
-        """The batch of each vertex, by a hash."""
-        ids = np.arange(self._blocks.shape.num_vertices, dtype=np.uint64)
-        return (mixed((ids + np.uint64(1)) * STEP + np.uint64(seed)) >> np.uint64(60)).astype(np.uint8)
-
-    def _in_batches(self, flags: Array, batch: Array) -> Iterator[Array]:
-        """The own vertices that have a flag, one batch after the other."""
-        first = self._own.first
-        vertices = np.flatnonzero(flags[first : self._own.last]) + first
-        order = np.argsort(batch[vertices], kind="stable")
-        yield from np.split(vertices[order], np.cumsum(np.bincount(batch[vertices], minlength=BATCHES))[:-1])
 
     def _collected(self, own: Array, choose: Callable[[Array], Array], before: Array) -> tuple[Array, Array]:
         """What vertices choose, of all processes: those that choose something else than ``before``."""
@@ -134,34 +134,34 @@ class BlockSteps:
         """See :class:`Steps`."""
         if not isinstance(level, BlockLevel):
             return self._inner.refine(level, scale, community, seed)
-        n, strength, batch = level.size, level.strength, self._batches(seed)
-        inside, _ = self._around(community, np.zeros(n, bool))
+        n, strength, batch = level.size, level.strength, _batches(level.size, seed)
+        inside, _ = self._around(level, community, np.zeros(n, bool))
         whole = np.bincount(community, strength, minlength=n)
         part, total, cut = np.arange(n, dtype=community.dtype), strength.copy(), inside.copy()
         may_join = (inside > 0) & (inside >= scale * strength * (whole[community] - strength))
         is_alone, mobile = np.ones(n, bool), np.zeros(n, bool)
         joins = Joins(strength, scale, community, whole, part, total, cut, mobile)
-        for number, own in enumerate(self._in_batches(may_join, batch)):
+        for number, own in enumerate(_in_batches(level.own, may_join, batch)):
             np.equal(batch, number, out=mobile)
             mobile &= may_join
             mobile &= is_alone
             vertices, best = self._collected(
-                own[is_alone[own]], lambda vertices: self._form.best_joins(self._own, vertices, joins), part
+                own[is_alone[own]], lambda vertices: self._form.best_joins(level.own, vertices, joins), part
             )
             if not len(vertices):
                 continue
             part[vertices] = best
             is_alone[vertices] = is_alone[best] = False
             np.add.at(total, best, strength[vertices])
-            np.add.at(cut, best, inside[vertices] - self._within(vertices, part))
+            np.add.at(cut, best, inside[vertices] - self._within(level.own, vertices, part))
         return self.numbered(part)
 
-    def _within(self, vertices: Array, part: Array) -> Array:
+    def _within(self, rows: Rows, vertices: Array, part: Array) -> Array:
         """By how much the weight between parts and the rest is less for each vertex that joined, of all processes."""
         new = np.zeros(len(part), bool)
         new[vertices] = True
-        own = vertices[slice(*np.searchsorted(vertices, (self._own.first, self._own.last)))]
-        late, early = self._form.joined(self._own, own, part, new)
+        own = vertices[slice(*np.searchsorted(vertices, (rows.first, rows.last)))]
+        late, early = self._form.joined(rows, own, part, new)
         return self._blocks.collect(late + 2 * early)  # of two that join at once each counts what is between them
 
     def pieces(self, level: Level, community: Array) -> Array:
@@ -169,7 +169,7 @@ class BlockSteps:
         if not isinstance(level, BlockLevel):
             return self._inner.pieces(level, community)
         own = np.arange(level.size, dtype=community.dtype)
-        self._form.pieces(self._own, community, own)
+        self._form.pieces(level.own, community, own)
         joined = np.flatnonzero(own != np.arange(level.size))
         children, parents = self._blocks.collect(joined), self._blocks.collect(own[joined])
         parent = np.arange(level.size, dtype=community.dtype)
@@ -187,26 +187,51 @@ class BlockSteps:
         """See :class:`Steps`."""
         if not isinstance(level, BlockLevel):
             return self._inner.aggregate(level, group, groups)
-        found = self._inner.aggregate(self._own_level(level), group, groups)
+        found = self._inner.aggregate(self._whole(level), group, groups)
+        found = found._replace(weights=found.weights.astype(self._sums))  # of no arcs too
+        bounds = [0, groups]
         if self._blocks.processes > 1:
-            theirs = self._form.by_target(self._collected_arcs(found), found.strength)
-            found = self._inner.aggregate(theirs, np.arange(groups, dtype=group.dtype), groups)
-        return self._form.by_target(_arcs(found), found.strength)  # the same order of rows, whoever had which
+            found, bounds = self._dealt(found)
+        found = self._sorted(found)
+        arcs = np.array([len(found.targets), 0.0, 0.0])
+        arcs[1] = found.weights.sum()
+        self._blocks.add_up(arcs)
+        if arcs[0] >= TOGETHER:
+            rows = _rows_of(found, bounds[self._blocks.process], bounds[self._blocks.process + 1])
+            return BlockLevel.of_rows(rows, bounds, found.strength, float(arcs[1]))
+        lengths = np.diff(found.offsets)
+        self._blocks.add_up(lengths)
+        columns = (self._blocks.collect(column) for column in (found.targets, found.weights))
+        return Level.of(np.concatenate([[0], np.cumsum(lengths)]), *columns, found.strength)
 
-    def _own_level(self, level: Level) -> Level:
-        """The first level with the own rows; those of others are empty."""
-        own = self._own
-        offsets = np.zeros(level.size + 1, np.int64)
+    def _whole(self, level: BlockLevel) -> Level:
+        """A level with the own rows; those of others are empty."""
+        own, offsets = level.own, np.zeros(level.size + 1, np.int64)
         offsets[own.first : own.last + 1], offsets[own.last + 1 :] = own.offsets, own.offsets[-1]
-        return Level.of(offsets, own.targets, self._weights, level.strength)
+        weights = np.empty(0, self._sums) if own.weights is None else own.weights
+        return Level.of(offsets, own.targets, weights, level.strength)
 
-    def _collected_arcs(self, found: Level) -> tuple[Array, Array, Array]:
-        """The arcs that the processes found between groups."""
-        sources, targets, weights = (self._blocks.collect(column) for column in _arcs(found))
-        return sources, targets, weights
+    def _dealt(self, found: Level) -> tuple[Level, list[int]]:
+        """What all processes found of some rows, of which each gets its own; and where these begin."""
+        lengths = np.diff(found.offsets)
+        self._blocks.add_up(lengths)
+        bounds = equal_edge_bounds(np.concatenate([[0], np.cumsum(lengths)]), self._blocks.processes).tolist()
+        sizes = np.diff(found.offsets[bounds]).tolist()
+        sources, targets, weights = (self._blocks.deal(column, sizes) for column in _arcs(found))
+        rows = self._form.by_target((targets, sources, weights), found.strength)
+        groups = np.arange(found.size, dtype=targets.dtype)
+        merged = self._inner.aggregate(rows, groups, found.size)
+        return merged._replace(weights=merged.weights.astype(self._sums)), bounds
+
+    def _sorted(self, level: Level) -> Level:
+        """The same with the targets of each row in ascending order, so that it does not matter who had which."""
+        other_way = self._form.by_target(_arcs(level), level.strength)
+        return self._form.by_target(_arcs(other_way), level.strength)
 
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """See :class:`Steps`."""
+        if isinstance(level, BlockLevel):
+            return Rise([], level, community, is_top=False)
         return self._inner.rise(level, scale, community, seeds)
 
     def numbered(self, group: Array) -> tuple[Array, int]:
@@ -218,7 +243,26 @@ class BlockSteps:
         return self._inner.cut(fine, coarse)
 
 
+def _batches(count: int, seed: int) -> Array:
+    """The batch of each vertex, by a hash."""
+    ids = np.arange(count, dtype=np.uint64)
+    return (mixed((ids + np.uint64(1)) * STEP + np.uint64(seed)) >> np.uint64(60)).astype(np.uint8)
+
+
+def _in_batches(own: Rows, flags: Array, batch: Array) -> Iterator[Array]:
+    """The own vertices that have a flag, one batch after the other."""
+    vertices = np.flatnonzero(flags[own.first : own.last]) + own.first
+    order = np.argsort(batch[vertices], kind="stable")
+    yield from np.split(vertices[order], np.cumsum(np.bincount(batch[vertices], minlength=BATCHES))[:-1])
+
+
 def _arcs(level: Level) -> tuple[Array, Array, Array]:
     """Sources, targets and weights."""
     sources = np.repeat(np.arange(level.size, dtype=level.targets.dtype), np.diff(level.offsets))
     return sources, level.targets, level.weights
+
+
+def _rows_of(level: Level, first: int, last: int) -> Rows:
+    """The rows of a level, which has no others; weights are 64-bit numbers, as those of a graph."""
+    offsets = level.offsets[first : last + 1]
+    return Rows(first, last, offsets, level.targets, level.weights.astype(np.float64))
