@@ -23,7 +23,8 @@ from pyarrow import parquet
 
 import dromos as dr
 from dromos.engines import graph_types
-from dromos.places.cluster import ClusterEngine, RankGraph, world
+from dromos.places.cluster import ClusterEngine, RankGraph, collectives, world
+from dromos.places.cluster.world import in_place
 from dromos.places.operators.communities import steps as community_steps
 from dromos.program import analyse
 from dromos.runner.devices import engine_for
@@ -133,7 +134,7 @@ def algorithms(device: str, answers: Expected) -> int:
         field = next(iter(found))
         expected = answers.fields(name, lambda call=call, field=field: {field: call({"device": "reference"})[field]})
         same(found[field], expected[field], name, field)
-    return len(calls) + pairs(graph, device, answers)
+    return len(calls) + pairs(graph, device, answers) + long_messages(device)
 
 
 def in_blocks(how: dict[str, Any]) -> dict[str, Any]:
@@ -145,6 +146,26 @@ def all_in_blocks(find: Callable[..., Any], graph: dr.Graph, how: dict[str, Any]
     """As on large graphs, whose graphs of communities are not in every rank."""
     with patch.object(community_steps, "TOGETHER", 0):
         return find(graph, weight=None, **in_blocks(how))
+
+
+def long_messages(device: str) -> int:
+    """Counts that do not reach: rows are counted instead of bytes, or ranks tell all others in turn."""
+    comm, count = world(), 0
+    rank, size, random = comm.Get_rank(), comm.Get_size(), np.random.default_rng(5)
+    for most, width in ((50, 1), (50, 8), (7, 8), (7, 24)):
+        with patch.object(collectives, "MOST", most):
+            lengths = random.integers(0, 9, size) * width
+            whole, ends = random.bytes(int(lengths.sum())), np.cumsum(lengths)
+            here = slice(int(ends[rank] - lengths[rank]), int(ends[rank]))
+            for given in (np.frombuffer(whole, np.uint8)[here].copy(), in_place()):
+                found = np.zeros(len(whole), np.uint8)
+                found[here] = np.frombuffer(whole, np.uint8)[here]
+                collectives.gather_all(comm, given, found, lengths.tolist())
+                assert found.tobytes() == whole, (most, width)
+            graph = graphs()[-1]
+            same(dr.bfs(graph, 1, device=device).level, dr.bfs(graph, 1, device="reference").level, "bfs", most)
+            count += 1
+    return count
 
 
 def pairs(graph: dr.Graph, device: str, answers: Expected) -> int:

@@ -15,6 +15,7 @@ from dromos.engines.cpu.memory import reused_empty
 from dromos.engines.device_part import CopiesThere, DevicePart
 from dromos.engines.parts import Copies, Part, Partial, Phase, fold_reductions, merge_partials
 from dromos.places.cluster.boxes import SLOT, WORD, Boxes
+from dromos.places.cluster.collectives import gather_all
 from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.packing import num_rows, pack_copies, pack_messages, unpack_copies, unpack_messages
 from dromos.places.cluster.transport import DeviceTransport
@@ -165,7 +166,7 @@ class MpiExchange:
         width = own.nbytes // len(own) if len(own) else own.dtype.itemsize * int(np.prod(own.shape[1:], dtype=np.int64))
         whole = reused_empty((sum(counts), *own.shape[1:]), own.dtype)
         sizes = [count * width for count in counts]
-        self._comm.Allgatherv(own.reshape(-1).view(np.uint8), [whole.reshape(-1).view(np.uint8), sizes])
+        gather_all(self._comm, own.reshape(-1).view(np.uint8), whole.reshape(-1).view(np.uint8), sizes)
         return whole
 
     def _post(self, part: PostingPart) -> None:
@@ -190,7 +191,7 @@ class MpiExchange:
             width = array.strides[0]
             sizes = [(last - first) * width for first, last in ranges]
             starts = [first * width for first, _ in ranges]
-            self._comm.Allgatherv(in_place(), [array.reshape(-1).view(np.uint8), (sizes, starts)])
+            gather_all(self._comm, in_place(), array.reshape(-1).view(np.uint8), sizes, starts)
             self.sent_bytes += (self._size - 1) * sizes[self._rank]
 
     def _swap_marks(self, part: Part, marks: Array) -> None:
@@ -241,7 +242,7 @@ class MpiExchange:
         if max(sizes) <= SLOT - WORD:
             return [slots[rank, WORD : WORD + size].copy() for rank, size in enumerate(sizes)]
         whole = np.empty(sum(sizes), dtype=np.uint8)
-        self._comm.Allgatherv(data, [whole, sizes])
+        gather_all(self._comm, data, whole, sizes)
         ends = np.cumsum([0, *sizes])
         return [whole[ends[rank] : ends[rank + 1]] for rank in range(self._size)]
 

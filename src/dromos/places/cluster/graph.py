@@ -14,10 +14,11 @@ from dromos.errors import GraphDataError
 from dromos.graph import Graph
 from dromos.graph.slices import GraphSlice, equal_edge_bounds
 from dromos.parallel import run_team
+from dromos.places.cluster.collectives import swapped
 from dromos.plan.path import Direction
 from dromos.program import GraphTypes
 
-__all__ = ["RankFeed", "RankGraph", "swapped"]
+__all__ = ["RankFeed", "RankGraph"]
 
 _SMALL_ID_BYTES = 4
 _SENT_AT_ONCE = 1 << 22  # edges: a round of the exchange takes some 100 MB whatever the size of the graph
@@ -224,16 +225,6 @@ def _sorted_rows(
 
 def _joined(pieces: list[Array]) -> Array:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-
-def swapped(comm: Any, column: Array, counts: Array) -> Array:
-    """The column's pieces, in the order of the ranks that they go to, after all ranks have exchanged theirs."""
-    incoming = np.empty_like(counts)
-    comm.Alltoall(counts, incoming)
-    size = column.dtype.itemsize
-    room = reused_empty(int(incoming.sum()), column.dtype)
-    comm.Alltoallv([column.view(np.uint8), (counts * size).tolist()], [room.view(np.uint8), (incoming * size).tolist()])
-    return room
 
 
 def _max() -> Any:

@@ -13,8 +13,8 @@ from dromos.dtypes import Array
 from dromos.engines.parts import Part, Partial, Phase
 from dromos.graph.slices import GraphSlice
 from dromos.identity_cache import IdentityCache
+from dromos.places.cluster.collectives import swapped
 from dromos.places.cluster.exchange import MpiExchange
-from dromos.places.cluster.graph import swapped
 from dromos.places.cluster.host_memory import HostMemory
 from dromos.places.cluster.transport import device_transport
 from dromos.places.feed import Feed

@@ -10,6 +10,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
+from dromos.places.cluster.collectives import gather_all, swapped
 from dromos.places.cluster.world import in_place
 from dromos.places.feed import Feed
 from dromos.places.operators.blocks import Blocks, Rows
@@ -76,7 +77,7 @@ class RankBlocks(Blocks):
         """See :class:`dromos.places.operators.blocks.Blocks`."""
         width = values.strides[0]
         sizes = [(last - first) * width for first, last in pairwise(self._bounds if bounds is None else bounds)]
-        self._comm.Allgatherv(in_place(), [values.view(np.uint8), sizes])
+        gather_all(self._comm, in_place(), values.view(np.uint8), sizes)
 
     def ranges(self) -> list[int]:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
@@ -91,18 +92,12 @@ class RankBlocks(Blocks):
         sizes = np.empty(self._comm.Get_size(), np.int64)
         self._comm.Allgather(np.array([values.nbytes]), sizes)
         found = np.empty(int(sizes.sum()), np.uint8)
-        self._comm.Allgatherv(np.ascontiguousarray(values).view(np.uint8), [found, sizes.tolist()])
+        gather_all(self._comm, np.ascontiguousarray(values).view(np.uint8), found, sizes.tolist())
         return found.view(values.dtype)
 
     def deal(self, values: Array, sizes: Sequence[int]) -> Array:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
-        given = np.asarray(sizes, np.int64) * values.itemsize
-        taken = np.empty_like(given)
-        self._comm.Alltoall(given, taken)
-        found = np.empty(int(taken.sum()), np.uint8)
-        sent = np.ascontiguousarray(values).view(np.uint8)
-        self._comm.Alltoallv([sent, given.tolist()], [found, taken.tolist()])
-        return found.view(values.dtype)
+        return swapped(self._comm, np.ascontiguousarray(values), np.asarray(sizes, np.int64))
 
 
 def _told(rows: Rows) -> list[int]:

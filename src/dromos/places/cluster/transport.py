@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
+from dromos.places.cluster.collectives import gather_all
 from dromos.places.cluster.world import in_place
 
 __all__ = ["DeviceTransport", "RankFacts", "device_transport", "transport_for"]
@@ -87,7 +88,7 @@ class CudaAwareMpi:
 
         with cupy.cuda.Device(self._device):
             cupy.cuda.get_current_stream().synchronize()  # MPI knows nothing of streams
-            self._comm.Allgatherv(in_place(), [array.reshape(-1).view(cupy.uint8), (sizes, starts)])
+            gather_all(self._comm, in_place(), array.reshape(-1).view(cupy.uint8), sizes, starts)
 
 
 class Nccl:

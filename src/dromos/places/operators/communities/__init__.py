@@ -50,7 +50,6 @@ class Moves(NamedTuple):
     community: Array
     total: Array
     """The strength of each community."""
-    size: Array
 
 
 class Joins(NamedTuple):

@@ -90,7 +90,7 @@ class BlockSteps:
         n, strength = level.size, level.strength
         total = np.bincount(community, strength, minlength=n)
         size = np.bincount(community, minlength=n)
-        moves = Moves(strength, scale, community, total, size)
+        moves = Moves(strength, scale, community, total)
 
         def chosen(vertices: Array) -> Array:
             best, old = self._form.best_moves(level.own, vertices, moves), community[vertices]
@@ -193,12 +193,12 @@ class BlockSteps:
         if self._blocks.processes > 1:
             found, bounds = self._dealt(found)
         found = self._sorted(found)
-        arcs = np.array([len(found.targets), 0.0, 0.0])
-        arcs[1] = found.weights.sum()
-        self._blocks.add_up(arcs)
-        if arcs[0] >= TOGETHER:
+        sums = np.array([len(found.targets), found.weights.sum()], np.float64)
+        self._blocks.add_up(sums)
+        arcs, weight = sums.tolist()
+        if arcs >= TOGETHER:
             rows = _rows_of(found, bounds[self._blocks.process], bounds[self._blocks.process + 1])
-            return BlockLevel.of_rows(rows, bounds, found.strength, float(arcs[1]))
+            return BlockLevel.of_rows(rows, bounds, found.strength, weight)
         lengths = np.diff(found.offsets)
         self._blocks.add_up(lengths)
         columns = (self._blocks.collect(column) for column in (found.targets, found.weights))
