@@ -12,7 +12,7 @@ from dromos.codegen.facts import is_always_active
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room, unpacking_bytes
 from dromos.graph.store.paged.rows import PagedRows
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 from dromos.program.forms import is_offered
@@ -158,7 +158,7 @@ def plan_memory(
     if memory < fixed + least:
         by_edge = f"{human_bytes(answer)} for an answer with one row per edge, " if answer else ""
         raise ResourceError(
-            f"memory={human_bytes(memory)} is too little: this run needs {human_bytes(fixed + least)} "
+            f"memory={human_bytes(memory)} is too little: this run needs {enough_bytes(fixed + least)} "
             f"({by_edge}{human_bytes(state)} for {held}, {human_bytes(offsets)} for row offsets, "
             f"{human_bytes(fixed + least - state - answer - offsets)} for buffers); the graph itself stays on disk",
             needed=fixed + least,

@@ -22,7 +22,7 @@ from dromos.dtypes import Array
 from dromos.engines.native.community_levels import Level, Rise
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.errors import ResourceError
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.parallel import run_team
 from dromos.places.stream.community_pairs import Pairs, estimated_pairs, level_bytes
 from dromos.places.stream.row_blocks import RowBlock, RowBlocks
@@ -260,7 +260,7 @@ class StoredSteps:
         enough = self._reader.memory + (size - self._most) * 3 // 2  # of what is more, buffers take a third
         return ResourceError(
             f"memory={human_bytes(self._reader.memory)} is too little: {what} takes more than the "
-            f"{human_bytes(self._most)} that are left for it; give {human_bytes(enough)}",
+            f"{human_bytes(self._most)} that are left for it; give {enough_bytes(enough)}",
             needed=enough,
         )
 
