@@ -46,6 +46,27 @@ def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: P
     assert "streamed" in call(graph, memory=advised[1]).device
 
 
+@pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
+def test_budgets_that_are_advised_for_graphs_of_communities(find: Callable[..., Any], tmp_path: Path) -> None:
+    """Their size shows while vertices move: the first refusal tells the most, the second what it is."""
+    random = np.random.default_rng(1)
+    source, target = random.integers(0, 60_000, (2, 120_000))
+    dr.write(dr.Graph.from_edges(source, target, random.random(120_000), directed=False), tmp_path / "g.drm")
+    graph = dr.open(tmp_path / "g.drm")
+    with pytest.raises(ResourceError) as first:
+        find(graph, memory=1000, threads=2)
+    sizes = re.search(r"needs ([\d.]+ MiB) .* at most about ([\d.]+ MiB) more for the graph of comm", str(first.value))
+    assert sizes is not None
+    least, more = as_bytes(sizes[1]), as_bytes(sizes[2])
+    found = find(graph, memory=least + more, threads=2)
+    with pytest.raises(ResourceError, match=r"graph of .*communities .*takes more than .*; give") as second:
+        find(graph, memory=least, threads=2)
+    assert second.value.needed is not None
+    assert second.value.needed < least + more
+    again = find(graph, memory=second.value.needed, threads=2)
+    assert again.modularity == pytest.approx(found.modularity, abs=0.02)  # Leiden has two answers
+
+
 @pytest.mark.parametrize("call", [dr.core_numbers, dr.k_core, dr.maximal_independent_set])
 def test_stores_that_are_not_simple(call: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "g.drm"
