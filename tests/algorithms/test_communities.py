@@ -190,6 +190,20 @@ def test_ids_that_follow_a_mesh_are_of_use():
     assert plain.community.tolist() == dr.louvain(dr.generators.grid(20, 20), seed=3).community.tolist()
 
 
+@pytest.mark.parametrize("how", [{}, {"slices": 2}])
+def test_extreme_resolutions(how):
+    two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], [3.0, 1, 1, 0.1, 7, 1, 1], directed=False)
+    apart = dr.louvain(two, 1e300, **how)
+    apart.verify()  # up to rounding, which grows with the resolution
+    assert apart.count == 6
+    assert dr.louvain(two, 0, **how).count == 1
+    for call in (dr.louvain, dr.leiden):
+        with pytest.raises(InvalidArgumentError, match="resolution=inf is not a finite number from 0 on"):
+            call(two, np.inf, **how)
+    with pytest.raises(InvalidArgumentError, match="resolution=inf is not a finite number"):
+        dr.modularity(two, apart, np.inf)
+
+
 def test_a_higher_resolution_gives_smaller_communities():
     ring = dr.generators.cycle(60)
     counts = [dr.leiden(ring, gamma).count for gamma in (0.0, 0.5, 1.0, 4.0, 100.0)]

@@ -110,6 +110,21 @@ def simple(graph: Graph) -> Graph:
     return derived(graph, "simple", _simplified)
 
 
+def simple_for_programs(graph: Graph) -> Graph:
+    """As :func:`simple`, for programs, which read the rows of a graph on disk as they are.
+
+    A store that is not so is refused with the way to make one that is.
+    """
+    found = {"self-loops": graph.has_self_loops, "parallel edges": graph.has_parallel_edges}
+    if graph.on_disk and any(found.values()):
+        raise InvalidArgumentError(
+            f"{graph.source_file} has {' and '.join(what for what, is_there in found.items() if is_there)}, which do "
+            f"not count here; make a store without them by `dromos convert {'--symmetrize ' if graph.directed else ''}"
+            "--dedupe --drop-self-loops IN OUT.drm`, within a budget if need be (--memory), or take dr.read(path)"
+        )
+    return simple(graph)
+
+
 def _simplified(graph: Graph) -> Graph:
     bare = graph if graph.weights is None else _without_weights(graph)
     if not graph.has_self_loops and not graph.has_parallel_edges:
@@ -208,7 +223,8 @@ def finite(value: float, name: str, low: float, high: float) -> float:
     """``value`` if it is a number in ``low..high``."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
         allowed = f"from {low:g} on" if high >= np.finfo(np.float64).max else f"in {low:g}..{high:g}"
-        raise InvalidArgumentError(f"{name}={value!r} is not a number {allowed}")
+        kind = "finite number" if value == np.inf else "number"
+        raise InvalidArgumentError(f"{name}={value!r} is not a {kind} {allowed}")
     return float(value)
 
 

@@ -77,8 +77,10 @@ def _by_walks(session: Session, graph: Graph, weight: str | None) -> ClusteringR
     in_slices = session.operator("closed_walks") is not None
     if not in_slices:
         graph.require_in_memory()
-    elif graph.on_disk and graph.directed:
-        _ = graph.transpose  # refused at once where the store has none, before weights are looked at
+    else:  # a store without in-edges and too small a budget are refused at once, before weights are looked at
+        _ = graph.transpose if graph.on_disk else None
+        weighted = with_weight(graph, weight).weights is not None
+        session.require_room("closed_walks", graph, directed=graph.directed, weighted=weighted)
     greatest = _greatest_weight(session, graph, weight)
     if in_slices:  # rows are merged as they come
         scale = {} if greatest is None else {"weighted": True, "greatest": greatest}

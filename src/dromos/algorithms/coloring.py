@@ -31,6 +31,7 @@ __all__ = ["ColoringResult", "Colors", "Earlier", "coloring", "verify"]
 _AT_ONCE: Final = 62  # colours; the bit behind them says that all are taken, and no number is below zero
 _NONE_LEFT: Final = 1 << _AT_ONCE
 _BYTES_PER_VERTEX: Final = 48  # what is held between the programs
+_MORE_FOR_COLORS: Final = 48  # what Colors takes beyond Earlier, so that too small a budget is refused at once
 
 
 class Earlier(dr.Program):
@@ -144,12 +145,13 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
 
 def _colors(session: Session, graph: Graph, order: Array) -> Array:
     """By programs: the least colours first, until every vertex has one."""
-    session.hold_beside_programs(_BYTES_PER_VERTEX)
     turn = inverse(order, graph.targets.dtype)
     color, open_ = np.full(graph.num_vertices, -1, np.int32), np.ones(graph.num_vertices, dtype=bool)
     first = 0
     while open_.any():
+        session.hold_beside_programs(_BYTES_PER_VERTEX + _MORE_FOR_COLORS)
         earlier = session.run(Earlier(open=open_, turn=turn), graph).fields["count"]
+        session.hold_beside_programs(_BYTES_PER_VERTEX)
         chosen = session.run(Colors(open=open_, turn=turn, earlier=earlier), graph).fields["chosen"]
         found = open_ & (chosen != _NONE_LEFT)
         color[found] = first + np.frexp(chosen[found])[1] - 1  # the place of the only bit

@@ -17,7 +17,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import simple, sources_of_arcs
+from dromos.algorithms.arguments import simple_for_programs, sources_of_arcs
 from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -120,7 +120,7 @@ class Cores(dr.Program):
 
 def peeled_graph(graph: Graph) -> Graph:
     """The undirected graph that cores are defined on: an edge of a directed graph counts at both of its ends."""
-    bare = simple(graph)
+    bare = simple_for_programs(graph)
     # also where every arc has its reverse: then they are two edges
     return derived(bare, "both ends", lambda given: given.symmetrized(dedupe=False)) if graph.directed else bare
 

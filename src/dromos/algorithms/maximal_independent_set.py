@@ -18,7 +18,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import count_of, simple, sources_of_arcs, symmetric
+from dromos.algorithms.arguments import count_of, simple_for_programs, sources_of_arcs, symmetric
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -86,7 +86,7 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     ([True, False, True], 2)
     """
     session = Session("maximal_independent_set", graph, **how)
-    on = symmetric(simple(graph))
+    on = symmetric(simple_for_programs(graph))
     known_seed = count_of(seed, "seed") % (1 << 63)
     fields = session.native("independent_set", on, seed=known_seed)
     if fields is None or "member" not in fields:

@@ -69,7 +69,7 @@ def modularity(
     session = Session("modularity", graph, **how)
     on = weighted(graph, weight)
     weight_range(on, negative=False, infinite=False)
-    gamma = finite(resolution, "resolution", 0, np.inf)
+    gamma = finite(resolution, "resolution", 0, np.finfo(np.float64).max)
     if isinstance(community, Result):  # the answer of louvain and others as it is
         community = community["community"]
     if isinstance(community, Mapping) and len(community) != graph.num_vertices:

@@ -112,10 +112,11 @@ def refuse_cycle(name: str, graph: Graph, left: Array) -> None:
 
 def _cycle(graph: Graph, stuck: Array) -> list[int]:
     """A cycle among vertices of which each has a predecessor among them."""
-    src, dst = sources_of_arcs(graph), graph.targets
-    inner = stuck[src] & stuck[dst]
     before = np.full(graph.num_vertices, -1, np.int64)
-    before[dst[inner]] = src[inner]
+    for piece in graph.arc_slices():
+        src, dst = piece.sources, piece.targets
+        inner = stuck[src] & stuck[dst]
+        before[dst[inner]] = src[inner]
     v = int(np.flatnonzero(stuck)[0])
     seen: dict[int, int] = {}
     while v not in seen:

@@ -113,7 +113,7 @@ class Common:
             Annotated[bool, _option("--explain", text="Run the other paths too, and show their cost in the report.")],
             False,
         ),
-        "top": (Annotated[int | None, _option("--top", text="Show the N vertices with the greatest values.")], None),
+        "top": (Annotated[int | None, _option("--top", text="Show the N rows with the greatest values.")], None),
         "format": (Annotated[str | None, _option("--format", text="Input format [default: from extension]")], None),
         "json": (Annotated[bool, _option("--json", text="Print a summary as JSON.")], False),
     }

@@ -60,7 +60,7 @@ def run(
     explain: Annotated[
         bool, typer.Option("--explain", help="Run the other paths too, and show their cost in the report.")
     ] = False,
-    top: Annotated[int | None, typer.Option(help="Show the N vertices with the greatest values.")] = None,
+    top: Annotated[int | None, typer.Option(help="Show the N rows with the greatest values.")] = None,
     format: Annotated[str | None, typer.Option(help=r"Input format \[default: from extension]")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from dromos.sizes import TypedSize
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["facts", "html", "human_bytes", "short", "size_and_kind"]
+__all__ = ["enough_bytes", "facts", "html", "human_bytes", "short", "size_and_kind"]
 
 
 def short(graph: Graph) -> str:
@@ -81,6 +82,18 @@ def human_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
     return f"{count:.1f} TiB"
+
+
+def enough_bytes(count: int) -> str:
+    """Bytes as people read them, rounded up: whoever gives what a message advises gives enough.
+
+    >>> human_bytes(2_390_000), enough_bytes(2_390_000), enough_bytes(2**21)
+    ('2.3 MiB', '2.3 MiB', '2.0 MiB')
+    >>> human_bytes(2_420_000), enough_bytes(2_420_000)
+    ('2.3 MiB', '2.4 MiB')
+    """
+    unit = next((size for size in (1, 2**10, 2**20, 2**30) if count < 1024 * size), 2**40)
+    return human_bytes(math.ceil(count * 10 / unit) * unit / 10)
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -193,6 +193,12 @@ class Session(KernelCalls):
             if self.progress is not None and graph.on_disk:
                 self.progress(done, graph.num_arcs)
 
+    def require_room(self, name: str, graph: Graph, *, directed: bool, weighted: bool) -> None:
+        """Refuse a budget that is too small for an operator on a graph on disk, before anything is read for it."""
+        require = getattr(self.engine, "require_room", None) if graph.on_disk else None
+        if require is not None:
+            require(name, graph, directed=directed, weighted=weighted)
+
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""
         origin = sys.modules.get("dromos.graph.store.origin")  # not imported: no store has been opened

@@ -13,7 +13,7 @@ from dromos.dtypes import Array
 from dromos.engines.joint_groups import WIDTHS, Found, group_bytes, width_for
 from dromos.errors import ResourceError
 from dromos.graph import Graph
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.runner import Session
 from dromos.sizes import as_bytes
 
@@ -71,7 +71,7 @@ def width_within(graph: Graph, sources: int, memory: int | str | None, distance:
         least = group_bytes(graph.num_vertices, 1, distance)
         raise ResourceError(
             f"memory={human_bytes(allowed)} is too little for one group of 64 sources on {graph.num_vertices:,} "
-            f"vertices; give at least {least:,} bytes ({human_bytes(least)})"
+            f"vertices; give at least {least:,} bytes ({enough_bytes(least)})"
         )
     return fitting[-1]
 

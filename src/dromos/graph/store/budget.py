@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dromos.errors import ResourceError
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 
 __all__ = ["LEAST_MEMORY", "Budget"]
 
@@ -60,5 +60,5 @@ class Budget:
         if 4 * nbytes > self.memory:
             raise ResourceError(
                 f"the file is read in blocks of {human_bytes(nbytes)}, too much for memory={human_bytes(self.memory)}; "
-                f"give at least {human_bytes(4 * nbytes)}"
+                f"give at least {enough_bytes(4 * nbytes)}"
             )

@@ -12,7 +12,7 @@ from dromos.codegen.facts import is_always_active
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room, unpacking_bytes
 from dromos.graph.store.paged.rows import PagedRows
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.program import GraphTypes, Program, analyse
 from dromos.program.expr import reads
 from dromos.program.forms import is_offered
@@ -145,11 +145,13 @@ def plan_memory(
     shelf: bool = False,
     held: str = "the fields of the vertices",
     answer: int = 0,
+    later: str = "",
 ) -> MemoryPlan:
     """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed.
 
     ``shelf``: some of it is for rows that are kept without their pages. ``held``: what the state is. ``answer``: bytes
-    of an answer that has one row per edge, which are a part of the state from here on.
+    of an answer that has one row per edge, which are a part of the state from here on. ``later``: for the message, what
+    is needed beside that, and known only while the run goes on.
     """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
@@ -158,9 +160,10 @@ def plan_memory(
     if memory < fixed + least:
         by_edge = f"{human_bytes(answer)} for an answer with one row per edge, " if answer else ""
         raise ResourceError(
-            f"memory={human_bytes(memory)} is too little: this run needs {human_bytes(fixed + least)} "
+            f"memory={human_bytes(memory)} is too little: this run needs {enough_bytes(fixed + least)} "
             f"({by_edge}{human_bytes(state)} for {held}, {human_bytes(offsets)} for row offsets, "
-            f"{human_bytes(fixed + least - state - answer - offsets)} for buffers); the graph itself stays on disk",
+            f"{human_bytes(fixed + least - state - answer - offsets)} for buffers){later}; the graph itself "
+            "stays on disk",
             needed=fixed + least,
         )
     state += answer
@@ -188,9 +191,11 @@ def plan_operator(
             share //= 2
 
 
-def plan_rows(memory: int, state: int, offsets: int, rows: Sequence[PagedRows]) -> tuple[MemoryPlan, int]:
+def plan_rows(
+    memory: int, state: int, offsets: int, rows: Sequence[PagedRows], later: str = ""
+) -> tuple[MemoryPlan, int]:
     """As :func:`plan_memory`, for a kernel that reads the rows of some vertices; and the bytes it may work in."""
-    plan = plan_memory(memory, state + _LEAST_WORK, offsets, rows, held="what is computed")
+    plan = plan_memory(memory, state + _LEAST_WORK, offsets, rows, held="what is computed", later=later)
     more = min(max(memory // WORK_SHARE - _LEAST_WORK, 0), plan.room.cache // 2)
     room = Room(plan.room.buffers, plan.room.cache - more)
     return replace(plan, state=plan.state + more, room=room), _LEAST_WORK + more

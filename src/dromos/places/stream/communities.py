@@ -19,13 +19,15 @@ from dromos.engines.native.community_rounds import FINALISTS, Found, Search
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.engines.native.within import row_weights
 from dromos.graph.store.stored import StoredGraph
+from dromos.graph.summary import enough_bytes
 from dromos.parallel import num_threads
+from dromos.places.stream.community_sizes import LevelSizes, more_memory_for
 from dromos.places.stream.community_steps import StoredLevel, StoredSteps
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.row_blocks import RowBlocks, block_size
 from dromos.places.stream.row_reader import RowReader
 
-__all__ = ["communities", "communities_state"]
+__all__ = ["communities", "communities_later", "communities_state"]
 
 _STRENGTH: Final = 8
 _GROUPS: Final = 10
@@ -46,6 +48,18 @@ def communities_state(graph: StoredGraph, options: Mapping[str, Any], threads: i
     longest = max(int(degree.max(initial=0)), min(arcs, graph.num_arcs))
     vertices = graph.num_vertices * (_STRENGTH + ids * _GROUPS) + _step_bytes(graph, options["refined"])
     return vertices + longest * (arc + ids) + rows * _BLOCK_ROW
+
+
+def communities_later(graph: StoredGraph, options: Mapping[str, Any]) -> str:
+    """What the graph of communities may take, if no two edges join the same ones and two vertices make one."""
+    sizes = _level_sizes(graph, options["refined"], options["rounds"])
+    most = more_memory_for(sizes.needed(graph.num_edges, graph.num_vertices // 2))
+    return f", and at most about {enough_bytes(most)} more for the graph of communities, whose size shows on the way"
+
+
+def _level_sizes(graph: StoredGraph, refined: bool, rounds: int) -> LevelSizes:
+    sums = weights_between(graph).dtype if graph.weights is None else np.dtype(np.float64)
+    return LevelSizes(graph.targets.dtype, sums, keeps=not refined and rounds > 1)
 
 
 def _step_bytes(graph: StoredGraph, refined: bool) -> int:
@@ -79,9 +93,8 @@ def communities(
     stop, team = np.zeros(1, np.int64), num_threads(threads)
     steps = StoredSteps(
         reader, RowBlocks(reader, graph.out_prefix, no_weights),
-        CompiledSteps(stop, rises=refined and rise_is_worth_compiling()), stop, team, ids,
-        no_weights.dtype if graph.weights is None else np.dtype(np.float64),
-        spare=_step_bytes(graph, refined), keeps=not refined and rounds > 1, progress=progress,
+        CompiledSteps(stop, rises=refined and rise_is_worth_compiling()), stop, team,
+        _level_sizes(graph, refined, rounds), spare=_step_bytes(graph, refined), progress=progress,
     )  # fmt: skip
 
     def answer(levels: list[Array], sums: tuple[float, Array]) -> Mapping[str, Any]:

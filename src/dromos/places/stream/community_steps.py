@@ -22,9 +22,10 @@ from dromos.dtypes import Array
 from dromos.engines.native.community_levels import Level, Rise
 from dromos.engines.native.community_steps import CompiledSteps
 from dromos.errors import ResourceError
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.parallel import run_team
-from dromos.places.stream.community_pairs import Pairs, estimated_pairs, level_bytes
+from dromos.places.stream.community_pairs import Pairs, estimated_pairs
+from dromos.places.stream.community_sizes import LevelSizes, more_memory_for
 from dromos.places.stream.row_blocks import RowBlock, RowBlocks
 from dromos.places.stream.row_reader import RowReader
 
@@ -32,14 +33,8 @@ __all__ = ["StoredLevel", "StoredSteps"]
 
 LITTLE: Final = 1e-4
 """Modularity: a pass that gains less is the last."""
-_VERTEX_BYTES, _THREAD_BYTES = 140, 20
-"""What moving and refinement take for each vertex of a level in memory, and for each thread beside that."""
 _DOUBT: Final = 1.05
 """An estimate of pairs, and more than that is not expected."""
-_ABOVE: Final = 1
-"""What the next level takes, in parts of the first one in memory, and again those above it: mostly much less."""
-_COPIES = 3
-"""Of the rows of the first level in memory, on several threads: its own, and room for those of the next, twice."""
 
 Answer = TypeVar("Answer")
 Step = tuple[int, int, str, float, int]
@@ -61,9 +56,8 @@ class StoredSteps:
     """See :class:`dromos.engines.native.community_levels.Steps`.
 
     ``stop``: the flag of ``inner``, which has the steps on levels in memory; ``told`` gets what each reading came to.
-    ``ids`` and ``sums`` are the types of vertices and of weights between communities. ``spare``: bytes of the budget
-    that are free while no vertices of the first level move; ``keeps``: whether levels in memory are kept for the way
-    down.
+    ``sizes``: of levels in memory. ``spare``: bytes of the budget that are free while no vertices of the first level
+    move.
     """
 
     def __init__(
@@ -73,18 +67,16 @@ class StoredSteps:
         inner: CompiledSteps,
         stop: Array,
         threads: int,
-        ids: np.dtype[Any],
-        sums: np.dtype[Any],
+        sizes: LevelSizes,
         *,
         spare: int,
-        keeps: bool,
         progress: Callable[[int, int], Any] | None,
     ) -> None:
         self._reader, self._blocks, self._inner, self._stop = reader, blocks, inner, stop
-        self._threads, self._dtype, self._arc_bytes = threads, sums, ids.itemsize + sums.itemsize
-        self._spare, self._keeps, self._progress = spare, keeps, progress
+        self._threads, self._sizes, self._spare, self._progress = threads, sizes, spare, progress
         self._num_arcs, self._is_too_fine = blocks.arcs_from(0), False
         self._held = 0  # bytes of levels in memory
+        self._held_for_threads = 0  # those of them that one thread would not need
         self.told: list[Step] = []
 
     def on(self, threads: int) -> StoredSteps:
@@ -125,7 +117,7 @@ class StoredSteps:
             return self._in_memory(lambda: self._inner.refine(level, scale, community, seed))
         if not self._is_too_fine:
             part, count = self.numbered(self._parts(level, scale, community, np.random.default_rng(seed)))
-            self._is_too_fine = self._needed(self._pairs(part, count), count) > self._most
+            self._is_too_fine = self._sizes.needed(self._pairs(part, count), count) > self._most
             if not self._is_too_fine:
                 return part, count
         return self.numbered(self.pieces(level, community))
@@ -159,12 +151,13 @@ class StoredSteps:
         if not isinstance(level, StoredLevel):
             return self._aggregate_again(level, group, groups)
         clock, before = Stopwatch(), self._reader.bytes_read
-        pairs = Pairs(group, groups, self._dtype, partial(self._hold, group, groups))
+        pairs = Pairs(group, groups, self._sizes.sums, partial(self._hold, group, groups))
         pairs.add_all(self._blocks, self._check)
         found = pairs.level(np.bincount(group, weights=level.strength, minlength=groups))
         self._tell("communities are aggregated", len(group), clock, before)
-        threads = self._threads if self._climb_bytes(pairs.count, groups, self._threads) <= self._most else 1
-        self._held = self._climb_bytes(pairs.count, groups, threads)
+        threads = self._threads if self._sizes.climb(pairs.count, groups, self._threads) <= self._most else 1
+        self._held = self._sizes.climb(pairs.count, groups, threads)
+        self._held_for_threads = self._held - self._sizes.climb(pairs.count, groups, 1)
         self._hold(group, groups, self._held)
         self._inner = self._inner.on(threads)
         return found
@@ -173,13 +166,13 @@ class StoredSteps:
         """The graph of groups of a level in memory."""
         self._hold_beside(min(len(level.targets), groups * (groups - 1)))
         found = self._in_memory(lambda: self._inner.aggregate(level, group, groups))
-        if self._keeps:  # or else the level below goes, which is the larger one
-            self._held += len(found.targets) * self._arc_bytes
+        if self._sizes.keeps:  # or else the level below goes, which is the larger one
+            self._held += len(found.targets) * self._sizes.arc
         return found
 
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """See :class:`Steps`."""
-        if self._held + 2 * len(level.targets) * self._arc_bytes > self._most:
+        if self._held + 2 * len(level.targets) * self._sizes.arc > self._most:
             return Rise([], level, community, is_top=False)  # single steps do the same
         self._hold_beside(2 * len(level.targets))
         return self._in_memory(lambda: self._inner.rise(level, scale, community, seeds))
@@ -247,20 +240,23 @@ class StoredSteps:
             return
         pairs = self._pairs(group, groups)
         what = f"the graph of the {groups:,} communities of the first level, with about {pairs:,} edges,"
-        raise self._too_little(what, max(self._needed(pairs, groups), size))
+        raise self._too_little(what, max(self._sizes.needed(pairs, groups), size))
 
     def _hold_beside(self, arcs: int) -> None:
-        """Have room for so many arcs beside the levels that there are."""
-        size = self._held + arcs * self._arc_bytes
+        """Have room for so many arcs beside the levels that there are; by going on on one thread, where need be."""
+        size = self._held + arcs * self._sizes.arc
+        if size > self._most and self._held_for_threads:
+            size, self._held = size - self._held_for_threads, self._held - self._held_for_threads
+            self._held_for_threads, self._inner = 0, self._inner.on(1)
         if size > self._most:
             raise self._too_little("a graph of communities", size)
         self._reader.hold(max(0, size - self._spare))
 
     def _too_little(self, what: str, size: int) -> ResourceError:
-        enough = self._reader.memory + (size - self._most) * 3 // 2  # of what is more, buffers take a third
+        enough = self._reader.memory + more_memory_for(size - self._most)
         return ResourceError(
             f"memory={human_bytes(self._reader.memory)} is too little: {what} takes more than the "
-            f"{human_bytes(self._most)} that are left for it; give {human_bytes(enough)}",
+            f"{human_bytes(self._most)} that are left for it; give {enough_bytes(enough)}",
             needed=enough,
         )
 
@@ -268,17 +264,6 @@ class StoredSteps:
         """About how many edges the graph of groups has, and hardly more."""
         blocks = self._all("edges between communities are counted")
         return int(estimated_pairs(group, groups, blocks, self._num_arcs) * _DOUBT)
-
-    def _needed(self, pairs: int, groups: int) -> int:
-        """What a graph of communities of so many pairs takes from its making on, on one thread."""
-        table = Pairs.table_bytes(pairs, groups, self._arc_bytes, self._dtype.itemsize)
-        return max(table, (1 + _ABOVE + self._keeps) * self._climb_bytes(pairs, groups, 1))
-
-    def _climb_bytes(self, pairs: int, groups: int, threads: int) -> int:
-        """What a graph of communities of so many pairs takes; on several threads with the levels above it."""
-        copies = _COPIES + self._keeps if threads > 1 else 1
-        rows = level_bytes(2 * pairs, groups, self._arc_bytes)
-        return copies * rows + groups * (_VERTEX_BYTES + threads * _THREAD_BYTES)
 
 
 def _together(group: Array, level: StoredLevel) -> Array:

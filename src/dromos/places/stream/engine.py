@@ -26,7 +26,14 @@ from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.parallel import num_threads
 from dromos.places.operators import HOLDING, OPERATORS, WEIGHING, Blocks
-from dromos.places.stream.budget import MemoryPlan, operator_room, plan_memory, plan_operator, state_bytes
+from dromos.places.stream.budget import (
+    MemoryPlan,
+    OperatorRoom,
+    operator_room,
+    plan_memory,
+    plan_operator,
+    state_bytes,
+)
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
@@ -75,13 +82,9 @@ class StreamEngine:
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
         """The program in its initial state; pages are read from the first superstep on."""
-        stored = stored_form(graph)
-        if stored is None:
-            if self._otherwise is not None:
-                return self._otherwise.prepare(program, graph)
-            raise InvalidArgumentError(
-                "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
-            )
+        if self._otherwise is not None and stored_form(graph) is None:
+            return self._otherwise.prepare(program, graph)
+        stored = _stored(graph)
         stored.kept_reader.clear()  # the budget is for this run
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
@@ -148,11 +151,7 @@ class StreamEngine:
         )  # fmt: skip
 
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
-        stored = stored_form(graph)
-        if stored is None:
-            raise InvalidArgumentError(
-                "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
-            )
+        stored = _stored(graph)
         stored.kept_reader.clear()
         rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
@@ -191,16 +190,33 @@ class StreamEngine:
     def _operate(
         self, name: str, graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
     ) -> Mapping[str, Any]:
-        stored = stored_form(graph)
-        if stored is None:
-            raise InvalidArgumentError(
-                "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
-            )
+        stored = _stored(graph)
+        stored.kept_reader.clear()
+        rows, plan, room = self._room_of(name, stored, directed=directed, weighted=weighted)
+        pager = Pager(self.opener(stored.origin), plan.room)
+        try:
+            offsets: dict[Direction, Array] = {way: stored.row_offsets(_prefixes(stored)[way]) for way in rows}
+            blocks = Blocks(
+                stored, [PageFeed(pager, rows, offsets)], graph_types(stored).id,
+                size=room.block_arcs, held=room.held_arcs, directions=tuple(rows), weighted=weighted,
+                threads=room.threads,
+            )  # fmt: skip
+            return OPERATORS[name](blocks, self.leaf.name, **options)
+        finally:
+            pager.close()
+
+    def require_room(self, name: str, graph: GraphLike, *, directed: bool, weighted: bool) -> None:
+        """Refuse now what :meth:`operator` would refuse: a graph without in-edges, or a budget that is too small."""
+        self._room_of(name, _stored(graph), directed=directed, weighted=weighted)
+
+    def _room_of(
+        self, name: str, stored: StoredGraph, *, directed: bool, weighted: bool
+    ) -> tuple[dict[Direction, PagedRows], MemoryPlan, OperatorRoom]:
+        """The rows that an operator reads, and how it shares out the budget."""
         if directed and stored.in_prefix is None:
             raise InvalidArgumentError(f"this needs the in-edges, and {stored.why_no_transpose}")
-        stored.kept_reader.clear()
         directions: tuple[Direction, ...] = ("push", "pull") if directed else ("push",)
-        prefixes = {"push": stored._prefix, "pull": stored.in_prefix or ""}
+        prefixes = _prefixes(stored)
         rows = {
             way: stored.paged_rows(prefixes[way], weights=weighted, page_bytes=self.page_bytes) for way in directions
         }
@@ -213,17 +229,20 @@ class StreamEngine:
             memory, lambda share: operator_room(share, n, longest, leaf, threads, weighing=weighing),
             stored.offset_bytes * len(directions), list(rows.values()), leaf,
         )  # fmt: skip
-        pager = Pager(self.opener(stored.origin), plan.room)
-        try:
-            offsets: dict[Direction, Array] = {way: stored.row_offsets(prefixes[way]) for way in directions}
-            blocks = Blocks(
-                stored, [PageFeed(pager, rows, offsets)], graph_types(stored).id,
-                size=room.block_arcs, held=room.held_arcs, directions=directions, weighted=weighted,
-                threads=room.threads,
-            )  # fmt: skip
-            return OPERATORS[name](blocks, self.leaf.name, **options)
-        finally:
-            pager.close()
+        return rows, plan, room
+
+
+def _stored(graph: GraphLike) -> StoredGraph:
+    stored = stored_form(graph)
+    if stored is None:
+        raise InvalidArgumentError(
+            "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
+        )
+    return stored
+
+
+def _prefixes(stored: StoredGraph) -> dict[Direction, str]:
+    return {"push": stored._prefix, "pull": stored.in_prefix or ""}
 
 
 def stored_form(graph: GraphLike) -> StoredGraph | None:

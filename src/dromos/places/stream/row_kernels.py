@@ -13,7 +13,7 @@ from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.stored import StoredGraph
 from dromos.places.stream.budget import plan_rows
-from dromos.places.stream.communities import communities, communities_state
+from dromos.places.stream.communities import communities, communities_later, communities_state
 from dromos.places.stream.row_reader import RowReader
 from dromos.places.stream.sampling import sampling
 from dromos.places.stream.similarity import similarity, similarity_state
@@ -37,9 +37,14 @@ class RowKernel:
     state: Callable[[StoredGraph, Mapping[str, Any], int | None], int] = lambda graph, options, threads: 0
     """Bytes that it holds beside rows, by the graph, the options and the threads."""
 
+    later: Callable[[StoredGraph, Mapping[str, Any]], str] = lambda graph, options: ""
+    """For the refusal of a budget: what it needs besides, which shows only while it runs."""
+
 
 ROW_KERNELS: Final[Mapping[str, RowKernel]] = {
-    "communities": RowKernel(communities, weights=True, state=communities_state, compiled=True),
+    "communities": RowKernel(
+        communities, weights=True, state=communities_state, later=communities_later, compiled=True
+    ),
     "sampling": RowKernel(sampling),
     "similarity": RowKernel(similarity, both=True, state=similarity_state),
     "walks": RowKernel(walks, weights=True, state=walks_state),
@@ -65,7 +70,8 @@ def call_row_kernel(
             graph.transpose  # noqa: B018  which refuses, and tells what to do
         prefixes.append(str(graph.in_prefix))
     state = kernel.state(graph, options, threads)
-    make = partial(_reader, graph, prefixes, kernel.weights, state, memory, page_bytes, opener)
+    later = kernel.later(graph, options)
+    make = partial(_reader, graph, prefixes, kernel.weights, state, memory, page_bytes, opener, later)
     key = name, tuple(prefixes), kernel.weights and graph.weights is not None, state, memory, page_bytes, opener
     with graph.kept_reader.using(key, make) as reader:
         return kernel.run(reader, graph, threads=threads, strict=memory is not None, progress=progress, **options)
@@ -79,10 +85,11 @@ def _reader(
     memory: int | None,
     page_bytes: int | None,
     opener: Callable[[Origin], ByteSource],
+    later: str,
 ) -> RowReader:
     rows = {prefix: graph.paged_rows(prefix, weights=weights, page_bytes=page_bytes) for prefix in prefixes}
     budget = available_memory() // 2 if memory is None else memory
-    plan, work = plan_rows(budget, state, graph.offset_bytes * len(rows), list(rows.values()))
+    plan, work = plan_rows(budget, state, graph.offset_bytes * len(rows), list(rows.values()), later)
     offsets: dict[str, Array] = {prefix: graph.row_offsets(prefix) for prefix in prefixes}
     pager = Pager(opener(graph.origin), plan.room)
     try:

@@ -14,7 +14,7 @@ from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows, Request
 from dromos.graph.store.paged.selected import are_joined, copied_rows, targets_at
 from dromos.graph.store.paged.slices import slice_of
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.places.stream.budget import WORK_SHARE
 
 __all__ = ["PickedRows", "RowReader", "ranges_that_fit"]
@@ -69,7 +69,7 @@ class RowReader:
         whole = self.memory + WORK_SHARE * size
         return ResourceError(
             f"memory={human_bytes(self.memory)} is too little: {what} takes {human_bytes(size)}, and "
-            f"{human_bytes(self.work)} of the budget are for that; give {human_bytes(whole)}",
+            f"{human_bytes(self.work)} of the budget are for that; give {enough_bytes(whole)}",
             needed=whole,
         )
 

@@ -15,7 +15,7 @@ from dromos.dtypes import Array
 from dromos.engines.native.sampling import sampled_layers
 from dromos.errors import ResourceError
 from dromos.graph.store.stored import StoredGraph
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.places.stream.budget import WORK_SHARE
 from dromos.places.stream.row_reader import RowReader
 
@@ -37,7 +37,7 @@ def sampling(
             raise ResourceError(
                 f"memory={human_bytes(reader.memory)} is too little: a layer of {len(arcs):,} edges takes "
                 f"{human_bytes(needed)} while it is drawn, and {human_bytes(reader.work)} of the budget are for that; "
-                f"give {human_bytes(whole)}, or take fewer seeds at a time",
+                f"give {enough_bytes(whole)}, or take fewer seeds at a time",
                 needed=whole,
             )
         return reader.targets_at(graph.out_prefix, arcs)

@@ -1,0 +1,85 @@
+"""What a refusal of a graph on disk advises is the right thing to do, and enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.errors import AlgorithmError, InvalidArgumentError, ResourceError
+from dromos.graph.summary import enough_bytes
+from dromos.sizes import as_bytes
+
+
+def test_sizes_that_are_advised_are_rounded_up() -> None:
+    random = np.random.default_rng(1)
+    for size in [*range(1, 3000), *(int(2**power) for power in random.uniform(0, 45, 3000))]:
+        advised = as_bytes(enough_bytes(size))
+        assert size <= advised <= 1.1 * size + 1
+
+
+def weighted_clustering(graph: dr.Graph, memory: str) -> Any:
+    return dr.clustering(graph, weight="weight", memory=memory)
+
+
+def coloring_on_numpy(graph: dr.Graph, memory: str) -> Any:
+    return dr.coloring(graph, device="numpy", memory=memory)
+
+
+@pytest.mark.parametrize(
+    "call", [dr.bridges, dr.coloring, coloring_on_numpy, dr.louvain, weighted_clustering, dr.clustering]
+)
+def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: Path) -> None:
+    random = np.random.default_rng(2)
+    source, target = random.integers(0, 3000, (2, 9000))
+    dr.write(dr.Graph.from_edges(source, target, random.random(9000), directed=False), tmp_path / "g.drm")
+    graph = dr.open(tmp_path / "g.drm")
+    with pytest.raises(ResourceError, match="memory=1K is too little") as refused:
+        call(graph, memory="1K")
+    advised = re.search(r"this run needs ([\d.]+ [KM]iB)", str(refused.value))
+    assert advised is not None
+    assert "streamed" in call(graph, memory=advised[1]).device
+
+
+@pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
+def test_budgets_that_are_advised_for_graphs_of_communities(find: Callable[..., Any], tmp_path: Path) -> None:
+    """Their size shows while vertices move: the first refusal tells the most, the second what it is."""
+    random = np.random.default_rng(1)
+    source, target = random.integers(0, 60_000, (2, 120_000))
+    dr.write(dr.Graph.from_edges(source, target, random.random(120_000), directed=False), tmp_path / "g.drm")
+    graph = dr.open(tmp_path / "g.drm")
+    with pytest.raises(ResourceError) as first:
+        find(graph, memory=1000, threads=2)
+    sizes = re.search(r"needs ([\d.]+ MiB) .* at most about ([\d.]+ MiB) more for the graph of comm", str(first.value))
+    assert sizes is not None
+    least, more = as_bytes(sizes[1]), as_bytes(sizes[2])
+    found = find(graph, memory=least + more, threads=2)
+    with pytest.raises(ResourceError, match=r"graph of .*communities .*takes more than .*; give") as second:
+        find(graph, memory=least, threads=2)
+    assert second.value.needed is not None
+    assert second.value.needed < least + more
+    again = find(graph, memory=second.value.needed, threads=2)
+    assert again.modularity == pytest.approx(found.modularity, abs=0.02)  # Leiden has two answers
+
+
+@pytest.mark.parametrize("call", [dr.core_numbers, dr.k_core, dr.maximal_independent_set])
+def test_stores_that_are_not_simple(call: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "g.drm"
+    dr.write(dr.Graph.from_edges([0, 0, 1], [1, 1, 1], directed=False), file)
+    with pytest.raises(InvalidArgumentError, match=r"has self-loops and parallel edges.*--dedupe --drop-self-loops IN"):
+        call(dr.open(file))
+    dr.write(dr.Graph.from_edges([0, 0], [1, 1]), file)
+    with pytest.raises(InvalidArgumentError, match=r"has parallel edges, which.*--symmetrize --dedupe --drop"):
+        call(dr.open(file))
+
+
+@pytest.mark.parametrize("call", [dr.topological_levels, dr.longest_paths])
+def test_a_cycle_on_disk_is_named(call: Callable[..., Any], tmp_path: Path) -> None:
+    dr.write(dr.Graph.from_edges([3, 0, 1, 2], [0, 1, 2, 0]), tmp_path / "g.drm", transpose=True)
+    with pytest.raises(AlgorithmError, match="the cycle 0 -> 1 -> 2 -> 0"):
+        call(dr.open(tmp_path / "g.drm"), device="numpy")
