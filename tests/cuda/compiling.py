@@ -7,8 +7,9 @@ than there is something new to find:
   assembler finds too much shared memory, for example, and instructions that a kernel spells out and that do not exist.
   Later ones become machine code where there is anything in them that it has not judged yet (``assembling.py``).
 - For 9.0, which has all that 8.0 has, the first source of a kind becomes machine code with all optimisations. Later
-  ones differ from it by a program or by types; they are parsed. No source asks which architecture it is compiled for
-  (``test_depths.py`` sees to that), so what 8.0 takes as a whole, 9.0 does not refuse for its program.
+  ones differ from it by a program or by types, and are not compiled again. No source asks which architecture it is
+  compiled for (which is looked at for each, and for the headers in ``test_depths.py``), so what 8.0 takes as a whole,
+  9.0 does not refuse for its program.
 
 A kind is a skeleton with the choices made in it, or a native source. ``make test-deep`` compiles everything as for a
 run. What compiled once, from the same text by the same compiler, is noted in the cache folder, not compiled again.
@@ -57,10 +58,11 @@ class Depth(Enum):
     GENERATED = ((_QUICK,), "compute")  # and assembled where that could find anything
     ASSEMBLED = ((_QUICK,), "sm")
     OPTIMISED = ((), "sm")
+    AS_ELSEWHERE = ((), "none")  # not at all: another architecture judges this source
 
 
 _FIRST = {"sm_80": Depth.ASSEMBLED, "sm_90": Depth.OPTIMISED}
-_LATER = {"sm_80": Depth.GENERATED, "sm_90": Depth.PARSED}
+_LATER = {"sm_80": Depth.GENERATED, "sm_90": Depth.AS_ELSEWHERE}
 _assembled: defaultdict[str, Assembled] = defaultdict(Assembled)
 
 
@@ -71,6 +73,10 @@ def compiles(text: str, name: str, *, arch: str, defines: Sequence[str], depth: 
     version = nvrtc.getVersion()
     if version < _QUICK_SINCE or os.environ.get("DROMOS_TEST_EXAMPLES"):
         depth = Depth.OPTIMISED
+    elif _ASKS in text:
+        return False
+    if depth is Depth.AS_ELSEWHERE:
+        return True
     more, kind = depth.value
     options, target = (*compiler._OPTIONS, *more), arch.replace("sm", kind)
     parts = (text, *compiler.headers().values(), target, *defines, *options, str(version))
@@ -78,8 +84,6 @@ def compiles(text: str, name: str, *, arch: str, defines: Sequence[str], depth: 
     if disk_cache.read(note) is None:
         instructions, code = _compile(text, name, target, defines, options)
         if not code and depth is not Depth.PARSED:
-            return False
-        if depth is Depth.PARSED and _ASKS in text:
             return False
         if depth is Depth.ASSEMBLED:
             _assembled[arch].add(instructions)
@@ -146,7 +150,7 @@ def compile_in_ranges(typed: TypedProgram, arch: str) -> int:
     for kernel in (kernel.in_ranges() for kernel in kernels):
         text = source_text(typed, analyse(typed), kernel)
         defines = (*kernel.defines, *_TYPES, "RENAMED=1")
-        assert compiles(text, typed.ir.name, arch=arch, defines=defines, depth=_FIRST[arch])
+        assert compiles(text, typed.ir.name, arch=arch, defines=defines, depth=Depth.ASSEMBLED)
     return len(kernels)
 
 
