@@ -9,7 +9,7 @@ from unittest.mock import patch
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.sparse import csgraph, diags, identity
+from scipy.sparse import csgraph, diags, identity, triu
 from scipy.sparse.linalg import cg
 
 import dromos as dr
@@ -72,6 +72,16 @@ def networkx_pagerank(other, matrix, **options):
 
 def by_vertex(values, graph):
     return np.array([values[v] for v in range(graph.num_vertices)])
+
+
+def triangles_of(matrix):
+    """Triangles of each vertex, by products of matrices of the arcs to larger degrees: a hub's row is not squared."""
+    order = np.argsort(np.diff(matrix.indptr), kind="stable")
+    up = triu(matrix[order][:, order], format="csr")
+    closed, opened = (up @ up).multiply(up), (up.T @ up).multiply(up)  # told at both ends, and in the middle
+    found = np.empty(len(order))
+    found[order] = closed.sum(axis=1) + closed.sum(axis=0) + opened.sum(axis=1)
+    return found
 
 
 def same_parts(a, b):
@@ -158,7 +168,7 @@ def test_triangles_and_clustering(name):
     matrix.setdiag(0)
     matrix.eliminate_zeros()
     degree = matrix.sum(axis=1)
-    expected = (matrix @ matrix).multiply(matrix).sum(axis=1) / 2
+    expected = triangles_of(matrix)
     result = dr.triangles(graph)
     assert np.array_equal(result.triangles, expected)
     assert result.total == expected.sum() // 3
