@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
 
 from tests.faults.running import NAMES, inject
+from tests.stream.stores import no_thread_stays
 
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_a_fault_is_a_typed_error_that_tells_the_place_or_the_right_answer(kind: str, tmp_path: Path) -> None:
-    for seed in range(6):
-        outcome = inject(seed, kind, tmp_path)
-        assert outcome.fine, outcome
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
+    with no_thread_stays():
+        for seed in range(6):
+            outcome = inject(seed, kind, tmp_path)
+            assert outcome.fine, outcome
 
 
 @pytest.mark.parametrize("kind", ["cut file", "input error", "lying disk", "too small a budget"])

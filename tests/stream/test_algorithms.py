@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 import dromos as dr
 from dromos.engines.cuda.availability import is_available
 from dromos.errors import DeviceError, InvalidArgumentError, MissingDependencyError, ResourceError
-from tests.stream.stores import stored
+from tests.stream.stores import no_thread_stays, stored
 
 NUMPY: dict[str, Any] = {"device": "numpy"}
 
@@ -59,9 +58,9 @@ def test_an_algorithm_on_disk_is_the_algorithm_in_memory(name: str, directed: bo
         with pytest.raises(InvalidArgumentError, match="--symmetrize"):
             call(file, memory="64M", **NUMPY)
         return
-    found, expected = call(file, memory="64M", **NUMPY), call(graph, **NUMPY)
+    with no_thread_stays():
+        found, expected = call(file, memory="64M", **NUMPY), call(graph, **NUMPY)
     np.testing.assert_allclose(found[field], expected[field], rtol=1e-6, atol=1e-9)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.ring import Ring
 from dromos.graph.store.paged.ring_reader import _Task, _Work
 from dromos.graph.store.paged.ways import READS
-from tests.stream.stores import PAGE, random_graph, stored
+from tests.stream.stores import PAGE, no_thread_stays, random_graph, stored
 
 
 def allowed() -> bool:
@@ -85,8 +85,8 @@ def test_a_ring_reads_what_positioned_reads_read(tmp_path: Path) -> None:
 @needs_ring
 def test_pages_come_whole_and_no_thread_stays(tmp_path: Path) -> None:
     graph = random_graph(1)
-    assert scan(stored(graph, tmp_path), graph)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("dromos-read")]
+    with no_thread_stays():
+        assert scan(stored(graph, tmp_path), graph)
 
 
 @needs_ring
