@@ -16,7 +16,7 @@ from dromos.graph import Graph, build_small
 from dromos.graph.slices import GraphSlice
 from dromos.parallel import num_threads, run_team
 
-__all__ = ["RowWeights", "plain_row_weights", "row_weights", "strengths"]
+__all__ = ["RowWeights", "compiled_row_weights", "plain_row_weights", "row_weights", "strengths"]
 
 _ALONE, _BRIEF = 1 << 16, 1 << 22  # the most arcs for one thread, and for a call that Ctrl-C need not stop
 
@@ -45,11 +45,16 @@ def row_weights(
     pieces = graph.arc_slices() if slices is None else slices
     if build_small.is_preferred(graph.num_arcs):
         return plain_row_weights(pieces, community)
+    return compiled_row_weights(pieces, np.ascontiguousarray(community, graph.targets.dtype), threads)
+
+
+def compiled_row_weights(slices: Iterable[GraphSlice], community: Array, threads: int | None = None) -> RowWeights:
+    """The same of these arcs; communities are of the type of ids."""
     from dromos.engines.native import within_kernels as kernels
 
-    found = RowWeights(*(np.zeros(graph.num_vertices) for _ in RowWeights._fields))
-    community = read_only(np.ascontiguousarray(community, graph.targets.dtype))
-    for piece in pieces:
+    found = RowWeights(*(np.zeros(len(community)) for _ in RowWeights._fields))
+    community = read_only(community)
+    for piece in slices:
         weights = np.empty(0) if piece.weights is None else piece.weights
         stop = np.zeros(1, np.int64)
         run_team(

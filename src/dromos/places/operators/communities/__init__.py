@@ -10,7 +10,6 @@ of the first level; else it is in every one of them, and the levels above are cl
 
 The contract of a form, whose rows are whole, and whose ``vertices`` are some of them in ascending order:
 
-- ``sums(rows)``: for each row the weight of its arcs, and of its self-loops.
 - ``around(rows, community, moved)``: for each row the weight of its arcs to others of its community, and whether one
   of its neighbours in another community is marked in ``moved``.
 - ``best_moves(rows, vertices, moves)``: the community that each vertex gains most by, the least number of several; its
@@ -35,6 +34,8 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.native.community_levels import Level, Steps
 from dromos.engines.native.community_rounds import FINALISTS, Found, Search
+from dromos.engines.native.within import compiled_row_weights, plain_row_weights
+from dromos.graph.slices import GraphSlice
 from dromos.places.operators.blocks import Blocks, Rows
 
 __all__ = ["Form", "Joins", "Moves", "find_communities", "form_of"]
@@ -72,8 +73,6 @@ class Joins(NamedTuple):
 class Form(Protocol):
     """See the module's text."""
 
-    def sums(self, rows: Rows) -> tuple[Array, Array]: ...
-
     def around(self, rows: Rows, community: Array, moved: Array) -> tuple[Array, Array]: ...
 
     def best_moves(self, rows: Rows, vertices: Array, moves: Moves) -> Array: ...
@@ -103,13 +102,14 @@ def find_communities(
     n = blocks.shape.num_vertices
     form = form_of(leaf, n, blocks.threads)
     own = _together(blocks)
-    strength, loops = np.zeros(n), np.zeros(n)
-    strength[own.first : own.last], loops[own.first : own.last] = form.sums(own)
-    strength += loops
+    is_compiled, singles = _FORMS[leaf.partition(":")[0]] == "cpu", np.arange(n, dtype=blocks.dtype)
+    rows = [GraphSlice(own.first, own.last, own.offsets, own.targets, own.weights)]
+    found = compiled_row_weights(rows, singles, blocks.threads) if is_compiled else plain_row_weights(rows, singles)
+    strength, loops = found.total + found.loops, found.loops
     blocks.share(strength)
     blocks.share(loops)
-    everything, singles = float(strength.sum()), np.arange(n, dtype=blocks.dtype)
-    steps = BlockSteps(blocks, form, is_compiled=_FORMS[leaf.partition(":")[0]] == "cpu")
+    everything = float(strength.sum())
+    steps = BlockSteps(blocks, form, is_compiled=is_compiled)
     if everything <= 0:
         return {"community": singles, "levels": [singles], "sums": (float(loops.sum()), strength)}
 

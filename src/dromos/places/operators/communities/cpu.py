@@ -28,12 +28,6 @@ class _Compiled:
         self._sums = np.zeros(threads * num_vertices)
         self._around = np.empty(0, np.int32)
 
-    def sums(self, rows: Rows) -> tuple[Array, Array]:
-        """See :mod:`dromos.places.operators.communities`."""
-        found = np.empty(rows.last - rows.first), np.empty(rows.last - rows.first)
-        self._run("sum_rows", rows, *found)
-        return found
-
     def around(self, rows: Rows, community: Array, moved: Array) -> tuple[Array, Array]:
         """See :mod:`dromos.places.operators.communities`."""
         inside, called = np.empty(rows.last - rows.first), np.empty(rows.last - rows.first, np.uint8)

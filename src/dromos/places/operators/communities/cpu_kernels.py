@@ -23,25 +23,6 @@ def _weight(weights, arc):
 
 
 @kernel
-def sum_rows(thread, threads, first, offsets, targets, weights, total, loops, cursor, stop):
-    """Add up each row's arcs, and its self-loops."""
-    rows = offsets.size - 1
-    while load_relaxed(stop, 0) == 0:
-        begin = atomic_add(cursor, 0, CHUNK)
-        if begin >= rows:
-            break
-        for row in range(begin, min(begin + CHUNK, rows)):
-            whole, own = 0.0, 0.0
-            for arc in range(load(offsets, row), load(offsets, row + 1)):
-                weight = _weight(weights, arc)
-                whole += weight
-                if load(targets, arc) == first + row:
-                    own += weight
-            store(total, row, whole)
-            store(loops, row, own)
-
-
-@kernel
 def look_around(thread, threads, first, offsets, targets, weights, community, moved, inside, called, cursor, stop):
     """Add up each row's arcs to others of its community, and see whether a neighbour in another one has moved."""
     rows = offsets.size - 1
@@ -66,6 +47,12 @@ def look_around(thread, threads, first, offsets, targets, weights, community, mo
                         again |= np.int64(load(moved, u))
             store(inside, row, whole)
             store(called, row, again)
+
+
+@inline
+def _is_better(gained, gain, candidate, choice, own):
+    """Whether a gain is greater than that of the choice so far, or as great, with a candidate of a lesser number."""
+    return gained > gain or (gained == gain and choice != own and candidate < choice)
 
 
 @inline
@@ -105,7 +92,7 @@ def choose_moves(
                 c = np.int64(load(seen, j))
                 gained = load(sums, base + c) - share * load(total, c)
                 store(sums, base + c, 0.0)
-                if c != old and (gained > gain or (gained == gain and choice != old and c < choice)):
+                if c != old and _is_better(gained, gain, c, choice, old):
                     choice, gain = c, gained
             store(best, i, choice)
 
@@ -133,9 +120,9 @@ def choose_joins(
                 common, other = load(sums, base + p), load(total, p)
                 store(sums, base + p, 0.0)
                 gained = common - scale * k * other
-                is_better = gained > gain or (gained == gain and choice != v and p < choice)
-                is_here = load(mobile, p) == 0 and load(community, p) == here
-                if is_better and is_here and load(cut, p) >= scale * other * (around - other):
+                is_well = load(cut, p) >= scale * other * (around - other)
+                is_free = load(mobile, p) == 0 and load(community, p) == here
+                if is_well and is_free and _is_better(gained, gain, p, choice, v):
                     choice, gain = p, gained
             store(best, i, choice)
 

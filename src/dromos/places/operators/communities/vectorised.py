@@ -40,15 +40,6 @@ class _Arcs:
 
 
 class _Vectorised:
-    def sums(self, rows: Rows) -> tuple[Array, Array]:
-        """See :mod:`dromos.places.operators.communities`."""
-        weights, sources, count = _weights(rows), rows.sources, rows.last - rows.first
-        loops = sources == rows.targets
-        return (
-            np.bincount(sources - rows.first, weights, count),
-            np.bincount(sources[loops] - rows.first, weights[loops], count),
-        )
-
     def around(self, rows: Rows, community: Array, moved: Array) -> tuple[Array, Array]:
         """See :mod:`dromos.places.operators.communities`."""
         count = rows.last - rows.first
