@@ -1,13 +1,13 @@
 """Growth from disk: the same budget for graphs of rising size, and the time that each takes per arc.
 
 Kron graphs (R-MAT, edge factor 16, undirected, simple) of scales 20 to 26 are written to stores, plain and packed;
-those that were not there before are removed at the end. ``--graphs kron24`` takes one of them, ``--orders
-input-packed`` the packed ones. After them come rows of kron24 within 1 GiB, in the order of the input and in that of
-degrees. A call runs after one on a tiny store that compiles. Reads go past the system's cache. The best of the
-repeats counts: two, or one where a call takes longer than ``_LONG`` seconds. PageRank is in float32 (on the plain
-kron24 in float64, its default, too) and given per iteration, out of three. A graph that fits the budget is read in
-the first of them alone, so that one stands beside it: ``first_s`` is the first superstep of the best call, in which
-every graph is read whole.
+those that were not there before are removed at the end. ``--graphs kron24`` takes one of them, ``--orders input-
+packed`` the packed ones in the order of the input; there is that of degrees, too. After them come rows of kron24 within
+1 GiB. A call runs after one on a tiny store that compiles. Reads go past the system's cache. The best of the repeats
+counts: two, or one where a call takes longer than ``_LONG`` seconds. PageRank is in float32 (on the plain kron24 in
+float64, its default, too) and given per iteration, out of three. A graph that fits the budget is read in the first of
+them alone, so that one stands beside it: ``first_s`` is the first superstep of the best call, in which every graph is
+read whole.
 
 Peers, measured once on a machine with 16 cores and such a disk, are named beside the rows of kron24 in 1 GiB.
 """
@@ -33,7 +33,6 @@ __all__ = ["KEY", "run"]
 KEY = ("graph", "order", "algorithm", "memory")
 _FOLDER = Path(__file__).parent / "graphs"
 _SCALES = (20, 22, 24, 26)
-_GROWING = ("input", "input, packed")
 _GROWTH, _SMALL = "2G", "1G"
 _LONG = 4.0
 _ITERATIONS = 3
@@ -80,7 +79,7 @@ def run(
     _FOLDER.mkdir(exist_ok=True)
     _compile(rows)
     scales = (14, 16) if quick else _SCALES
-    stores = [(scale, order, _GROWTH) for order in _GROWING for scale in scales]
+    stores = [(scale, order, _GROWTH) for order in ORDERS for scale in scales]
     stores += [] if quick else [(24, order, _SMALL) for order in ORDERS]
     there = set(_FOLDER.iterdir())
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dromos import Graph, Labels
@@ -179,6 +179,48 @@ class TestRefused:
     def test_two_dimensions(self) -> None:
         with pytest.raises(GraphDataError, match="one-dimensional"):
             as_label_array(np.zeros((2, 2), dtype=int))
+
+
+class TestSearchWithoutIndex:
+    @pytest.fixture(autouse=True)
+    def few_at_a_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("dromos.graph.labels._MANY_TO_INDEX", 0)
+        monkeypatch.setattr("dromos.graph.label_search._BLOCK", 3)
+
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(st.lists(st.text("ab\0ö\ud800", max_size=4), min_size=1, max_size=20, unique=True), st.data())
+    def test_strings(self, texts: list[str], data: st.DataObject) -> None:
+        built = Labels.from_values(objects(texts))
+        stored = Labels(utf8=built.utf8, offsets=built.offsets)
+        wanted = data.draw(st.lists(st.sampled_from(texts), max_size=5))
+        assert stored.ids_of(wanted).tolist() == [texts.index(text) for text in wanted]
+        assert stored.index_bytes == 0
+        with pytest.raises(UnknownVertexError, match="bbbbb"):
+            stored.ids_of([*wanted, "bbbbb"])
+        with pytest.raises(UnknownVertexError, match="7"):
+            stored.ids_of([7])
+
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20, unique=True), st.data())
+    def test_integers(self, numbers: list[int], data: st.DataObject) -> None:
+        stored = Labels(np.array(numbers))
+        wanted = data.draw(st.lists(st.sampled_from(numbers), max_size=5))
+        assert stored.ids_of(wanted).tolist() == [numbers.index(number) for number in wanted]
+        assert stored.index_bytes == 0
+        with pytest.raises(UnknownVertexError, match=str(2**63)):
+            stored.ids_of([2**63])
+
+    @pytest.mark.parametrize("texts", [[5, 9, 7], ["a", "c", "b"]])
+    def test_an_index_is_made_for_many_lookups(self, texts: list) -> None:
+        built = Labels.from_values(texts)
+        stored = Labels(built.integers, utf8=built.utf8, offsets=built.offsets)
+        assert [stored.id_of(texts[number % 3]) for number in range(90)] == [number % 3 for number in range(90)]
+        assert stored.index_bytes > 0
+
+
+def test_large_unsigned_labels_are_not_rounded() -> None:
+    labels = Labels.from_values([2**62 + 1, 2**62 + 3])
+    assert labels.ids_of(np.array([2**62 + 3], dtype=np.uint64)).tolist() == [1]
 
 
 def test_labels_of_edges_keep_trailing_nuls() -> None:

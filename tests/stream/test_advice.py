@@ -46,6 +46,22 @@ def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: P
     assert "streamed" in call(graph, memory=advised[1]).device
 
 
+@pytest.mark.parametrize("name", [int, "vertex {}".format])
+def test_labels_that_were_looked_up_are_part_of_the_budget(name: Callable[[int], Any], tmp_path: Path) -> None:
+    names = [name(number) for number in range(10**9, 10**9 - 20_000, -1)]
+    dr.write(dr.Graph.from_edges(names[:-1], names[1:], directed=False, labels=True), tmp_path / "g.drm")
+    graph = dr.open(tmp_path / "g.drm")
+    with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ MiB for buffers"):
+        dr.pagerank(graph, memory="1K")
+    with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ KiB for labels, ") as refused:
+        dr.bfs(graph, names[7], memory="1K")
+    advised = re.search(r"this run needs ([\d.]+ [KM]iB)", str(refused.value))
+    assert advised is not None
+    assert graph.labels is not None
+    assert graph.held_bytes()["labels"] == graph.labels.nbytes  # type: ignore[attr-defined]  # no index was made for one label
+    assert dr.bfs(graph, names[7], memory=advised[1]).path_to(names[9]) == names[7:10]
+
+
 @pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
 def test_budgets_that_are_advised_for_graphs_of_communities(find: Callable[..., Any], tmp_path: Path) -> None:
     """Their size shows while vertices move: the first refusal tells the most, the second what it is."""

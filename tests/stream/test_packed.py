@@ -111,7 +111,7 @@ def test_the_buffers_for_unpacking_count(tmp_path: Path) -> None:
     section = packed(graph, tmp_path).header.section("targets")
     assert section is not None
     assert unpacking_bytes(small) >= 4 * section.nbytes  # four threads, and all pages are one request
-    plans = [plan_memory(64 << 20, 1000, 1000, [rows]) for rows in (plain, small)]
+    plans = [plan_memory(64 << 20, 1000, {"row offsets": 1000}, [rows]) for rows in (plain, small)]
     assert plans[1].tables >= plans[0].tables + 4 * section.nbytes - plain.table_bytes
     assert all(plan.tables + plan.room.buffers + plan.room.cache < 64 << 20 for plan in plans)
 

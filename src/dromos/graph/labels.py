@@ -23,8 +23,16 @@ from dromos.graph.label_arrays import (
     objects,
     pyarrow_or_none,
 )
+from dromos.graph.label_search import find_integers, find_strings
 
 __all__ = ["Labels", "as_label_array"]
+
+_MANY_TO_INDEX = 1 << 14
+"""Labels from which on an index is not made for a few lookups."""
+_MOST_SEARCHED = 64
+"""Labels that are looked for without an index; in this time about one could be made."""
+_ENTRY_BYTES = 160
+"""About what an entry of a dict takes, with its string and its number."""
 
 
 class Labels:
@@ -48,6 +56,7 @@ class Labels:
         self._sorted: Array | None = None
         self._index: dict[str, int] | None = None
         self._offsets_checked = False
+        self._searched = 0
 
     @classmethod
     def from_values(cls, values: Iterable[Any] | Array) -> Labels:
@@ -102,6 +111,13 @@ class Labels:
     def nbytes(self) -> int:
         """The memory that the arrays take."""
         return sum(a.nbytes for a in (self.integers, self.utf8, self.offsets) if a is not None)
+
+    @property
+    def index_bytes(self) -> int:
+        """The memory that an index takes beside them, once there is one; about, for strings."""
+        of_strings = 0 if self._index is None else _ENTRY_BYTES * len(self._index)
+        made = [array for array in (self._order, self._sorted) if array is not None and array is not self.integers]
+        return of_strings + sum(array.nbytes for array in made)
 
     def to_numpy(self) -> Array:
         """All labels: an ``int64`` array, or an object array of ``str``."""
@@ -162,6 +178,17 @@ class Labels:
         numbers = np.asarray(wanted)
         if numbers.dtype.kind not in "iu":
             raise UnknownVertexError(f"no vertex {wanted[0]!r}: this graph's labels are integers")
+        if numbers.dtype == np.uint64:  # a search among int64 would round both to floats
+            wide = numbers > np.iinfo(np.int64).max
+            if wide.any():
+                raise UnknownVertexError(f"no vertex is labelled {numbers[wide][0]}")
+            numbers = numbers.astype(np.int64)
+        if self._sorted is None and self._may_search(len(numbers)):
+            assert self.integers is not None
+            found = find_integers(self.integers, numbers.tolist())
+            if (found < 0).any():
+                raise UnknownVertexError(f"no vertex is labelled {numbers[found < 0][0]}")
+            return found
         order, ordered = self._sorted_integers()
         if len(ordered) == 0:
             raise UnknownVertexError(f"no vertex is labelled {numbers[0]}: the graph is empty")
@@ -239,6 +266,8 @@ class Labels:
                     first = found.is_null().index(True).as_py()
                     raise self._unknown(wanted[first])
                 return np.asarray(found)
+        if self._index is None and self._may_search(len(wanted)):
+            return self._search_strings(wanted)
         if self._index is None:
             self._index = {text: i for i, text in enumerate(self.to_numpy().tolist())}
         ids = np.empty(len(wanted), dtype=np.int64)
@@ -248,6 +277,25 @@ class Labels:
                 raise self._unknown(text)
             ids[position] = found
         return ids
+
+    def _search_strings(self, wanted: Any) -> Array:
+        for text in wanted:
+            if not isinstance(text, str):
+                raise self._unknown(text)
+        self._check_offsets()
+        assert self.utf8 is not None
+        assert self.offsets is not None
+        found = find_strings(self.utf8, self.offsets, [text.encode("utf-8", "surrogatepass") for text in wanted])
+        if (found < 0).any():
+            raise self._unknown(wanted[int(np.argmax(found < 0))])
+        return found
+
+    def _may_search(self, wanted: int) -> bool:
+        """Whether so many more labels are looked for one by one; from some time on an index is worth its making."""
+        if len(self) < _MANY_TO_INDEX or self._searched + wanted > _MOST_SEARCHED:
+            return False
+        self._searched += wanted
+        return True
 
     def _unknown(self, wanted: Any) -> UnknownVertexError:
         if isinstance(wanted, str):

@@ -165,10 +165,11 @@ class StoredGraph(Graph):
             self._rows[prefix] = offsets
         return self._rows[prefix]
 
-    @property
-    def offset_bytes(self) -> int:
-        """What the row offsets of one direction take in memory."""
-        return offset_bytes(self.header)
+    def held_bytes(self, directions: int = 1) -> dict[str, int]:
+        """What the graph itself has in memory in a run, by name: the row offsets, and labels that were asked for."""
+        labels = self._read_labels[0] if self._read_labels else None
+        held = {"row offsets": directions * offset_bytes(self.header)}
+        return held if labels is None else held | {"labels": labels.nbytes + labels.index_bytes}
 
     @property
     def _targets(self) -> Any:  # type: ignore[override]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,7 +66,8 @@ class MemoryPlan:
 
     memory: int
     state: int
-    offsets: int
+    graph: int
+    """What the graph has in memory itself: row offsets, and labels that were asked for."""
     tables: int
     """What is known about pages, and the buffers from which packed ones are unpacked."""
     room: Room
@@ -74,7 +75,7 @@ class MemoryPlan:
     """Bytes for the rows of vertices that a traversal has not settled yet."""
 
     def __str__(self) -> str:
-        parts = {"fields": self.state, "offsets": self.offsets, "buffers": self.room.buffers, "cache": self.room.cache}
+        parts = {"fields": self.state, "graph": self.graph, "buffers": self.room.buffers, "cache": self.room.cache}
         return ", ".join(f"{name} {human_bytes(size)}" for name, size in parts.items())
 
 
@@ -138,7 +139,7 @@ def operator_room(
 def plan_memory(
     memory: int,
     state: int,
-    offsets: int,
+    graph: Mapping[str, int],
     rows: Sequence[PagedRows],
     *,
     leaf: str = "cpu",
@@ -149,20 +150,23 @@ def plan_memory(
 ) -> MemoryPlan:
     """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed.
 
-    ``shelf``: some of it is for rows that are kept without their pages. ``held``: what the state is. ``answer``: bytes
+    ``graph``: what the graph itself has in memory, by name (:meth:`StoredGraph.held_bytes`). ``shelf``: some of the
+    memory is for rows that are kept without their pages. ``held``: what the state is. ``answer``: bytes
     of an answer that has one row per edge, which are a part of the state from here on. ``later``: for the message, what
     is needed beside that, and known only while the run goes on.
     """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
     least = min(_BUFFER_WINDOWS * block, 2 * max(part.num_pages * part.page_bytes for part in rows) + block)
-    fixed = state + answer + offsets + tables + _FIXED.get(leaf, 0)
+    of_graph = sum(graph.values())
+    fixed = state + answer + of_graph + tables + _FIXED.get(leaf, 0)
     if memory < fixed + least:
         by_edge = f"{human_bytes(answer)} for an answer with one row per edge, " if answer else ""
+        by_graph = "".join(f"{human_bytes(size)} for {name}, " for name, size in graph.items())
         raise ResourceError(
             f"memory={human_bytes(memory)} is too little: this run needs {enough_bytes(fixed + least)} "
-            f"({by_edge}{human_bytes(state)} for {held}, {human_bytes(offsets)} for row offsets, "
-            f"{human_bytes(fixed + least - state - answer - offsets)} for buffers){later}; the graph itself "
+            f"({by_edge}{human_bytes(state)} for {held}, {by_graph}"
+            f"{human_bytes(fixed + least - state - answer - of_graph)} for buffers){later}; the graph itself "
             "stays on disk",
             needed=fixed + least,
         )
@@ -170,11 +174,11 @@ def plan_memory(
     rest = memory - fixed
     buffers = max(least, min(rest // 3, max(_BUFFERS, memory // _BUFFER_SHARE)))
     shelved = (rest - buffers) // _SHELF_SHARE if shelf else 0
-    return MemoryPlan(memory, state, offsets, tables, Room(buffers, rest - buffers - shelved), shelved)
+    return MemoryPlan(memory, state, of_graph, tables, Room(buffers, rest - buffers - shelved), shelved)
 
 
 def plan_operator(
-    memory: int, room_in: Callable[[int], OperatorRoom], offsets: int, rows: Sequence[PagedRows], leaf: str
+    memory: int, room_in: Callable[[int], OperatorRoom], graph: Mapping[str, int], rows: Sequence[PagedRows], leaf: str
 ) -> tuple[MemoryPlan, OperatorRoom]:
     """As :func:`plan_memory`, for an operator, which takes the most of ``room_in(memory)``, half of that and so on.
 
@@ -184,7 +188,7 @@ def plan_operator(
     while True:
         room = room_in(share)
         try:
-            return plan_memory(memory, room.bytes, offsets, rows, leaf=leaf), room
+            return plan_memory(memory, room.bytes, graph, rows, leaf=leaf), room
         except ResourceError:
             if share == 0:
                 raise
@@ -192,10 +196,10 @@ def plan_operator(
 
 
 def plan_rows(
-    memory: int, state: int, offsets: int, rows: Sequence[PagedRows], later: str = ""
+    memory: int, state: int, graph: Mapping[str, int], rows: Sequence[PagedRows], later: str = ""
 ) -> tuple[MemoryPlan, int]:
     """As :func:`plan_memory`, for a kernel that reads the rows of some vertices; and the bytes it may work in."""
-    plan = plan_memory(memory, state + _LEAST_WORK, offsets, rows, held="what is computed", later=later)
+    plan = plan_memory(memory, state + _LEAST_WORK, graph, rows, held="what is computed", later=later)
     more = min(max(memory // WORK_SHARE - _LEAST_WORK, 0), plan.room.cache // 2)
     room = Room(plan.room.buffers, plan.room.cache - more)
     return replace(plan, state=plan.state + more, room=room), _LEAST_WORK + more

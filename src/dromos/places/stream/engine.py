@@ -108,7 +108,7 @@ class StreamEngine:
             n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name
             needed = state_bytes(program, types, name, n, arcs, claims=claims) + self._beside
             return plan_memory(
-                memory, needed, stored.offset_bytes * len(by_prefix), [*by_prefix.values()],
+                memory, needed, stored.held_bytes(len(by_prefix)), [*by_prefix.values()],
                 leaf=name, shelf=claims and "pull" in rows, answer=self._answer,
             )  # fmt: skip
 
@@ -155,7 +155,7 @@ class StreamEngine:
         stored.kept_reader.clear()
         rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
-        plan = plan_memory(memory, BYTES_PER_VERTEX * stored.num_vertices, stored.offset_bytes, [rows])
+        plan = plan_memory(memory, BYTES_PER_VERTEX * stored.num_vertices, stored.held_bytes(), [rows])
         offsets = stored.row_offsets(stored._prefix)
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
@@ -177,7 +177,7 @@ class StreamEngine:
         prefix = graph.out_prefix
         rows = graph.paged_rows(prefix, weights=True, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
-        plan = plan_memory(memory, held, graph.offset_bytes, [rows], held="sums and degrees", answer=self._answer)
+        plan = plan_memory(memory, held, graph.held_bytes(), [rows], held="sums and degrees", answer=self._answer)
         with closing(Pager(self.opener(graph.origin), plan.room)) as pager:
             yield from PageFeed(pager, {"push": rows}, {"push": graph.row_offsets(prefix)}).fetch(
                 np.arange(rows.num_pages), "push"
@@ -227,7 +227,7 @@ class StreamEngine:
         n, leaf, weighing = stored.num_vertices, self.leaf.name, name in WEIGHING
         plan, room = plan_operator(
             memory, lambda share: operator_room(share, n, longest, leaf, threads, weighing=weighing),
-            stored.offset_bytes * len(directions), list(rows.values()), leaf,
+            stored.held_bytes(len(directions)), list(rows.values()), leaf,
         )  # fmt: skip
         return rows, plan, room
 

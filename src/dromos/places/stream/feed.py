@@ -64,7 +64,9 @@ class PageFeed:
         ``unsettled(first, last)`` lists who of these vertices still wants a message, after a slice with them was sent.
         """
         self._shelf, self._unsettled = RowShelf(capacity, self._offsets["pull"].dtype), unsettled
-        self._shelf.prepare(unsettled(0, 0).dtype)
+        pulled = self._rows["pull"]
+        columns = [pulled.targets] if pulled.weights is None else [pulled.targets, pulled.weights]
+        self._shelf.prepare(unsettled(0, 0).dtype, columns)
 
     def sort_cached(self, sorted_rows: SortedRows) -> None:
         """Sort the in-rows when it is worth it; see :class:`SortedRows` for which programs may."""

@@ -89,7 +89,7 @@ def _reader(
 ) -> RowReader:
     rows = {prefix: graph.paged_rows(prefix, weights=weights, page_bytes=page_bytes) for prefix in prefixes}
     budget = available_memory() // 2 if memory is None else memory
-    plan, work = plan_rows(budget, state, graph.offset_bytes * len(rows), list(rows.values()), later)
+    plan, work = plan_rows(budget, state, graph.held_bytes(len(rows)), list(rows.values()), later)
     offsets: dict[str, Array] = {prefix: graph.row_offsets(prefix) for prefix in prefixes}
     pager = Pager(opener(graph.origin), plan.room)
     try:

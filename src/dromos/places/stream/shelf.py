@@ -7,7 +7,7 @@ rows of who is still unsettled are copied; if all of them have room, no later pu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from dromos.parallel import run_team
 
 __all__ = ["RowShelf"]
 
-_BLOCK_ARCS: Final = 1 << 16  # arcs that are gathered together: temporary arrays grow with this
+_SMALL_COPY: Final = 1 << 16  # arcs that one thread copies
 _SMALL_SPAN: Final = 1 << 15  # vertices of which one thread makes the offsets
 _SPAN: Final = 1 << 18  # vertices of a slice that is given back: its offsets are made when it is asked for
 
@@ -46,9 +46,13 @@ class RowShelf:
         self._columns: list[_Column] = []
         """The vertices, where the row of each ends among all, the targets, and the weights where there are any."""
 
-    def prepare(self, id_dtype: np.dtype[Any]) -> None:
-        """Compile what :meth:`slices` needs, before the budget is used up."""
-        _spread(np.zeros(1, id_dtype), np.zeros(1, self._offset_dtype), 0, 1, self._offset_dtype)
+    def prepare(self, id_dtype: np.dtype[Any], columns: Sequence[Array]) -> None:
+        """Compile what rows of ``columns`` need here, before the budget is used up."""
+        nobody, offsets = np.empty(0, id_dtype), np.zeros(1, self._offset_dtype)
+        _, begins, ends = _rows_with_arcs(GraphSlice(0, 0, offsets, columns[0][:0], None), nobody)
+        for column in columns:
+            _copy_rows(column[:0], begins, ends, np.empty(0, column.dtype))
+        _spread(np.zeros(1, id_dtype), offsets, 0, 1, self._offset_dtype)
 
     def begin(self) -> None:
         """A pull over the rows of all unsettled vertices begins."""
@@ -59,14 +63,7 @@ class RowShelf:
         """Copy the rows of ``vertices`` (ascending), or the parts of them that the slice holds."""
         if not self._open or not len(vertices):
             return
-        at = vertices - piece.start
-        begin, lengths = piece.offsets[at].astype(np.int64), np.diff(piece.offsets)[at]
-        some = np.flatnonzero(lengths)
-        vertices, begin, ends = (
-            vertices[some],
-            begin[some] - int(piece.offsets[0]),
-            lengths[some].cumsum(dtype=np.int64),
-        )
+        vertices, begins, ends = _rows_with_arcs(piece, vertices)
         if not len(vertices):
             return
         arcs = [piece.targets] if piece.weights is None else [piece.targets, piece.weights]
@@ -81,7 +78,7 @@ class RowShelf:
             return
         before = len(kept[0].values)
         for column, room in zip(arcs, kept, strict=True):
-            _gather(column, begin, ends, room.more(int(ends[-1])))
+            _copy_rows(column, begins, ends, room.more(int(ends[-1])))
         ids.more(len(vertices))[:] = vertices
         all_ends.more(len(ends))[:] = ends + before
 
@@ -97,7 +94,8 @@ class RowShelf:
         first = 0
         while first < len(ids):
             low = int(ids[first])
-            last = int(np.searchsorted(ids, low + _SPAN))
+            bound = low + _SPAN  # as one of the ids: a search for another type would convert all of them
+            last = len(ids) if bound > int(ids[-1]) else int(np.searchsorted(ids, ids.dtype.type(bound)))
             high = int(ids[last - 1]) + 1
             begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
             own = [column[begin:end] for column in columns]
@@ -142,17 +140,23 @@ def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) 
     return offsets
 
 
-def _gather(column: Array, begin: Array, ends: Array, found: Array) -> None:
-    """Copy the arcs of all rows to ``found``, one row after the other; row i begins at ``begin[i]`` of ``column``."""
-    lengths = np.diff(ends, prepend=0)
-    first = 0
-    while first < len(lengths):
-        done = int(ends[first] - lengths[first])
-        last = max(first + 1, int(np.searchsorted(ends, done + _BLOCK_ARCS, side="right")))
-        if last == first + 1:  # maybe a long one
-            found[done : int(ends[first])] = column[int(begin[first]) : int(begin[first] + lengths[first])]
-        else:
-            shift = begin[first:last] - (ends[first:last] - lengths[first:last])
-            arcs = np.repeat(shift, lengths[first:last]) + np.arange(done, int(ends[last - 1]))
-            found[done : int(ends[last - 1])] = column[arcs]
-        first = last
+def _rows_with_arcs(piece: GraphSlice, vertices: Array) -> tuple[Array, Array, Array]:
+    """Those of ``vertices`` whose rows have arcs, where these begin, and where they end when they are put together."""
+    from dromos.places.stream import feed_kernels as kernels
+
+    ids, count = np.empty_like(vertices), np.zeros(1, dtype=np.int64)
+    begins, ends = np.empty(len(vertices), dtype=np.int64), np.empty(len(vertices), dtype=np.int64)
+    run_team(
+        kernels.rows_with_arcs, read_only(vertices), np.int64(piece.start), read_only(piece.offsets), ids, begins, ends,
+        count, threads=1,
+    )  # fmt: skip
+    rows = int(count[0])
+    return ids[:rows], begins[:rows], ends[:rows]
+
+
+def _copy_rows(column: Array, begins: Array, ends: Array, found: Array) -> None:
+    """Copy the arcs of all rows to ``found``, one row after the other; row i begins at ``begins[i]`` of ``column``."""
+    from dromos.places.stream import feed_kernels as kernels
+
+    threads = 1 if len(found) < _SMALL_COPY else None
+    run_team(kernels.copy_rows, read_only(column), read_only(begins), read_only(ends), found, threads=threads)
