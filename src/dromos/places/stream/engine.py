@@ -150,6 +150,10 @@ class StreamEngine:
             page_bytes=self.page_bytes, opener=self.opener,
         )  # fmt: skip
 
+    def needs_compiled_leaf(self, name: str) -> bool:
+        """Whether :meth:`row_kernel` has none of this name here, but would have one on the CPU's compiled engine."""
+        return name in ROW_KERNELS and self.row_kernel(name) is None
+
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
         stored = _stored(graph)
         stored.kept_reader.clear()
