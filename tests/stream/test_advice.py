@@ -47,19 +47,28 @@ def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: P
 
 
 @pytest.mark.parametrize("name", [int, "vertex {}".format])
-def test_labels_that_were_looked_up_are_part_of_the_budget(name: Callable[[int], Any], tmp_path: Path) -> None:
+def test_labels_take_nothing_of_a_budget(
+    name: Callable[[int], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are given back before a run, and count where a kernel reads the rows of single vertices."""
     names = [name(number) for number in range(10**9, 10**9 - 20_000, -1)]
     dr.write(dr.Graph.from_edges(names[:1] * 19_999, names[1:], directed=False, labels=True), tmp_path / "g.drm")
     graph = dr.open(tmp_path / "g.drm")
-    with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ MiB for buffers"):
-        dr.pagerank(graph, memory="1K")
-    with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ KiB for labels, ") as refused:
+    with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ MiB for buffers") as refused:
         dr.bfs(graph, names[7], memory="1K")
     advised = re.search(r"this run needs ([\d.]+ [KM]iB)", str(refused.value))
     assert advised is not None
-    assert graph.labels is not None
-    assert graph.held_bytes()["labels"] == graph.labels.nbytes  # type: ignore[attr-defined]  # no index was made for one label
-    assert dr.bfs(graph, names[7], memory=advised[1]).path_to(names[9]) == [names[7], names[0], names[9]]
+    assert dr.bfs(graph, names[7], memory=advised[1]).level.max() == 2
+    assert set(graph.held_bytes()) == {"row offsets"}  # type: ignore[attr-defined]
+    with monkeypatch.context() as patched:
+        patched.setattr(type(graph), "_read_labels", None)  # the source is known by now
+        result = dr.bfs(graph, names[7], memory=advised[1])
+    assert result.path_to(names[9]) == [names[7], names[0], names[9]]
+    with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ KiB for labels, "):
+        dr.random_walks(graph, 2, sources=[names[9]], memory="1K")
+    for unknown in ("nobody", 3, [names[7]]):
+        with pytest.raises(dr.DromosError, match="no vertex"):
+            dr.bfs(graph, unknown, memory="64M")
 
 
 @pytest.mark.parametrize("find", [dr.louvain, dr.leiden])

@@ -223,7 +223,7 @@ def test_what_is_refused(find: Callable[..., Any], tmp_path: Path) -> None:
     mapped = opened(dr.generators.path(5), tmp_path).load()
     with pytest.raises(InvalidArgumentError, match=r"leave memory out, or take dr\.open\(path\)"):
         find(mapped, memory="64M")
-    with pytest.raises(InvalidArgumentError, match="device='numpy': .* run it with device='cpu'"):
+    with pytest.raises(InvalidArgumentError, match=r"device='numpy': .* run it with device='cpu'"):
         find(opened(dr.generators.path(5), tmp_path), memory="64M", device="numpy")
 
 

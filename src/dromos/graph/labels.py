@@ -176,7 +176,7 @@ class Labels:
         if self.kind == "str":
             return self._ids_of_strings(wanted)
         numbers = np.asarray(wanted)
-        if numbers.dtype.kind not in "iu":
+        if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
             raise UnknownVertexError(f"no vertex {wanted[0]!r}: this graph's labels are integers")
         if numbers.dtype == np.uint64:  # a search among int64 would round both to floats
             wide = numbers > np.iinfo(np.int64).max

@@ -172,8 +172,8 @@ class KernelCalls:
         needs_compiled_leaf = getattr(self.engine, "needs_compiled_leaf", None)
         if self.graph.on_disk and needs_compiled_leaf is not None and needs_compiled_leaf(kernel):
             raise InvalidArgumentError(
-                f"device={self.engine.name.split(',')[0]!r}: {self.name} of a graph on disk is a compiled kernel; run it "
-                "with device='cpu', or take dr.read(path) instead of dr.open(path)"
+                f"device={self.engine.name.split(',')[0]!r}: {self.name} of a graph on disk is a compiled kernel; run "
+                "it with device='cpu', or take dr.read(path) instead of dr.open(path)"
             )
         self.graph.require_in_memory()
         if getattr(self.engine, "streams", False) and getattr(self.engine, "memory", None) is not None:

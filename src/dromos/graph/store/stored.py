@@ -18,6 +18,7 @@ from dromos.graph.graph import Graph
 from dromos.graph.labels import Labels
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.header_page import checked_table, unpack_header
+from dromos.graph.store.kept_labels import KeptLabels
 from dromos.graph.store.label_sections import labels_of
 from dromos.graph.store.layout import ALIGNMENT, Header
 from dromos.graph.store.origin import Origin
@@ -83,15 +84,15 @@ class StoredGraph(Graph):
     """
 
     __slots__ = (
-        "_between", "_checksums", "_loaded", "_prefix", "_read_labels", "_rows", "_weighted", "kept_reader", "origin",
+        "_between", "_checksums", "_kept_labels", "_loaded", "_prefix", "_rows", "_weighted", "kept_reader", "origin",
     )  # fmt: skip
 
     on_disk = True
     _checksums: Array
     _between: dict[tuple[str, bool], GraphSlice]
+    _kept_labels: KeptLabels
     _loaded: Graph | None
     _prefix: str
-    _read_labels: list[Labels | None]
     _rows: dict[str, Array]
     _weighted: bool
     kept_reader: KeptReader
@@ -107,13 +108,13 @@ class StoredGraph(Graph):
         prefix: str = "",
         weighted: bool = True,
         rows: dict[str, Array] | None = None,
-        labels: list[Labels | None] | None = None,
+        labels: KeptLabels | None = None,
         kept_reader: KeptReader | None = None,
     ) -> StoredGraph:
         self = object.__new__(cls)
         self.origin, self._checksums, self._prefix, self._weighted = origin, checksums, prefix, weighted
         self._rows = {} if rows is None else rows  # the offsets of both directions, shared by all views of the graph
-        self._read_labels = [] if labels is None else labels
+        self._kept_labels = KeptLabels() if labels is None else labels
         self.kept_reader = KeptReader() if kept_reader is None else kept_reader
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
@@ -167,9 +168,14 @@ class StoredGraph(Graph):
 
     def held_bytes(self, directions: int = 1) -> dict[str, int]:
         """What the graph itself has in memory in a run, by name: the row offsets, and labels that were asked for."""
-        labels = self._read_labels[0] if self._read_labels else None
         held = {"row offsets": directions * offset_bytes(self.header)}
-        return held if labels is None else held | {"labels": labels.nbytes + labels.index_bytes}
+        labels = self._kept_labels.nbytes
+        return held | {"labels": labels} if labels else held
+
+    def make_room(self) -> None:
+        """Give back what can be read again, before a run that has a budget of its own."""
+        self.kept_reader.clear()
+        self._kept_labels.forget()
 
     @property
     def _targets(self) -> Any:  # type: ignore[override]
@@ -184,9 +190,15 @@ class StoredGraph(Graph):
 
     @property
     def _labels(self) -> Labels | None:  # type: ignore[override]
-        if not self._read_labels:
-            self._read_labels.append(labels_of(self._read_whole))
-        return self._read_labels[0]
+        return self._kept_labels.get(self._read_labels)
+
+    def _read_labels(self) -> Labels | None:
+        return labels_of(self._read_whole)
+
+    def vertex_id(self, vertex: Any) -> int:
+        """The id of a vertex given by its label, or by its id where the graph has no labels."""
+        found = self._kept_labels.id_of(vertex, self._read_labels)
+        return self._checked_id(vertex) if found is None else found
 
     @property
     def symmetric(self) -> bool:
@@ -255,7 +267,7 @@ class StoredGraph(Graph):
         return StoredGraph._open(
             self.origin, self._checksums,
             prefix=self._prefix if prefix is None else prefix,
-            weighted=self._weighted if weighted is None else weighted, rows=self._rows, labels=self._read_labels,
+            weighted=self._weighted if weighted is None else weighted, rows=self._rows, labels=self._kept_labels,
             kept_reader=self.kept_reader,
         )  # fmt: skip
 

@@ -85,7 +85,7 @@ class StreamEngine:
         if self._otherwise is not None and stored_form(graph) is None:
             return self._otherwise.prepare(program, graph)
         stored = _stored(graph)
-        stored.kept_reader.clear()  # the budget is for this run
+        stored.make_room()
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
         program, _ = along(program, stored)
@@ -156,7 +156,7 @@ class StreamEngine:
 
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
         stored = _stored(graph)
-        stored.kept_reader.clear()
+        stored.make_room()
         rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
         plan = plan_memory(memory, BYTES_PER_VERTEX * stored.num_vertices, stored.held_bytes(), [rows])
@@ -177,7 +177,7 @@ class StreamEngine:
     def arc_slices(self, graph: GraphLike, held: int) -> Iterator[GraphSlice]:
         """All arcs of a stored graph, one slice after the other, beside ``held`` bytes of who asks for them."""
         assert isinstance(graph, StoredGraph)
-        graph.kept_reader.clear()
+        graph.make_room()
         prefix = graph.out_prefix
         rows = graph.paged_rows(prefix, weights=True, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
@@ -195,7 +195,7 @@ class StreamEngine:
         self, name: str, graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
     ) -> Mapping[str, Any]:
         stored = _stored(graph)
-        stored.kept_reader.clear()
+        stored.make_room()
         rows, plan, room = self._room_of(name, stored, directed=directed, weighted=weighted)
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
