@@ -61,7 +61,12 @@ def test_calls_faults_and_the_end(tmp_path: Path) -> None:
             dr.run(Doubled(factor=factor), graph).x, dr.run(Doubled(factor=factor), graph, device="numpy").x
         )
         dr.write(graph, tmp_path / "g.drm", transpose=True)
-        assert (dr.bfs(dr.open(tmp_path / "g.drm"), 0).level == dr.bfs(graph, 0, device="numpy").level).all()
+        on_disk = dr.open(tmp_path / "g.drm")
+        assert (dr.bfs(on_disk, 0).level == dr.bfs(graph, 0, device="numpy").level).all()
+        # views of a store: against its arcs, and without its weights
+        assert (dr.bfs(on_disk.transpose, 0).level == dr.bfs(graph.transpose, 0, device="numpy").level).all()
+        steps = dr.sssp(on_disk, 0, weight=None)
+        assert (steps.distance == dr.bfs(graph, 0, device="numpy").level).all()
 
         both_ways = graph.symmetrized()
         assert dr.triangles(both_ways).total == dr.triangles(both_ways, device="numpy").total
