@@ -70,6 +70,9 @@ def test_calls_faults_and_the_end(tmp_path: Path) -> None:
 
         both_ways = graph.symmetrized()
         assert dr.triangles(both_ways).total == dr.triangles(both_ways, device="numpy").total
+        shares = dr.edge_betweenness(both_ways, sources=[1, 2])
+        assert shares.device == "numpy on 2 ranks"
+        assert np.allclose(shares.centrality, dr.edge_betweenness(both_ways, sources=[1, 2], device="numpy").centrality)
         communities = dr.louvain(both_ways, device="numpy", slices=1)
         assert (dr.louvain(both_ways).hierarchy == communities.hierarchy).all()
 
