@@ -61,10 +61,18 @@ def test_calls_faults_and_the_end(tmp_path: Path) -> None:
             dr.run(Doubled(factor=factor), graph).x, dr.run(Doubled(factor=factor), graph, device="numpy").x
         )
         dr.write(graph, tmp_path / "g.drm", transpose=True)
-        assert (dr.bfs(dr.open(tmp_path / "g.drm"), 0).level == dr.bfs(graph, 0, device="numpy").level).all()
+        on_disk = dr.open(tmp_path / "g.drm")
+        assert (dr.bfs(on_disk, 0).level == dr.bfs(graph, 0, device="numpy").level).all()
+        # views of a store: against its arcs, and without its weights
+        assert (dr.bfs(on_disk.transpose, 0).level == dr.bfs(graph.transpose, 0, device="numpy").level).all()
+        steps = dr.sssp(on_disk, 0, weight=None)
+        assert (steps.distance == dr.bfs(graph, 0, device="numpy").level).all()
 
         both_ways = graph.symmetrized()
         assert dr.triangles(both_ways).total == dr.triangles(both_ways, device="numpy").total
+        shares = dr.edge_betweenness(both_ways, sources=[1, 2])
+        assert shares.device == "numpy on 2 ranks"
+        assert np.allclose(shares.centrality, dr.edge_betweenness(both_ways, sources=[1, 2], device="numpy").centrality)
         communities = dr.louvain(both_ways, device="numpy", slices=1)
         assert (dr.louvain(both_ways).hierarchy == communities.hierarchy).all()
 

@@ -36,6 +36,7 @@ ALGORITHMS: dict[str, Callable[..., Any]] = {
     "connected_components": lambda g, **how: dr.connected_components(g, **how),
     "strongly_connected_components": lambda g, **how: dr.strongly_connected_components(g, **how),
     "betweenness": lambda g, **how: dr.betweenness(g, **how),
+    "edge_betweenness": lambda g, **how: dr.edge_betweenness(g, **how),
     "core_numbers": lambda g, **how: dr.core_numbers(g, **how),
     "k_core": lambda g, **how: dr.k_core(g, 2, **how),
     "spmv": lambda g, **how: dr.spmv(g, np.arange(g.num_vertices) / 8, **how),

@@ -27,17 +27,23 @@ def weighted_clustering(graph: dr.Graph, memory: str) -> Any:
     return dr.clustering(graph, weight="weight", memory=memory)
 
 
+def edge_betweenness(graph: dr.Graph, memory: str) -> Any:
+    return dr.edge_betweenness(graph, k=3, seed=1, memory=memory)
+
+
 def coloring_on_numpy(graph: dr.Graph, memory: str) -> Any:
     return dr.coloring(graph, device="numpy", memory=memory)
 
 
 @pytest.mark.parametrize(
-    "call", [dr.bridges, dr.coloring, coloring_on_numpy, dr.louvain, weighted_clustering, dr.clustering]
+    "call",
+    [dr.bridges, dr.coloring, coloring_on_numpy, dr.louvain, weighted_clustering, dr.clustering, edge_betweenness],
 )
 def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: Path) -> None:
     random = np.random.default_rng(2)
     source, target = random.integers(0, 3000, (2, 9000))
-    dr.write(dr.Graph.from_edges(source, target, random.random(9000), directed=False), tmp_path / "g.drm")
+    made = dr.Graph.from_edges(source, target, random.random(9000), directed=False, dedupe=True, drop_self_loops=True)
+    dr.write(made, tmp_path / "g.drm")
     graph = dr.open(tmp_path / "g.drm")
     with pytest.raises(ResourceError, match="memory=1K is too little") as refused:
         call(graph, memory="1K")

@@ -39,6 +39,7 @@ ALGORITHMS: dict[str, tuple[Callable[..., dr.Result], str]] = {
     "strongly_connected_components": (lambda g, **how: dr.strongly_connected_components(g, **how), "label"),
     "neighbourhood_function": (lambda g, **how: dr.neighbourhood_function(g, registers=16, **how), "pairs"),
     "betweenness": (lambda g, **how: dr.betweenness(g, sources=[1, 2], **how), "centrality"),
+    "edge_betweenness": (lambda g, **how: dr.edge_betweenness(g, sources=[1, 2], **how), "centrality"),
     "connected_components": (lambda g, **how: dr.connected_components(g, **how), "label"),
     "k_core": (lambda g, **how: dr.k_core(g, 30, **how), "degree"),
     "coloring": (lambda g, **how: dr.coloring(g, **how), "color"),
@@ -122,7 +123,7 @@ def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("call", [dr.louvain, dr.truss_numbers, dr.edge_betweenness])
+@pytest.mark.parametrize("call", [dr.louvain, dr.truss_numbers])
 def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], weights: bool, tmp_path: Path) -> None:
     graph = weighted(directed=False)
     file = stored(graph if weights else graph.with_weights(None), tmp_path)

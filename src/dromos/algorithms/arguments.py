@@ -27,6 +27,7 @@ __all__ = [
     "refuse_rows_on_disk",
     "row_sums",
     "simple",
+    "simple_for_programs",
     "sources_of_arcs",
     "symmetric",
     "total_of",
@@ -110,16 +111,18 @@ def simple(graph: Graph) -> Graph:
     return derived(graph, "simple", _simplified)
 
 
-def simple_for_programs(graph: Graph) -> Graph:
+def simple_for_programs(graph: Graph, *, directed: bool = False) -> Graph:
     """As :func:`simple`, for programs, which read the rows of a graph on disk as they are.
 
-    A store that is not so is refused with the way to make one that is.
+    A store that is not so is refused with the way to make one that is: an undirected one, unless a ``directed`` graph
+    is to stay so, with its in-edges.
     """
     found = {"self-loops": graph.has_self_loops, "parallel edges": graph.has_parallel_edges}
     if graph.on_disk and any(found.values()):
+        other = ("--transpose " if directed else "--symmetrize ") if graph.directed else ""
         raise InvalidArgumentError(
             f"{graph.source_file} has {' and '.join(what for what, is_there in found.items() if is_there)}, which do "
-            f"not count here; make a store without them by `dromos convert {'--symmetrize ' if graph.directed else ''}"
+            f"not count here; make a store without them by `dromos convert {other}"
             "--dedupe --drop-self-loops IN OUT.drm`, within a budget if need be (--memory), or take dr.read(path)"
         )
     return simple(graph)

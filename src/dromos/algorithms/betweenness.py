@@ -32,7 +32,7 @@ from dromos.graph import Graph
 from dromos.parallel import in_blocks
 from dromos.runner import Options, Result, Session, array_module
 
-__all__ = ["BetweennessResult", "Dependencies", "Paths", "betweenness", "verify"]
+__all__ = ["BetweennessResult", "Dependencies", "Paths", "betweenness", "require_countable", "verify"]
 
 _MOST_PATHS = 2.0**900  # beyond, a dependency divided by the paths may leave the range of normal floats
 
@@ -208,11 +208,7 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
     total, back = np.zeros(graph.num_vertices), graph.transpose
     for source in sources:
         program, reached, paths = _counted(session, graph, source)
-        if paths.max() > _MOST_PATHS:
-            raise FieldOverflowError(
-                f"from vertex {source} there are more shortest paths than a 64-bit float can count in a program; "
-                "leave path out and take device='cpu', whose kernel counts on"
-            )
+        require_countable(paths, source, "leave path out and take device='cpu', whose kernel counts on")
         dependency = session.run(program, back).fields["dependency"]
         dependency[source] = 0
         if endpoints:
@@ -221,6 +217,14 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
             dependency[source] = np.count_nonzero(reached)
         total += dependency
     return total
+
+
+def require_countable(paths: Array, source: int, remedy: str) -> None:
+    """Refuse to go on where there are too many paths for the programs, and say what to do."""
+    if paths.max() > _MOST_PATHS:
+        raise FieldOverflowError(
+            f"from vertex {source} there are more shortest paths than a 64-bit float can count in a program; {remedy}"
+        )
 
 
 def _counted(session: Session, graph: Graph, source: int) -> tuple[dr.Program, Array, Array]:

@@ -13,7 +13,7 @@ the engine has no such kernel, programs find the same from a spanning forest
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from itertools import chain
 from typing import Any, Final, Unpack
@@ -26,7 +26,6 @@ from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
-from dromos.graph.slices import GraphSlice
 from dromos.runner import Options, Result, Session
 
 __all__ = [
@@ -194,30 +193,13 @@ def _gathered_rows(session: Session, graph: Graph, found: Mapping[str, Array]) -
     source, target, component = np.empty(count, ids), np.empty(count, ids), np.empty(count, np.int64)
     done = 0
     with closing(session.arc_slices(weighted(graph, None), _BESIDE_ROWS)) as pieces:
-        for begin, end in chain.from_iterable(_blocks(piece, ids) for piece in pieces):
+        for begin, end in chain.from_iterable(piece.arc_blocks(_BLOCK, ids) for piece in pieces):
             kept = np.flatnonzero(begin < end)
             here = slice(done, done + len(kept))
             source[here], target[here] = begin[kept], end[kept]
             component[here] = _components(found, source[here], target[here])
             done = here.stop
     return _in_order(graph, source, target, component)
-
-
-def _blocks(piece: GraphSlice, ids: np.dtype[Any]) -> Iterator[tuple[Array, Array]]:
-    """Sources and targets of the arcs of a slice, some at a time.
-
-    >>> piece = GraphSlice(4, 6, np.array([9, 10, 12]), np.array([1, 2, 3]), None)
-    >>> [[ends.tolist() for ends in block] for block in _blocks(piece, np.dtype(np.int32))]
-    [[[4, 5, 5], [1, 2, 3]]]
-    """
-    start, stop = int(piece.offsets[0]), int(piece.offsets[-1])
-    for begin in range(start, stop, _BLOCK):
-        end = min(begin + _BLOCK, stop)
-        first = int(np.searchsorted(piece.offsets, begin, side="right")) - 1
-        last = int(np.searchsorted(piece.offsets, end))
-        own = np.clip(piece.offsets[first : last + 1], begin, end)
-        source = np.repeat(np.arange(piece.start + first, piece.start + last, dtype=ids), np.diff(own))
-        yield source, piece.targets[begin - start : end - start]
 
 
 def _in_order(graph: Graph, source: Array, target: Array, component: Array) -> dict[str, Array]:

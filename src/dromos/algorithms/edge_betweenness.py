@@ -4,18 +4,20 @@ Returns one row per edge: ``source``, ``target`` and ``centrality``, the share o
 between all pairs of vertices that lead over it. Scaling and numbers are those of NetworkX's
 ``edge_betweenness_centrality``; parallel edges count once, self-loops not at all.
 
-One search and one way back for each source. Brandes, "On variants of shortest-path betweenness centrality and their
-generic computation", 2008.
+One search and one way back for each source, by a kernel where the graph is whole in the memory of one device, and by
+programs elsewhere (:mod:`dromos.algorithms.edge_betweenness_programs`). Brandes, "On variants of shortest-path
+betweenness centrality and their generic computation", 2008.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import refuse_rows_on_disk, simple, sources_of_arcs
+from dromos.algorithms.arguments import refuse_rows_on_disk, simple, simple_for_programs, sources_of_arcs
+from dromos.algorithms.edge_betweenness_programs import OPERATOR, edge_sums_by_programs
 from dromos.algorithms.many.sources import chosen_sources
 from dromos.algorithms.verifying import matrix, nowhere, require
 from dromos.dtypes import Array
@@ -49,7 +51,8 @@ def edge_betweenness(
         sources: estimate from these vertices (labels, or ids where the graph has none) instead.
         normalized: divide by the number of pairs of vertices.
         seed: of the draw; the same one draws the same sources.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``, ``memory``; there are no paths to choose from. A directed graph on disk needs its
+            transpose there, and a graph on disk must have neither self-loops nor parallel edges.
 
     >>> import dromos as dr
     >>> result = dr.edge_betweenness(dr.generators.path(4), normalized=False)
@@ -57,26 +60,52 @@ def edge_betweenness(
     ([0, 1, 2], [1, 2, 3], [3.0, 4.0, 3.0])
     """
     session = Session("edge_betweenness", graph, **how)
-    refuse_rows_on_disk(graph, "edge_betweenness")
-    on, n = simple(graph), graph.num_vertices
-    chosen = chosen_sources(graph, k, sources, seed)
+    session.refuse_path()
+    chosen, n = chosen_sources(graph, k, sources, seed), graph.num_vertices
     starts = np.arange(n) if chosen is None else chosen
-    fields = session.host_native("edge_betweenness", on, sources=starts, directed=on.directed)
+    on, fields = _sums(session, graph, starts)
     scale = n / max(len(starts), 1)
     if normalized:
         scale /= max(n * (n - 1), 1)
     elif not on.directed:
         scale /= 2
-    src, dst = (sources_of_arcs(on), on.targets) if on.directed else (fields["source"], fields["target"])
     through = fields["through"]
     np.multiply(through, scale, out=through)
     return session.result(
         EdgeBetweennessResult,
-        {"source": src, "target": dst, "centrality": through},
+        {"source": fields["source"], "target": fields["target"], "centrality": through},
         vertex_fields={"source", "target"},
         index="source",
         verifier=lambda result: verify(on, starts, result["centrality"], scale),
     )
+
+
+def _sums(session: Session, graph: Graph, sources: Array) -> tuple[Graph, Mapping[str, Array]]:
+    """The graph without what does not count, and ``source``, ``target`` and ``through`` of its edges."""
+    if _by_programs(session, graph):
+        on = simple_for_programs(graph, directed=True) if _has_more(graph) else graph
+        return on, edge_sums_by_programs(session, on, sources)
+    refuse_rows_on_disk(graph, "edge_betweenness")
+    on = simple(graph)
+    fields = session.host_native("edge_betweenness", on, sources=sources, directed=on.directed)
+    if on.directed:
+        fields = {**fields, "source": sources_of_arcs(on), "target": on.targets}
+    return on, fields
+
+
+def _by_programs(session: Session, graph: Graph) -> bool:
+    """Whether the graph is not whole in the memory of one device."""
+    if not session.in_slices(OPERATOR):
+        return False
+    if graph.on_disk or not getattr(session.engine, "streams", False):
+        return True
+    # of a mapped graph a stream finds the file, but not of another graph that was made of it
+    return graph.symmetric and not _has_more(graph)
+
+
+def _has_more(graph: Graph) -> bool:
+    """Whether there are edges that do not count."""
+    return bool(graph.has_self_loops or graph.has_parallel_edges)
 
 
 def verify(graph: Graph, sources: Array, centrality: Array, scale: float) -> None:

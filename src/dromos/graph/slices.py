@@ -58,6 +58,22 @@ class GraphSlice:
         """
         return np.repeat(np.arange(self.start, self.stop), np.diff(self.offsets))
 
+    def arc_blocks(self, size: int, ids: np.dtype[np.generic]) -> Iterator[tuple[Array, Array]]:
+        """Sources (as numbers of the type ``ids``) and targets of the arcs, ``size`` at a time.
+
+        >>> piece = GraphSlice(4, 6, np.array([9, 10, 12]), np.array([1, 2, 3]), None)
+        >>> [[ends.tolist() for ends in block] for block in piece.arc_blocks(2, np.dtype(np.int32))]
+        [[[4, 5], [1, 2]], [[5], [3]]]
+        """
+        start, stop = int(self.offsets[0]), int(self.offsets[-1])
+        for begin in range(start, stop, size):
+            end = min(begin + size, stop)
+            first = int(np.searchsorted(self.offsets, begin, side="right")) - 1
+            last = int(np.searchsorted(self.offsets, end))
+            own = np.clip(self.offsets[first : last + 1], begin, end)
+            sources = np.repeat(np.arange(self.start + first, self.start + last, dtype=ids), np.diff(own))
+            yield sources, self.targets[begin - start : end - start]
+
     def row(self, vertex: int) -> Array:
         """The targets of ``vertex`` (its id in the whole graph)."""
         if not self.start <= vertex < self.stop:

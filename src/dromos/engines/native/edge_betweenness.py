@@ -1,6 +1,7 @@
 """Betweenness of edges.
 
-As a program it would be two for each source, with a field for every edge; here a thread has a source of its own.
+As programs, which run where the graph is not whole in memory, it is two for each source and a pass over the arcs for
+some of them; here a thread has a source of its own.
 Memory: for each thread 8 bytes per arc and 28 per vertex.
 """
 

@@ -11,6 +11,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.errors import InvalidArgumentError
+from dromos.graph.slices import GraphSlice
 from dromos.places.feed import Feed
 from dromos.plan.path import Direction
 
@@ -116,6 +117,15 @@ class Blocks:
     def deal(self, values: Array, sizes: Sequence[int]) -> Array:
         """Give each process its ``sizes[p]`` of the values, which are in that order; what all had for this one."""
         return values
+
+    def slices(self) -> Iterator[GraphSlice]:
+        """All out-slices as they come, in the order of their arcs: for operators that need no whole rows."""
+        done = 0
+        for feed in self.feeds:
+            for piece in feed.fetch(feed.holding(None, "push"), "push"):
+                assert int(piece.offsets[0]) >= done, "feeds have no reason to bring later rows first"
+                done = int(piece.offsets[-1])
+                yield piece
 
     def rows(self) -> Iterator[Rows]:
         """All blocks, one after the other."""

@@ -178,7 +178,13 @@ def plan_memory(
 
 
 def plan_operator(
-    memory: int, room_in: Callable[[int], OperatorRoom], graph: Mapping[str, int], rows: Sequence[PagedRows], leaf: str
+    memory: int,
+    room_in: Callable[[int], OperatorRoom],
+    graph: Mapping[str, int],
+    rows: Sequence[PagedRows],
+    leaf: str,
+    *,
+    answer: int = 0,
 ) -> tuple[MemoryPlan, OperatorRoom]:
     """As :func:`plan_memory`, for an operator, which takes the most of ``room_in(memory)``, half of that and so on.
 
@@ -188,7 +194,7 @@ def plan_operator(
     while True:
         room = room_in(share)
         try:
-            return plan_memory(memory, room.bytes, graph, rows, leaf=leaf), room
+            return plan_memory(memory, room.bytes, graph, rows, leaf=leaf, answer=answer), room
         except ResourceError:
             if share == 0:
                 raise

@@ -25,7 +25,7 @@ from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.parallel import num_threads
-from dromos.places.operators import HOLDING, OPERATORS, WEIGHING, Blocks
+from dromos.places.operators import BY_ARC, HOLDING, OPERATORS, WEIGHING, Blocks
 from dromos.places.stream.budget import (
     MemoryPlan,
     OperatorRoom,
@@ -229,10 +229,15 @@ class StreamEngine:
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
         threads = num_threads(getattr(self.leaf, "threads", None))
         n, leaf, weighing = stored.num_vertices, self.leaf.name, name in WEIGHING
+
+        def room_in(share: int) -> OperatorRoom:
+            if name in BY_ARC:
+                return OperatorRoom(self._beside, 1, 1, threads)
+            return operator_room(share, n, longest, leaf, threads, weighing=weighing)
+
         plan, room = plan_operator(
-            memory, lambda share: operator_room(share, n, longest, leaf, threads, weighing=weighing),
-            stored.held_bytes(len(directions)), list(rows.values()), leaf,
-        )  # fmt: skip
+            memory, room_in, stored.held_bytes(len(directions)), list(rows.values()), leaf, answer=self._answer
+        )
         return rows, plan, room
 
 

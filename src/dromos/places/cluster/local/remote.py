@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, NativeKernel, check_params
 from dromos.engines.saving import Saved
@@ -54,7 +56,16 @@ class RemoteEngine:
             return None
 
         def run(graph: GraphLike, **options: Any) -> Mapping[str, Any]:
-            told = self._cluster.call("operator", name, self._file_of(graph), options)
+            rooms = self._cluster.rooms
+            sent = {
+                option: rooms.put(value) if isinstance(value, np.ndarray) else value
+                for option, value in options.items()
+            }
+            try:
+                told = self._cluster.call("operator", name, self._file_of(graph), sent)
+            finally:
+                for value in sent.values():
+                    rooms.discard(value)
             return {field: take_all(value) for field, value in told.items()}
 
         return run

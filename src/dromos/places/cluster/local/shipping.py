@@ -18,7 +18,7 @@ from dromos.engines import GraphLike
 from dromos.graph import Graph
 from dromos.graph.formats import read, write
 from dromos.graph.store.origin import origin_of
-from dromos.graph.store.stored import open_store
+from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.program import Program, ProgramIR
 
 __all__ = [
@@ -41,6 +41,9 @@ class GraphFile(NamedTuple):
 
     path: str
     on_disk: bool
+    is_transposed: bool = False
+    has_weights: bool = True
+    """Whether those that are in the file belong to it."""
 
 
 class ShippedProgram(NamedTuple):
@@ -88,9 +91,11 @@ class Rooms:
     def put_graph(self, graph: GraphLike) -> GraphFile:
         """The store that a graph was opened from, or a new one."""
         assert isinstance(graph, Graph)
+        if isinstance(graph, StoredGraph):  # or a view of it
+            return GraphFile(graph.origin.path, True, bool(graph.out_prefix), graph.weights is not None)
         origin = origin_of(graph)
         if origin is not None:
-            return GraphFile(os.fspath(origin.path), bool(getattr(graph, "on_disk", False)))
+            return GraphFile(os.fspath(origin.path), False)
         size = graph.offsets.nbytes + graph.targets.nbytes + (0 if graph.weights is None else graph.weights.nbytes)
         place = self.place(2 * size, ".drm")
         write(graph, place, transpose=True)
@@ -130,14 +135,18 @@ def take_all(value: Any) -> Any:
     >>> take_all([(1.5, np.arange(2))])
     [(1.5, array([0, 1]))]
     """
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and not isinstance(value, ArrayFile):
         return type(value)(map(take_all, value))
     return take(value, remove=True)
 
 
 def opened(file: GraphFile) -> Any:
     """The graph, on a rank."""
-    return open_store(file.path) if file.on_disk else read(file.path)
+    if not file.on_disk:
+        return read(file.path)
+    stored: Graph = open_store(file.path)
+    graph = stored.transpose if file.is_transposed else stored
+    return graph if file.has_weights else graph.with_weights(None)
 
 
 def packed_program(program: Program, rooms: Rooms) -> ShippedProgram:

@@ -67,7 +67,7 @@ class Worker:
         """See :meth:`dromos.places.cluster.engine.ClusterEngine.operator`."""
         run = self._engine.operator(name)
         assert run is not None, name
-        found = run(self._graph(file), **options)
+        found = run(self._graph(file), **{option: take(value, remove=False) for option, value in options.items()})
         if not self._first:
             return {}
         return {field: put_all(self._rooms, value) for field, value in found.items()}
