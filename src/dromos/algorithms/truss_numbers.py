@@ -15,7 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import refuse_rows_on_disk, simple
+from dromos.algorithms.arguments import simple
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -48,17 +48,21 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
     """
     session = Session("truss_numbers", graph, **how)
     require_undirected(graph, "truss_numbers")
-    refuse_rows_on_disk(graph, "truss_numbers")
-    on = simple(graph)
-    edges = on.edges()
-    truss = session.host_native("trusses", on, edges=edges)["truss"]
+    if session.operator("trusses") is not None:  # rows come in slices, and are made simple as they come
+        found = session.require_native("trusses", graph)
+        columns = {name: found[name] for name in ("source", "target", "truss")}
+    else:
+        on = simple(graph)
+        edges = on.edges()
+        found = session.host_native("trusses", on, edges=edges)
+        columns = {"source": edges.src, "target": edges.dst, "truss": found["truss"]}
     return session.result(
         TrussNumbersResult,
-        {"source": edges.src, "target": edges.dst, "truss": truss},
-        values={"max_truss": int(truss.max(initial=0))},
+        columns,
+        values={"max_truss": int(columns["truss"].max(initial=0))},
         vertex_fields={"source", "target"},
         index="source",
-        verifier=lambda result: verify(on, result["truss"]),
+        verifier=lambda result: verify(simple(graph), result["truss"]),
     )
 
 

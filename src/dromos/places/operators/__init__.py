@@ -1,8 +1,8 @@
 """What no program can say, over slices: one folder per operator, with its contract, its plain form and its CPU form.
 
 A program merges two messages at a time into one of fixed size. The most frequent of many labels (:mod:`.mode`), the
-common neighbours of two vertices (:mod:`.intersection`) and the best of the communities around a vertex
-(:mod:`.communities`) are no such merge: they need whole rows. So an operator gathers
+common neighbours of two vertices (:mod:`.intersection`), the triangles of an edge (:mod:`.trusses`) and the best of the
+communities around a vertex (:mod:`.communities`) are no such merge: they need whole rows. So an operator gathers
 the whole rows of a block of vertices from whatever slices hold them (:mod:`.blocks`), a block or two at a time. Memory
 grows with the vertices, plus the blocks and slices in hand.
 
@@ -19,15 +19,19 @@ from dromos.places.operators.communities import find_communities
 from dromos.places.operators.intersection import count_triangles
 from dromos.places.operators.intersection.walks import sum_closed_walks
 from dromos.places.operators.mode import propagate_labels
+from dromos.places.operators.trusses import find_trusses
 
-__all__ = ["HOLDING", "OPERATORS", "WEIGHING", "Blocks"]
+__all__ = ["BY_EDGE", "HOLDING", "OPERATORS", "WEIGHING", "Blocks"]
 
 OPERATORS: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {
     "cdlp": propagate_labels,
     "closed_walks": sum_closed_walks,
     "communities": find_communities,
     "triangles": count_triangles,
+    "trusses": find_trusses,
 }
+BY_EDGE: Final = frozenset({"trusses"})
+"""Those whose answer has one row per edge; they hold the rows that it is made of."""
 WEIGHING: Final = frozenset({"closed_walks"})
 """Those that hold a number for every arc of a row, and for every vertex and thread."""
 HOLDING: Final = frozenset({"communities"})

@@ -19,6 +19,7 @@ from dromos.program.forms import is_offered
 
 __all__ = [
     "WORK_SHARE",
+    "ByEdge",
     "MemoryPlan",
     "OperatorRoom",
     "operator_room",
@@ -53,6 +54,8 @@ _LEAST_BLOCK: Final = 1 << 20
 _WEIGHING_VERTEX: Final = 64
 _WEIGHING_HELD_ARC: Final = 16
 _WEIGHING_THREAD: Final = 8
+# With one row per edge in the answer: per vertex rows, first edges, lists of vertices and marks.
+_BY_EDGE_VERTEX: Final = 64
 
 _LEAST_WORK: Final = 2 << 20
 """For what a kernel that reads the rows of some vertices works on at a time."""
@@ -114,12 +117,47 @@ class OperatorRoom:
     threads: int
 
 
+@dataclass(frozen=True)
+class ByEdge:
+    """An answer that has one row per edge, and the rows that it is made of."""
+
+    edges: int
+    id_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """Ids of both arcs of each edge, which of the edges one of them is, a number, and two marks.
+
+        The answer itself has two ids and a number of 8 bytes, when the marks and one of the arcs are gone.
+
+        >>> ByEdge(1000, 4).bytes
+        18000
+        """
+        return self.edges * (3 * self.id_bytes + self._place_bytes + 2)
+
+    def thread_bytes(self, num_vertices: int) -> int:
+        """What a thread marks a row in, and counts in."""
+        return num_vertices * (self._place_bytes + self.id_bytes)
+
+    @property
+    def _place_bytes(self) -> int:
+        return 4 if self.edges < np.iinfo(np.int32).max else 8
+
+
 def operator_room(
-    memory: int, num_vertices: int, longest_row: int, leaf: str, threads: int, *, weighing: bool = False
+    memory: int,
+    num_vertices: int,
+    longest_row: int,
+    leaf: str,
+    threads: int,
+    *,
+    weighing: bool = False,
+    by_edge: ByEdge | None = None,
 ) -> OperatorRoom:
     """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
 
     ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
+    ``by_edge``: so it is too, and all rows are held, which is told apart.
 
     >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
     32
@@ -127,13 +165,18 @@ def operator_room(
     4
     """
     block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
-    held = max(memory // 4, _LEAST_BLOCK)
-    each = _OPERATOR_VERTEX + _MARKS[leaf]
+    held = 0 if by_edge is not None else max(memory // 4, _LEAST_BLOCK)
+    each, of_thread = _OPERATOR_VERTEX + _MARKS[leaf], 0
     if weighing:
-        threads = max(1, min(threads, memory // 8 // max(_WEIGHING_THREAD * num_vertices, 1)))
-        each = _WEIGHING_VERTEX + _MARKS[leaf] + _WEIGHING_THREAD * threads
+        each, of_thread = _WEIGHING_VERTEX + _MARKS[leaf], _WEIGHING_THREAD * num_vertices
+    elif by_edge is not None:
+        each, of_thread = _BY_EDGE_VERTEX + _MARKS[leaf], by_edge.thread_bytes(num_vertices)
+    if of_thread:
+        threads = max(1, min(threads, memory // 8 // of_thread))
     held_arcs = held // (_WEIGHING_HELD_ARC if weighing else _HELD_ARC)
-    return OperatorRoom(num_vertices * each + block + held, block // _BLOCK_ARC, held_arcs, threads)
+    return OperatorRoom(
+        num_vertices * each + of_thread * threads + block + held, block // _BLOCK_ARC, held_arcs, threads
+    )
 
 
 def plan_memory(
@@ -178,7 +221,12 @@ def plan_memory(
 
 
 def plan_operator(
-    memory: int, room_in: Callable[[int], OperatorRoom], graph: Mapping[str, int], rows: Sequence[PagedRows], leaf: str
+    memory: int,
+    room_in: Callable[[int], OperatorRoom],
+    graph: Mapping[str, int],
+    rows: Sequence[PagedRows],
+    leaf: str,
+    answer: int = 0,
 ) -> tuple[MemoryPlan, OperatorRoom]:
     """As :func:`plan_memory`, for an operator, which takes the most of ``room_in(memory)``, half of that and so on.
 
@@ -188,7 +236,7 @@ def plan_operator(
     while True:
         room = room_in(share)
         try:
-            return plan_memory(memory, room.bytes, graph, rows, leaf=leaf), room
+            return plan_memory(memory, room.bytes, graph, rows, leaf=leaf, answer=answer), room
         except ResourceError:
             if share == 0:
                 raise
