@@ -10,8 +10,8 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines import GraphShape
-from dromos.places.cluster.collectives import MOST, gather_all, swapped
-from dromos.places.cluster.world import greatest, in_place
+from dromos.places.cluster.collectives import gather_all, swapped
+from dromos.places.cluster.world import in_place
 from dromos.places.feed import Feed
 from dromos.places.operators.blocks import Blocks, Rows
 from dromos.plan.path import Direction
@@ -86,11 +86,6 @@ class RankBlocks(Blocks):
     def add_up(self, values: Array) -> None:
         """See :class:`dromos.places.operators.blocks.Blocks`."""
         self._comm.Allreduce(in_place(), values)
-
-    def join(self, flags: Array) -> None:
-        """See :class:`dromos.places.operators.blocks.Blocks`."""
-        for begin in range(0, len(flags), MOST):
-            self._comm.Allreduce(in_place(), flags[begin : begin + MOST], greatest())
 
     def collect(self, values: Array) -> Array:
         """See :class:`dromos.places.operators.blocks.Blocks`."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dromos.errors import DromosError, MissingDependencyError
 
-__all__ = ["abort", "greatest", "in_place", "launched", "rank_of_job", "seat_on_machine", "threads_of_rank", "world"]
+__all__ = ["abort", "in_place", "launched", "rank_of_job", "seat_on_machine", "threads_of_rank", "world"]
 
 _SIZE_VARIABLES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 _RANK_VARIABLES: Final = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
@@ -65,13 +65,6 @@ def in_place() -> Any:
     from mpi4py import MPI
 
     return MPI.IN_PLACE
-
-
-def greatest() -> Any:
-    """Tells a collective operation that the result is the greatest of what ranks give."""
-    from mpi4py import MPI
-
-    return MPI.MAX
 
 
 def abort(comm: Any, error: BaseException) -> None:

@@ -109,9 +109,6 @@ class Blocks:
     def add_up(self, values: Array) -> None:
         """Make ``values`` the sum of those of all processes."""
 
-    def join(self, flags: Array) -> None:
-        """Set those of ``flags``, which are 0 or 1, that are set in any process."""
-
     def collect(self, values: Array) -> Array:
         """The values of all processes, one after the other."""
         return values

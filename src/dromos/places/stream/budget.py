@@ -19,9 +19,9 @@ from dromos.program.forms import is_offered
 
 __all__ = [
     "WORK_SHARE",
-    "ByEdge",
     "MemoryPlan",
     "OperatorRoom",
+    "by_edge_bytes",
     "operator_room",
     "plan_memory",
     "plan_operator",
@@ -54,8 +54,9 @@ _LEAST_BLOCK: Final = 1 << 20
 _WEIGHING_VERTEX: Final = 64
 _WEIGHING_HELD_ARC: Final = 16
 _WEIGHING_THREAD: Final = 8
-# With one row per edge in the answer: per vertex rows, first edges, lists of vertices and marks.
-_BY_EDGE_VERTEX: Final = 64
+# With one row per edge in the answer: per vertex degrees, and twice where its row begins and its first edge, while rows
+# are made of those before, how long they are and sums of that.
+_BY_EDGE_VERTEX: Final = 96
 
 _LEAST_WORK: Final = 2 << 20
 """For what a kernel that reads the rows of some vertices works on at a time."""
@@ -117,31 +118,15 @@ class OperatorRoom:
     threads: int
 
 
-@dataclass(frozen=True)
-class ByEdge:
-    """An answer that has one row per edge, and the rows that it is made of."""
+def by_edge_bytes(num_edges: int, id_bytes: int) -> int:
+    """What an answer that has one row per edge is computed in: for each edge both arcs, a count, which of the edges one
+    of the arcs is, a list of edges, and a mark. The answer itself, two ids and a number of 8 bytes, takes less.
 
-    edges: int
-    id_bytes: int
-
-    @property
-    def bytes(self) -> int:
-        """Ids of both arcs of each edge, which of the edges one of them is, a number, and two marks.
-
-        The answer itself has two ids and a number of 8 bytes, when the marks and one of the arcs are gone.
-
-        >>> ByEdge(1000, 4).bytes
-        18000
-        """
-        return self.edges * (3 * self.id_bytes + self._place_bytes + 2)
-
-    def thread_bytes(self, num_vertices: int) -> int:
-        """What a thread marks a row in, and counts in."""
-        return num_vertices * (self._place_bytes + self.id_bytes)
-
-    @property
-    def _place_bytes(self) -> int:
-        return 4 if self.edges < np.iinfo(np.int32).max else 8
+    >>> by_edge_bytes(1000, 4)
+    21000
+    """
+    name_bytes = 4 if num_edges < np.iinfo(np.int32).max else 8
+    return num_edges * (3 * id_bytes + 2 * name_bytes + 1)
 
 
 def operator_room(
@@ -152,12 +137,12 @@ def operator_room(
     threads: int,
     *,
     weighing: bool = False,
-    by_edge: ByEdge | None = None,
+    by_edge: bool = False,
 ) -> OperatorRoom:
     """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
 
     ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
-    ``by_edge``: so it is too, and all rows are held, which is told apart.
+    ``by_edge``: all rows are held, beside this room.
 
     >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
     32
@@ -165,18 +150,13 @@ def operator_room(
     4
     """
     block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
-    held = 0 if by_edge is not None else max(memory // 4, _LEAST_BLOCK)
-    each, of_thread = _OPERATOR_VERTEX + _MARKS[leaf], 0
+    held = 0 if by_edge else max(memory // 4, _LEAST_BLOCK)
+    each = (_BY_EDGE_VERTEX if by_edge else _OPERATOR_VERTEX) + _MARKS[leaf]
     if weighing:
-        each, of_thread = _WEIGHING_VERTEX + _MARKS[leaf], _WEIGHING_THREAD * num_vertices
-    elif by_edge is not None:
-        each, of_thread = _BY_EDGE_VERTEX + _MARKS[leaf], by_edge.thread_bytes(num_vertices)
-    if of_thread:
-        threads = max(1, min(threads, memory // 8 // of_thread))
+        threads = max(1, min(threads, memory // 8 // max(_WEIGHING_THREAD * num_vertices, 1)))
+        each = _WEIGHING_VERTEX + _MARKS[leaf] + _WEIGHING_THREAD * threads
     held_arcs = held // (_WEIGHING_HELD_ARC if weighing else _HELD_ARC)
-    return OperatorRoom(
-        num_vertices * each + of_thread * threads + block + held, block // _BLOCK_ARC, held_arcs, threads
-    )
+    return OperatorRoom(num_vertices * each + block + held, block // _BLOCK_ARC, held_arcs, threads)
 
 
 def plan_memory(

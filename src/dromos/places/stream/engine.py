@@ -27,9 +27,9 @@ from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.parallel import num_threads
 from dromos.places.operators import BY_EDGE, HOLDING, OPERATORS, WEIGHING, Blocks
 from dromos.places.stream.budget import (
-    ByEdge,
     MemoryPlan,
     OperatorRoom,
+    by_edge_bytes,
     operator_room,
     plan_memory,
     plan_operator,
@@ -225,15 +225,12 @@ class StreamEngine:
         degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
         threads = num_threads(getattr(self.leaf, "threads", None))
-        n, leaf = stored.num_vertices, self.leaf.name
-        by_edge = ByEdge(stored.num_edges, graph_types(stored).id.itemsize) if name in BY_EDGE else None
-        room_in = partial(
-            operator_room, num_vertices=n, longest_row=longest, leaf=leaf, threads=threads,
-            weighing=name in WEIGHING, by_edge=by_edge,
-        )  # fmt: skip
+        n, leaf, weighing, by_edge = stored.num_vertices, self.leaf.name, name in WEIGHING, name in BY_EDGE
         plan, room = plan_operator(
-            memory, room_in, stored.held_bytes(len(directions)), list(rows.values()), leaf,
-            answer=0 if by_edge is None else by_edge.bytes,
+            memory,
+            lambda share: operator_room(share, n, longest, leaf, threads, weighing=weighing, by_edge=by_edge),
+            stored.held_bytes(len(directions)), list(rows.values()), leaf,
+            answer=by_edge_bytes(stored.num_edges, graph_types(stored).id.itemsize) if by_edge else 0,
         )  # fmt: skip
         return rows, plan, room
 

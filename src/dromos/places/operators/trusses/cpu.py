@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.parallel import num_threads, run_team
-from dromos.places.operators.trusses import Claims, Form
+from dromos.places.operators.trusses import Form, Peeling
 from dromos.places.operators.trusses.rows import WholeRows
 
 __all__ = ["form"]
 
-_SMALL = 1 << 12  # vertices whose edges one thread has numbered before others are awake
-_FEW = 32  # vertices whose edges one thread looks at by itself
+_SMALL = 1 << 12  # vertices that one thread is done with before others are awake
+_FEW = 256  # edges that one thread peels by itself
 
 
 class _Compiled:
@@ -21,29 +23,29 @@ class _Compiled:
     def __init__(self, threads: int | None) -> None:
         self._threads = num_threads(threads)
 
-    def begin(self, rows: WholeRows, values: Array) -> None:
+    def number(self, rows: WholeRows) -> None:
         from dromos.places.operators.trusses import cpu_kernels as kernels
 
-        n, stop = len(rows.offsets) - 1, np.zeros(1, np.int64)
-        self._most = int(np.diff(rows.offsets).max(initial=0))
-        self._mark = np.zeros(self._threads * n, rows.place.dtype)
-        self._tally = np.zeros(self._threads * self._most, values.dtype)
-        run_team(
-            kernels.begin, *rows, values, np.zeros(1, np.int64), stop, threads=1 if n < _SMALL else self._threads,
-            stop=stop,
-        )  # fmt: skip
+        self._run(kernels.number, *rows, few=len(rows.base) < _SMALL)
 
-    def lower(self, rows: WholeRows, vertices: Array, claims: Claims) -> int:
-        from dromos.jit import LINE
+    def count(self, rows: WholeRows, vertices: Array, values: Array) -> None:
         from dromos.places.operators.trusses import cpu_kernels as kernels
 
-        team, stop = 1 if len(vertices) < _FEW else self._threads, np.zeros(1, np.int64)
-        fell = np.zeros(team * LINE, np.int64)
-        run_team(
-            kernels.lower, *rows, vertices, *claims, self._mark, len(rows.offsets) - 1, self._tally, self._most,
-            np.zeros(1, np.int64), stop, fell, threads=team, stop=stop,
-        )  # fmt: skip
-        return int(fell.sum())
+        self._run(kernels.count, *rows[:3], vertices, values, few=len(vertices) < _SMALL)
+
+    def peel(self, rows: WholeRows, leaving: Array, level: int, peeling: Peeling) -> int:
+        from dromos.places.operators.trusses import cpu_kernels as kernels
+
+        size = np.zeros(1, np.int64)
+        self._run(kernels.peel, *rows, leaving, level, *peeling, size, few=len(leaving) < _FEW)
+        return int(size[0])
+
+    def _run(self, kernel: Any, *given: Any, few: bool) -> None:
+        stop = np.zeros(1, np.int64)
+        if few:
+            run_team(kernel, *given, np.zeros(1, np.int64), stop, threads=1)
+        else:
+            run_team(kernel, *given, np.zeros(1, np.int64), stop, threads=self._threads, stop=stop)
 
 
 def form(threads: int | None = None) -> Form:

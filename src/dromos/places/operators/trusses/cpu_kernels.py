@@ -1,8 +1,8 @@
-"""Truss numbers by the h-index of triangles: edges lowered in place, vertex by vertex, on all threads.
+"""Truss numbers over whole rows: triangles of each edge, then edges peeled from the fewest on.
 
-Shared memory. ``values`` only fall, and each edge is written by the thread that has its owner; others may read what it
-was before. ``again`` and ``woken`` are only set. ``look`` is set before and only read, but for the edges that fell,
-which their own thread marks. A thread's parts of ``mark`` and ``tally`` are its own, and zero before and after a vertex.
+Shared memory. ``values`` are added to by relaxed atomics; ``gone`` is only read while edges are peeled, and the queue is
+appended to by an atomic count. A common neighbour is looked for by steps that double in the longer of two rows, so that
+threads need no memory of their own.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -10,31 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.intrinsics import atomic_add, load, load_relaxed, store, store_relaxed
-from dromos.jit import LINE, inline, kernel
+from dromos.intrinsics import atomic_add, load, load_relaxed, store
+from dromos.jit import inline, kernel
 
-_CHUNK = 16  # vertices that a thread takes at once
-_ROWS = 256
-
-
-@kernel
-def begin(thread, threads, offsets, targets, base, place, values, cursor, stop):
-    """The edge of each arc to a lesser id, and the most triangles that the degrees of its ends allow an edge."""
-    n = offsets.size - 1
-    while load_relaxed(stop, 0) == 0:
-        start = atomic_add(cursor, 0, _ROWS)
-        if start >= n:
-            break
-        for v in range(start, min(start + _ROWS, n)):
-            low, end = load(offsets, v), load(offsets, v + 1)
-            higher, degree = _higher(offsets, base, v), end - low
-            for arc in range(low, higher):
-                u = np.int64(load(targets, arc))
-                first = _higher(offsets, base, u)
-                at = _place(targets, first, load(offsets, u + 1), v)
-                edge = load(base, u) + at - first
-                store(place, arc - load(base, v), edge)
-                store(values, edge, min(degree, load(offsets, u + 1) - load(offsets, u)) - 1)
+_ROWS = 64  # vertices that a thread takes at once
+_EDGES = 16
 
 
 @inline
@@ -56,84 +36,117 @@ def _place(targets, low, high, wanted):
 
 
 @inline
-def _owns(offsets, x, y):
-    """Whether x is the end that owns the edge to y: that of more arcs, or of as many and the greater id."""
-    x_arcs, y_arcs = load(offsets, x + 1) - load(offsets, x), load(offsets, y + 1) - load(offsets, y)
-    return x_arcs > y_arcs or (x_arcs == y_arcs and x > y)
-
-
-@inline
-def _wake(offsets, edge, u, v, again, woken):
-    """Have an edge, and with it its owner, be looked at in the next round."""
-    store_relaxed(again, edge, 1)
-    store_relaxed(woken, u if _owns(offsets, u, v) else v, 1)
+def _find(targets, low, end, wanted):
+    """The first place from ``low`` on whose target is not below ``wanted``: steps that double, then halves."""
+    step = np.int64(1)
+    while low + step < end and load(targets, low + step) < wanted:
+        low += step
+        step *= 2
+    return _place(targets, low, min(low + step, end), wanted)
 
 
 @kernel
-def lower(
-    thread, threads, offsets, targets, base, place, vertices, values, look, again, woken, mark, n, tally, most, cursor,
-    stop, fell,
-):  # fmt: skip
-    """Lower edges as the contract says; ``fell[thread * LINE]`` is how many a thread lowered."""
-    mine, counts, lowered = thread * n, thread * most, np.int64(0)
+def number(thread, threads, offsets, targets, base, place, cursor, stop):
+    """The edge of each arc to a lesser id."""
+    n = offsets.size - 1
     while load_relaxed(stop, 0) == 0:
-        start = atomic_add(cursor, 0, _CHUNK)
+        start = atomic_add(cursor, 0, _ROWS)
+        if start >= n:
+            break
+        for v in range(start, min(start + _ROWS, n)):
+            for arc in range(load(offsets, v), _higher(offsets, base, v)):
+                u = np.int64(load(targets, arc))
+                first = _higher(offsets, base, u)
+                at = _place(targets, first, load(offsets, u + 1), v)
+                store(place, arc - load(base, v), load(base, u) + at - first)
+
+
+@kernel
+def count(thread, threads, offsets, targets, base, vertices, values, cursor, stop):
+    """Add to each edge its triangles, each of which is found from its least corner, one of ``vertices``."""
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _ROWS)
         if start >= vertices.size:
             break
-        for i in range(start, min(start + _CHUNK, vertices.size)):
-            x = np.int64(load(vertices, i))
-            x_begin, x_end = load(offsets, x), load(offsets, x + 1)
-            x_higher, x_base, marked = _higher(offsets, base, x), load(base, x), False
-            for arc in range(x_begin, x_end):
-                edge = np.int64(load(place, arc - x_base)) if arc < x_higher else x_base + arc - x_higher
-                if load(look, edge) == 0:
-                    continue
-                y, old = np.int64(load(targets, arc)), np.int64(load(values, edge))
-                if old == 0 or not _owns(offsets, x, y):
-                    continue
-                if not marked:
-                    marked = True
-                    for own in range(x_begin, x_end):
-                        of_own = np.int64(load(place, own - x_base)) if own < x_higher else x_base + own - x_higher
-                        store(mark, mine + np.int64(load(targets, own)), of_own + 1)
-                y_begin, y_end, y_base = load(offsets, y), load(offsets, y + 1), load(base, y)
-                y_higher, enough = _higher(offsets, base, y), np.int64(0)
-                for far in range(y_begin, y_end):
-                    one = np.int64(load(mark, mine + np.int64(load(targets, far)))) - 1
-                    if one < 0:
-                        continue
-                    other = np.int64(load(place, far - y_base)) if far < y_higher else y_base + far - y_higher
-                    least = min(np.int64(load_relaxed(values, one)), np.int64(load_relaxed(values, other)))
-                    if least >= old:
-                        enough += 1
-                        if enough == old:
+        for i in range(start, min(start + _ROWS, vertices.size)):
+            u = np.int64(load(vertices, i))
+            first, end = _higher(offsets, base, u), load(offsets, u + 1)
+            for arc in range(first, end):
+                v = np.int64(load(targets, arc))
+                v_first, v_end = _higher(offsets, base, v), load(offsets, v + 1)
+                of_u, of_v = load(base, u) - first, load(base, v) - v_first  # from arcs to edges
+                found = np.int64(0)
+                if end - arc <= v_end - v_first:
+                    low = v_first
+                    for near in range(arc + 1, end):
+                        w = load(targets, near)
+                        low = _find(targets, low, v_end, w)
+                        if low == v_end:
                             break
-                    else:
-                        store(tally, counts + least, load(tally, counts + least) + 1)
-                new = old
-                while enough < new:
-                    new -= 1
-                    enough += load(tally, counts + new)
-                for at in range(counts, counts + old):
-                    store(tally, at, 0)
-                if new == old:
+                        if load(targets, low) == w:
+                            found += 1
+                            atomic_add(values, of_u + near, 1)
+                            atomic_add(values, of_v + low, 1)
+                else:
+                    low = arc + 1
+                    for far in range(v_first, v_end):
+                        w = load(targets, far)
+                        low = _find(targets, low, end, w)
+                        if low == end:
+                            break
+                        if load(targets, low) == w:
+                            found += 1
+                            atomic_add(values, of_u + low, 1)
+                            atomic_add(values, of_v + far, 1)
+                if found:
+                    atomic_add(values, of_u + arc, found)
+
+
+@inline
+def _lower(edge, level, values, queue, size):
+    """An edge loses a triangle; it follows on this level if that was the last one above it."""
+    before = atomic_add(values, edge, -1)
+    if before == level + 1:
+        store(queue, atomic_add(size, 0, 1), edge)
+    elif before <= level:
+        atomic_add(values, edge, 1)  # others were quicker, and it is of this level already
+
+
+@kernel
+def peel(
+    thread, threads, offsets, targets, base, place, leaving, level, values, gone, queue, size, cursor, stop
+):  # fmt: skip
+    """Take the triangles of the edges ``leaving`` from the edges above ``level``; those that reach it are queued."""
+    n = offsets.size - 1
+    while load_relaxed(stop, 0) == 0:
+        start = atomic_add(cursor, 0, _EDGES)
+        if start >= leaving.size:
+            break
+        for i in range(start, min(start + _EDGES, leaving.size)):
+            edge = np.int64(load(leaving, i))
+            u = _place(base, 0, n, edge + 1) - 1
+            v = np.int64(load(targets, _higher(offsets, base, u) + edge - load(base, u)))
+            if load(offsets, u + 1) - load(offsets, u) > load(offsets, v + 1) - load(offsets, v):
+                u, v = v, u
+            u_higher, u_base = _higher(offsets, base, u), load(base, u)
+            v_higher, v_base = _higher(offsets, base, v), load(base, v)
+            low, end = load(offsets, v), load(offsets, v + 1)
+            for arc in range(load(offsets, u), load(offsets, u + 1)):  # ids rise in both rows
+                one = np.int64(load(place, arc - u_base)) if arc < u_higher else u_base + arc - u_higher
+                if load(gone, one) == 2 or one == edge:
                     continue
-                store_relaxed(values, edge, new)
-                store_relaxed(look, edge, 2)
-                lowered += 1
-                for far in range(y_begin, y_end):
-                    w = np.int64(load(targets, far))
-                    one = np.int64(load(mark, mine + w)) - 1
-                    if one < 0:
-                        continue
-                    other = np.int64(load(place, far - y_base)) if far < y_higher else y_base + far - y_higher
-                    of_one, of_other = np.int64(load_relaxed(values, one)), np.int64(load_relaxed(values, other))
-                    one_moves, other_moves = load_relaxed(look, one) != 0, load_relaxed(look, other) != 0
-                    if of_one > new and (one_moves or (of_one <= old and (of_one <= of_other or other_moves))):
-                        _wake(offsets, one, x, w, again, woken)
-                    if of_other > new and (other_moves or (of_other <= old and (of_other <= of_one or one_moves))):
-                        _wake(offsets, other, y, w, again, woken)
-            if marked:
-                for own in range(x_begin, x_end):
-                    store(mark, mine + np.int64(load(targets, own)), 0)
-    store(fell, thread * LINE, lowered)
+                w = load(targets, arc)
+                low = _find(targets, low, end, w)
+                if low == end:
+                    break
+                if load(targets, low) != w:
+                    continue
+                other = np.int64(load(place, low - v_base)) if low < v_higher else v_base + low - v_higher
+                if load(gone, other) == 2:
+                    continue
+                # of two edges of a triangle that go at once, the lesser lowers the third
+                stays, also = load(gone, one) == 0, load(gone, other) == 0
+                if stays and (also or edge < other) and load_relaxed(values, one) > level:
+                    _lower(one, level, values, queue, size)
+                if also and (stays or edge < one) and load_relaxed(values, other) > level:
+                    _lower(other, level, values, queue, size)

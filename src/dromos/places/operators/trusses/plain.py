@@ -1,11 +1,11 @@
-"""What truss numbers by the h-index of triangles mean."""
+"""What peeling edges over whole rows means."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.places.operators.trusses import Claims, Form
+from dromos.places.operators.trusses import Form, Peeling
 from dromos.places.operators.trusses.rows import WholeRows
 
 __all__ = ["form"]
@@ -14,41 +14,48 @@ __all__ = ["form"]
 class _Plain:
     """See :mod:`dromos.places.operators.trusses`."""
 
-    def begin(self, rows: WholeRows, values: Array) -> None:
-        for v in range(len(rows.offsets) - 1):
-            near, _ = rows.row(v)
+    def number(self, rows: WholeRows) -> None:
+        for v in range(len(rows.base) - 1):
+            near = rows.row(v)[0]
             for arc, u in enumerate(near[near < v].tolist()):
-                theirs, of_them = rows.row(u)
-                edge = of_them[np.searchsorted(theirs, v)]
-                rows.place[rows.offsets[v] - rows.base[v] + arc] = edge
-                values[edge] = min(len(near), len(theirs)) - 1
+                theirs, edges = rows.row(u)
+                rows.place[rows.offsets[v] - rows.base[v] + arc] = edges[np.searchsorted(theirs, v)]
 
-    def lower(self, rows: WholeRows, vertices: Array, claims: Claims) -> int:
-        fell = 0
-        for x in vertices.tolist():
-            near, edges = rows.row(x)
-            for y, edge in zip(near.tolist(), edges.tolist(), strict=True):
-                if claims.look[edge] and self._owner(rows, x, y) == x:
-                    fell += self._lowered(rows, x, y, edge, claims)
-        return fell
+    def count(self, rows: WholeRows, vertices: Array, values: Array) -> None:
+        for u in vertices.tolist():
+            near, edges = rows.row(u)
+            for v, edge in zip(near[near > u].tolist(), edges[near > u].tolist(), strict=True):
+                corners, ones, others = _triangles(rows, u, v)
+                above = corners > v
+                values[edge] += np.count_nonzero(above)
+                values[ones[above]] += 1
+                values[others[above]] += 1
 
-    def _lowered(self, rows: WholeRows, x: int, y: int, edge: int, claims: Claims) -> bool:
-        (near, edges), (far, others) = rows.row(x), rows.row(y)
-        corners, of_x, of_y = np.intersect1d(near, far, assume_unique=True, return_indices=True)
-        ones, others = edges[of_x], others[of_y]
-        least = np.sort(np.minimum(claims.values[ones], claims.values[others]))[::-1]
-        new = int(np.count_nonzero(least > np.arange(len(least))))
-        if new >= claims.values[edge]:
-            return False
-        claims.values[edge], claims.look[edge] = new, 2
-        for end, sides in ((x, ones), (y, others)):
-            for corner, side in zip(corners.tolist(), sides.tolist(), strict=True):
-                if claims.values[side] > new:
-                    claims.again[side] = claims.woken[self._owner(rows, end, corner)] = 1
-        return True
+    def peel(self, rows: WholeRows, leaving: Array, level: int, peeling: Peeling) -> int:
+        values, gone, queue = peeling
+        size = 0
+        for edge in leaving.tolist():
+            u = int(np.searchsorted(rows.base, edge, side="right")) - 1
+            near, edges = rows.row(u)
+            v = int(near[edges == edge][0])
+            _, ones, others = _triangles(rows, u, v)
+            for one, other in zip(ones.tolist(), others.tolist(), strict=True):
+                if gone[one] == 2 or gone[other] == 2:
+                    continue
+                for third, second in ((one, other), (other, one)):
+                    if not gone[third] and (not gone[second] or edge < second) and values[third] > level:
+                        values[third] -= 1
+                        if values[third] == level:
+                            queue[size] = third
+                            size += 1
+        return size
 
-    def _owner(self, rows: WholeRows, x: int, y: int) -> int:
-        return max((int(rows.offsets[v + 1] - rows.offsets[v]), v) for v in (x, y))[1]
+
+def _triangles(rows: WholeRows, u: int, v: int) -> tuple[Array, Array, Array]:
+    """The common neighbours of two vertices, and the edges that they have to each."""
+    (near, edges), (far, others) = rows.row(u), rows.row(v)
+    corners, of_u, of_v = np.intersect1d(near, far, assume_unique=True, return_indices=True)
+    return corners, edges[of_u], others[of_v]
 
 
 def form(threads: int | None = None) -> Form:

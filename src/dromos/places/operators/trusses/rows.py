@@ -99,5 +99,25 @@ def greater_ids(blocks: Blocks, rows: WholeRows) -> Array:
     return found
 
 
+def rows_among(blocks: Blocks, rows: WholeRows, kept: Array) -> WholeRows:
+    """The rows with those edges only that are ``kept``, which get new numbers in the same order."""
+    n, edges, size = len(rows.base) - 1, int(np.count_nonzero(kept)), 0
+    targets, lengths, above = np.empty(2 * edges, rows.targets.dtype), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for first, last in blocks.bounds_within(0, n):
+        (begin, end), (low, high) = rows.offsets[[first, last]].tolist(), rows.base[[first, last]].tolist()
+        ids = rows.targets[begin:end]
+        sources = np.repeat(np.arange(first, last), np.diff(rows.offsets[first : last + 1]))
+        greater = ids > sources
+        stays = np.empty(len(ids), bool)
+        stays[greater] = kept[low:high]
+        stays[~greater] = kept[rows.place[begin - low : end - high]]
+        ids, sources, greater = ids[stays], sources[stays] - first, greater[stays]
+        targets[size : size + len(ids)] = ids
+        size += len(ids)
+        lengths[first:last] = np.bincount(sources, minlength=last - first)
+        above[first:last] = np.bincount(sources[greater], minlength=last - first)
+    return WholeRows(_starts(lengths), targets, _starts(above), np.empty(edges, rows.place.dtype))
+
+
 def _starts(lengths: Array) -> Array:
     return np.concatenate([[0], np.cumsum(lengths)])
