@@ -122,7 +122,7 @@ def test_memory_is_for_graphs_that_have_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("call", [dr.louvain, dr.truss_numbers, dr.edge_betweenness])
+@pytest.mark.parametrize("call", [dr.louvain, dr.edge_betweenness])
 def test_what_is_no_program_refuses_and_names_the_way(call: Callable[..., Any], weights: bool, tmp_path: Path) -> None:
     graph = weighted(directed=False)
     file = stored(graph if weights else graph.with_weights(None), tmp_path)
