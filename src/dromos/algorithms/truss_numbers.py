@@ -6,8 +6,8 @@ which every edge is in at least k - 2 triangles (2 for an edge without a triangl
 out and parallel edges count once; a directed graph is refused. Weights are not looked at.
 
 Triangles are counted for each edge, then edges are peeled from those with the fewest on. Over slices and graphs on disk
-that is an operator, ``dromos/places/operators/trusses``. Cohen, "Trusses: cohesive
-subgraphs for social network analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
+that is an operator, ``dromos/places/operators/trusses``. Cohen, "Trusses: cohesive subgraphs for social network
+analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
 """
 
 from __future__ import annotations

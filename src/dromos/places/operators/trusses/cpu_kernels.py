@@ -1,8 +1,8 @@
 """Truss numbers over whole rows: triangles of each edge, then edges peeled from the fewest on.
 
 Shared memory. ``values`` are added to by relaxed atomics; ``gone`` is only read while edges are peeled, and the queue
-is appended to by an atomic count. A common neighbour is looked for by steps that double in the longer of two rows, so that
-threads need no memory of their own.
+is appended to by an atomic count. A common neighbour is looked for by steps that double in the longer of two rows, so
+that threads need no memory of their own.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
