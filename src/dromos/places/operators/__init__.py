@@ -4,8 +4,8 @@ A program merges two messages at a time into one of fixed size. The most frequen
 common neighbours of two vertices (:mod:`.intersection`), the triangles of an edge (:mod:`.trusses`) and the best of the
 communities around a vertex (:mod:`.communities`) are no such merge: they need whole rows. So an operator gathers
 the whole rows of a block of vertices from whatever slices hold them (:mod:`.blocks`), a block or two at a time. Memory
-grows with the vertices, plus the blocks and slices in hand; with the rows where an operator keeps them (``HOLDING``), or
-an answer that has one row per edge is made of them (``BY_EDGE``).
+grows with the vertices, plus the blocks and slices in hand; with the rows where an operator keeps them (``HOLDING``),
+or an answer that has one row per edge is made of them (``BY_EDGE``).
 
 ``OPERATORS`` has the drivers under the names that algorithms ask engines for; the form that computes is the leaf's.
 """
