@@ -73,6 +73,9 @@ def test_calls_faults_and_the_end(tmp_path: Path) -> None:
         shares = dr.edge_betweenness(both_ways, sources=[1, 2])
         assert shares.device == "numpy on 2 ranks"
         assert np.allclose(shares.centrality, dr.edge_betweenness(both_ways, sources=[1, 2], device="numpy").centrality)
+        assert not dr.triangles(dr.generators.path(9000)).triangles.any()  # an answer that comes in a file
+        dense = dr.generators.rmat(6, seed=1)
+        assert (dr.truss_numbers(dense).truss == dr.truss_numbers(dense, device="numpy").truss).all()
         communities = dr.louvain(both_ways, device="numpy", slices=1)
         assert (dr.louvain(both_ways).hierarchy == communities.hierarchy).all()
 

@@ -37,7 +37,16 @@ def coloring_on_numpy(graph: dr.Graph, memory: str) -> Any:
 
 @pytest.mark.parametrize(
     "call",
-    [dr.bridges, dr.coloring, coloring_on_numpy, dr.louvain, weighted_clustering, dr.clustering, edge_betweenness],
+    [
+        dr.bridges,
+        dr.coloring,
+        coloring_on_numpy,
+        dr.louvain,
+        weighted_clustering,
+        dr.clustering,
+        edge_betweenness,
+        dr.truss_numbers,
+    ],
 )
 def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: Path) -> None:
     random = np.random.default_rng(2)

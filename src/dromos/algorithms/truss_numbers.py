@@ -5,8 +5,9 @@ which every edge is in at least k - 2 triangles (2 for an edge without a triangl
 ``max_truss``. ``result.source[result.truss >= k]`` are the ends of NetworkX's ``k_truss(G, k)``. Self-loops are left
 out and parallel edges count once; a directed graph is refused. Weights are not looked at.
 
-Triangles are counted for each edge, then edges are peeled from those with the fewest on. Cohen, "Trusses: cohesive
-subgraphs for social network analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
+Triangles are counted for each edge, then edges are peeled from those with the fewest on. Over slices and graphs on disk
+that is an operator, ``dromos/places/operators/trusses``. Cohen, "Trusses: cohesive subgraphs for social network
+analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Unpack
 
 import numpy as np
 
-from dromos.algorithms.arguments import refuse_rows_on_disk, simple
+from dromos.algorithms.arguments import simple
 from dromos.algorithms.triangles import require_undirected
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
@@ -39,7 +40,7 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``, ``memory``; there are no paths to choose from.
 
     >>> import dromos as dr
     >>> result = dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
@@ -48,17 +49,21 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
     """
     session = Session("truss_numbers", graph, **how)
     require_undirected(graph, "truss_numbers")
-    refuse_rows_on_disk(graph, "truss_numbers")
-    on = simple(graph)
-    edges = on.edges()
-    truss = session.host_native("trusses", on, edges=edges)["truss"]
+    if session.operator("trusses") is not None:  # rows come in slices, and are made simple as they come
+        found = session.require_native("trusses", graph)
+        columns = {name: found[name] for name in ("source", "target", "truss")}
+    else:
+        on = simple(graph)
+        edges = on.edges()
+        found = session.host_native("trusses", on, edges=edges)
+        columns = {"source": edges.src, "target": edges.dst, "truss": found["truss"]}
     return session.result(
         TrussNumbersResult,
-        {"source": edges.src, "target": edges.dst, "truss": truss},
-        values={"max_truss": int(truss.max(initial=0))},
+        columns,
+        values={"max_truss": int(columns["truss"].max(initial=0))},
         vertex_fields={"source", "target"},
         index="source",
-        verifier=lambda result: verify(on, result["truss"]),
+        verifier=lambda result: verify(simple(graph), result["truss"]),
     )
 
 

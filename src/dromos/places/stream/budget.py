@@ -21,6 +21,7 @@ __all__ = [
     "WORK_SHARE",
     "MemoryPlan",
     "OperatorRoom",
+    "by_edge_bytes",
     "operator_room",
     "plan_memory",
     "plan_operator",
@@ -53,6 +54,9 @@ _LEAST_BLOCK: Final = 1 << 20
 _WEIGHING_VERTEX: Final = 64
 _WEIGHING_HELD_ARC: Final = 16
 _WEIGHING_THREAD: Final = 8
+# With one row per edge in the answer: per vertex degrees, and twice where its row begins and its first edge, while rows
+# are made of those before, how long they are and sums of that.
+_BY_EDGE_VERTEX: Final = 96
 
 _LEAST_WORK: Final = 2 << 20
 """For what a kernel that reads the rows of some vertices works on at a time."""
@@ -114,12 +118,31 @@ class OperatorRoom:
     threads: int
 
 
+def by_edge_bytes(num_edges: int, id_bytes: int) -> int:
+    """What an answer that has one row per edge is computed in: for each edge both arcs, a count, which of the edges one
+    of the arcs is, a list of edges, and a mark. The answer itself, two ids and a number of 8 bytes, takes less.
+
+    >>> by_edge_bytes(1000, 4)
+    21000
+    """
+    name_bytes = 4 if num_edges < np.iinfo(np.int32).max else 8
+    return num_edges * (3 * id_bytes + 2 * name_bytes + 1)
+
+
 def operator_room(
-    memory: int, num_vertices: int, longest_row: int, leaf: str, threads: int, *, weighing: bool = False
+    memory: int,
+    num_vertices: int,
+    longest_row: int,
+    leaf: str,
+    threads: int,
+    *,
+    weighing: bool = False,
+    by_edge: bool = False,
 ) -> OperatorRoom:
     """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
 
     ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
+    ``by_edge``: all rows are held, beside this room.
 
     >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
     32
@@ -127,8 +150,8 @@ def operator_room(
     4
     """
     block = max(memory // 8, _LEAST_BLOCK, longest_row * _BLOCK_ARC)
-    held = max(memory // 4, _LEAST_BLOCK)
-    each = _OPERATOR_VERTEX + _MARKS[leaf]
+    held = 0 if by_edge else max(memory // 4, _LEAST_BLOCK)
+    each = (_BY_EDGE_VERTEX if by_edge else _OPERATOR_VERTEX) + _MARKS[leaf]
     if weighing:
         threads = max(1, min(threads, memory // 8 // max(_WEIGHING_THREAD * num_vertices, 1)))
         each = _WEIGHING_VERTEX + _MARKS[leaf] + _WEIGHING_THREAD * threads

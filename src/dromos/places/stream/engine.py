@@ -25,10 +25,11 @@ from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.parallel import num_threads
-from dromos.places.operators import BY_ARC, HOLDING, OPERATORS, WEIGHING, Blocks
+from dromos.places.operators import BY_ARC, BY_EDGE, HOLDING, OPERATORS, WEIGHING, Blocks
 from dromos.places.stream.budget import (
     MemoryPlan,
     OperatorRoom,
+    by_edge_bytes,
     operator_room,
     plan_memory,
     plan_operator,
@@ -228,15 +229,16 @@ class StreamEngine:
         degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
         threads = num_threads(getattr(self.leaf, "threads", None))
-        n, leaf, weighing = stored.num_vertices, self.leaf.name, name in WEIGHING
+        n, leaf, weighing, by_edge = stored.num_vertices, self.leaf.name, name in WEIGHING, name in BY_EDGE
+        answer = by_edge_bytes(stored.num_edges, graph_types(stored).id.itemsize) if by_edge else self._answer
 
         def room_in(share: int) -> OperatorRoom:
             if name in BY_ARC:
                 return OperatorRoom(self._beside, 1, 1, threads)
-            return operator_room(share, n, longest, leaf, threads, weighing=weighing)
+            return operator_room(share, n, longest, leaf, threads, weighing=weighing, by_edge=by_edge)
 
         plan, room = plan_operator(
-            memory, room_in, stored.held_bytes(len(directions)), list(rows.values()), leaf, answer=self._answer
+            memory, room_in, stored.held_bytes(len(directions)), list(rows.values()), leaf, answer=answer
         )
         return rows, plan, room
 

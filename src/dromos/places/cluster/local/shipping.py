@@ -135,7 +135,7 @@ def take_all(value: Any) -> Any:
     >>> take_all([(1.5, np.arange(2))])
     [(1.5, array([0, 1]))]
     """
-    if isinstance(value, list | tuple) and not isinstance(value, ArrayFile):
+    if isinstance(value, list | tuple) and not isinstance(value, ArrayFile):  # which is a tuple, too
         return type(value)(map(take_all, value))
     return take(value, remove=True)
 
