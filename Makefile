@@ -53,12 +53,13 @@ demo: $(VENV)/.installed
 # start processes: those find the package as bytecode, whatever the environment says.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --assert=plain \
+		|| { echo "The failed tests once more, with the values that they found:"; $(BIN)/python -m pytest -q --last-failed; exit 1; }
 	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
 
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
 NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \
-	--dist loadfile -c tests/networkx_backend/networkx_suite.ini -p tests.networkx_backend.networkx_suite --pyargs
+	--dist loadfile --assert=plain -c tests/networkx_backend/networkx_suite.ini -p tests.networkx_backend.networkx_suite --pyargs
 NETWORKX_SHORT = $(addprefix networkx.algorithms.,shortest_paths components centrality coloring community link_analysis \
 	traversal assortativity bipartite tree $(addprefix tests.test_,cluster core cuts dag distance_measures dominating efficiency euler \
 	hierarchy isolate link_prediction matching reciprocity regular simple_paths smetric wiener)) networkx.linalg
