@@ -186,7 +186,9 @@ class CpuExecution:
     def _start(self) -> None:
         report, front = initialise(self), self.frontier
         self.stats = self._statistics(report, 0.0, "" if front.size else "frontier empty")
-        self._spread = spreads_ids(self.ir, self.analysis) if getattr(self.graph, "symmetric", False) else None
+        self._spread = spreads_ids(self.ir, self.analysis)
+        if self._spread is not None and not getattr(self.graph, "symmetric", False):  # which may take a while to find
+            self._spread = None
         if self._spread is not None and self.typed.dtype(self._spread) == self.graph.targets.dtype:
             self.caps = replace(self.caps, whole=_CONTRACTION)
         claimed = self._is_claimed()
