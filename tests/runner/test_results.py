@@ -98,6 +98,21 @@ def test_top_leaves_out_what_is_infinite_and_orders_equals_by_id(result):
         result.top(-1)
 
 
+def test_the_top_of_groups_are_the_largest():
+    graph = dr.Graph.from_edges(["a", "c", "d", "f"], ["b", "d", "e", "g"], directed=False)
+    components = dr.connected_components(graph, device="numpy")
+    assert components.top(2) == [("c", 3), ("a", 2)]  # equals by id
+    assert components.top_rows(9) == {"label": ["c", "a", "f"], "vertices": [3, 2, 2]}
+    assert components.top(0) == []
+    assert components.top(1, by="size") == [("c", 3)]  # a field that is named orders vertices
+    with pytest.raises(InvalidArgumentError, match="k=-1"):
+        components.top(-1)
+    assert sum(size for _, size in dr.louvain(graph).top()) == graph.num_vertices
+    assert "modularity=0.625;" in repr(dr.louvain(graph))
+    empty = dr.coloring(dr.Graph.from_edges([], [], num_vertices=0, directed=False), device="numpy")
+    assert empty.top_rows(3) == {"color": [], "vertices": []}
+
+
 def test_a_repr_tells_sizes_iterations_time_and_path(result):
     text = repr(result)
     assert text.startswith("<sssp of 4 vertices: distance (on demand), parent (on demand); 3 iterations in ")

@@ -107,6 +107,7 @@ class Colors(dr.Program):
 class ColoringResult(Result):
     """What :func:`coloring` returns."""
 
+    group_field = "color"
     color: Array
     count: int
 

@@ -46,6 +46,7 @@ class Components(dr.Program):
 class ComponentsResult(Result):
     """What :func:`connected_components` returns."""
 
+    group_field = "label"
     label: Array
     size: Array
     count: int

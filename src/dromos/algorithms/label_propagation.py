@@ -27,6 +27,7 @@ __all__ = ["LabelPropagationResult", "label_propagation", "verify"]
 class LabelPropagationResult(Result):
     """What :func:`label_propagation` returns."""
 
+    group_field = "label"
     label: Array
     count: int
 

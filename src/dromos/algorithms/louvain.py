@@ -45,6 +45,7 @@ __all__ = ["CommunitiesResult", "find_communities", "louvain", "verify"]
 class CommunitiesResult(Result):
     """What :func:`louvain` and :func:`dromos.leiden` return."""
 
+    group_field = "community"
     community: Array
     hierarchy: Array
     count: int

@@ -111,6 +111,7 @@ class Reach(dr.Program):
 class StrongComponentsResult(Result):
     """What :func:`strongly_connected_components` returns."""
 
+    group_field = "label"
     label: Array
     size: Array
     count: int

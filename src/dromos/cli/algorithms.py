@@ -113,7 +113,12 @@ class Common:
             Annotated[bool, _option("--explain", text="Run the other paths too, and show their cost in the report.")],
             False,
         ),
-        "top": (Annotated[int | None, _option("--top", text="Show the N rows with the greatest values.")], None),
+        "top": (
+            Annotated[
+                int | None, _option("--top", text="Show the N rows with the greatest values, or the N largest groups.")
+            ],
+            None,
+        ),
         "format": (Annotated[str | None, _option("--format", text="Input format [default: from extension]")], None),
         "json": (Annotated[bool, _option("--json", text="Print a summary as JSON.")], False),
     }

@@ -58,17 +58,26 @@ _TOP = 10
 
 
 def plot_result(result: Result, by: str | None = None, axes: Any = None) -> Any:
-    """A histogram of the finite values of a field, and bars of the vertices with the greatest ones."""
+    """A histogram of the finite values of a field, and bars of the vertices with the greatest ones.
+
+    Of groups of vertices, their sizes, and bars of the largest.
+    """
     top = result.top(_TOP, by=by)
-    name = result._main_field() if by is None else by
-    values = on_host(result[name]).astype(np.float64)
+    rows = "vertices" if result._index is None else "rows"
+    if by is None and result.group_field is not None:
+        name, rows = f"vertices by {result.group_field}", "groups"
+        shown = np.unique(on_host(result[result.group_field]), return_counts=True)[1]
+    else:
+        name = result._main_field() if by is None else by
+        shown = on_host(result[name])
+    values = shown.astype(np.float64)
     finite = values[np.isfinite(values)]
     left, right = new_axes("Result.plot()", axes, ncols=2, figsize=(10, 4))
-    whole = finite.size and result[name].dtype.kind in "iub" and finite.max() - finite.min() < _BINS
+    whole = finite.size and shown.dtype.kind in "iub" and finite.max() - finite.min() < _BINS
     left.hist(finite, bins=np.arange(finite.min(), finite.max() + 2) - 0.5 if whole else _BINS, color="C0")
     left.set_yscale("log")
     left.set_xlabel(name)
-    left.set_ylabel("vertices" if result._index is None else "rows")
+    left.set_ylabel(rows)
     places = range(len(top))
     right.barh(places, [value for _, value in top], color="C0")
     right.set_yticks(places, [str(vertex) for vertex, _ in top])

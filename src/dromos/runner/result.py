@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -41,6 +41,9 @@ class Result(Mapping[str, Array]):
     >>> result.to_pandas().parent.tolist()
     ['ada', 'ada', 'bob']
     """
+
+    group_field: ClassVar[str | None] = None
+    """The field that says to which group a vertex belongs, of results that divide the vertices."""
 
     def __init__(
         self,
@@ -214,7 +217,17 @@ class Result(Mapping[str, Array]):
         return found
 
     def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
-        """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out."""
+        """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out.
+
+        Where vertices are divided into groups, such as components or communities, the ``k`` largest of these and how
+        many vertices each has, unless ``by`` names a field.
+
+        >>> import dromos as dr
+        >>> dr.connected_components(dr.Graph.from_edges([0, 2, 3], [1, 3, 4])).top(1)
+        [(2, 3)]
+        """
+        if by is None and self.group_field is not None:
+            return list(zip(*self._largest_groups(k), strict=True))
         name, rows = self._greatest(k, by)
         keys = rows if self._index is not None else named(self._ids(rows), self._graph.labels)
         return list(zip(keys.tolist(), self._shown(name, on_host(self[name])[rows]).tolist(), strict=True))
@@ -226,13 +239,22 @@ class Result(Mapping[str, Array]):
         >>> dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [3, 2, 0, 1], directed=False)).top_rows(1)
         {'source': [0], 'target': [2], 'truss': [2]}
         """
+        if by is None and self.group_field is not None:
+            return dict(zip((self.group_field, "vertices"), self._largest_groups(k), strict=True))
         return self._rows(self._greatest(k, by)[1])
+
+    def _largest_groups(self, k: int) -> tuple[list[Any], list[int]]:
+        """The groups with the most vertices, and how many these are; equal ones in the order of their numbers."""
+        assert self.group_field is not None
+        self._require_all_rows("top(…)")
+        wanted = _row_count(k)
+        ids, sizes = np.unique(on_host(self[self.group_field]), return_counts=True)
+        largest = np.argsort(-sizes, kind="stable")[:wanted]
+        return self._shown(self.group_field, ids[largest]).tolist(), sizes[largest].tolist()
 
     def _greatest(self, k: int, by: str | None) -> tuple[str, Array]:
         """The field that is looked at, and the ``k`` rows in which it is greatest."""
-        wanted = whole_number(k)
-        if wanted is None or wanted < 0:
-            raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
+        wanted = _row_count(k)
         name = self._main_field() if by is None else by
         values = on_host(self[name])
         if values.ndim != 1 or name in self._edge_fields:
@@ -329,18 +351,31 @@ class Result(Mapping[str, Array]):
     def __repr__(self) -> str:
         ready = ((name, None if callable(c) else c) for name, c in self._columns.items())
         fields = ", ".join(f"{name} {'(on demand)' if c is None else c.dtype}" for name, c in ready)
-        values = "".join(f", {name}={value}" for name, value in self.values_of_graph.items())
+        values = "".join(f", {name}={_short(value)}" for name, value in self.values_of_graph.items())
         paths = ", ".join(f"{path} {count}" for path, count in self.trace.paths.items())
         compiling = f", {_duration(self.compile_seconds)} of it compiling," if self.compile_seconds >= 0.1 else ""
-        ran = f"{self.iterations} iterations in {_duration(self.seconds)}{compiling} on {self.device}"
+        rounds = "1 iteration" if self.iterations == 1 else f"{self.iterations} iterations"
+        ran = f"{rounds} in {_duration(self.seconds)}{compiling} on {self.device}"
         own, of = self._own_rows, f"{self._graph.num_vertices:,} vertices"
         if own is not None:
             of = f"rows {own.first:,} to {own.last - 1:,} of {of}" if own.last > own.first else f"no rows of {of}"
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
 
+def _row_count(k: int) -> int:
+    wanted = whole_number(k)
+    if wanted is None or wanted < 0:
+        raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
+    return wanted
+
+
 def _same(one: Array, other: Array) -> bool:
     return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f"))
+
+
+def _short(value: Any) -> str:
+    """A number as one reads it; the attribute has all digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _duration(seconds: float) -> str:

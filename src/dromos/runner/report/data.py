@@ -162,7 +162,10 @@ def _bins(values: Array, finite: Array) -> Any:
 
 
 def _top(host: Result) -> dict[str, Any] | None:
-    """The vertices with the greatest values of the first field that orders them; None where no field does."""
+    """The vertices with the greatest values of the first field that orders them, or the largest groups; None where
+    no field orders vertices."""
+    if host.group_field is not None:
+        return {"field": f"vertices by {host.group_field}", "rows": [[str(key), size] for key, size in host.top(_TOP)]}
     for name in host:
         values = host[name]
         if values.ndim == 1 and values.dtype.kind in "iuf" and name not in host.edge_fields:
