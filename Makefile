@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: stress-ranks help demo test test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+.PHONY: stress-ranks help demo test compile-cuda test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
 	random-programs-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
+	@echo "make compile-cuda   compile all CUDA sources, without a device"
 	@echo "make test-networkx  all of NetworkX's own tests, on the backend"
 	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
 	@echo "make stress     many threads against one, on every parallel path, for ten minutes (STRESS=\"--seconds 60\")"
@@ -49,13 +50,20 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
+PYTEST = $(BIN)/python -m pytest -q
+
 # In the order of collection, so that the many small doctests come last and all cores are busy to the end. Many tests
 # start processes: those find the package as bytecode, whatever the environment says.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --assert=plain \
-		|| { echo "The failed tests once more, with the values that they found:"; $(BIN)/python -m pytest -q --last-failed; exit 1; }
+	$(PYTEST) -n auto --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc" \
+		|| { echo "The failed tests once more, with the values that they found:"; $(PYTEST) --last-failed; exit 1; }
 	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
+
+# Every CUDA source for two architectures, without a device. Apart from the tests: it takes a tenth of their time, and
+# nothing but a change of these sources, of the code generator or of a program changes what it finds.
+compile-cuda: $(VENV)/.installed-dev
+	$(PYTEST) -n auto --dist loadfile -m nvrtc tests/cuda tests/program tests/benchmarks_gpu
 
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
 NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \

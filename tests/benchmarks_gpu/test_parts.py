@@ -91,6 +91,7 @@ def test_kernels_for_whole_graphs_are_called_as_they_want(name: str) -> None:
     assert sanitize.watched([("grid", graph.with_weights(None), graph)], [name], device="cpu") == 0
 
 
+@pytest.mark.nvrtc
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("source", KERNELS, ids=lambda path: path.stem)
 def test_kernels_compile(source: Path, arch: str) -> None:

@@ -9,6 +9,7 @@ from tests.cuda.compiling import compile_in_ranges, compile_native, compile_prog
 from tests.cuda.every_program import typed_programs
 
 pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
+pytestmark = pytest.mark.nvrtc
 
 
 @pytest.mark.parametrize("number", range(len(typed_programs())))

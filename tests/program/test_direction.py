@@ -120,6 +120,7 @@ def test_hubs_and_authorities_need_no_doubled_graph(roads):
     assert np.allclose(result.scores[:, 1] / result.scores[:, 1].sum(), expected.authority, atol=1e-6)
 
 
+@pytest.mark.nvrtc
 def test_such_programs_compile_for_a_gpu():
     pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
     from tests.cuda.compiling import compile_program

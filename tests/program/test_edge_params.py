@@ -122,6 +122,7 @@ def test_errors_say_what_is_expected():
         Misread.ir()
 
 
+@pytest.mark.nvrtc
 def test_every_kernel_compiles_for_a_gpu():
     pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
     from tests.cuda.compiling import compile_program

@@ -86,6 +86,7 @@ def test_every_engine_and_path_draws_the_same(grid):
     assert not np.array_equal(dr.run(Draws(seed=4), grid, device="reference", max_iter=0).least, expected.least)
 
 
+@pytest.mark.nvrtc
 def test_a_program_that_draws_compiles_for_a_gpu():
     pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
     from dromos.engines.cuda.compiler import compile_cubin

@@ -94,6 +94,7 @@ def test_what_is_known_of_such_programs():
     )
 
 
+@pytest.mark.nvrtc
 def test_such_programs_compile_for_a_gpu():
     pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
     from tests.cuda.compiling import compile_program

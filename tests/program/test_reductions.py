@@ -98,6 +98,7 @@ def test_of_no_vertices_there_are_the_identities():
     assert result.greatest == (-np.inf, np.iinfo(np.int64).min, np.iinfo(np.int32).min)
 
 
+@pytest.mark.nvrtc
 def test_such_programs_compile_for_a_gpu():
     pytest.importorskip("cupy_backends.cuda.libs.nvrtc", reason="CuPy's compiler is not installed")
     from tests.cuda.compiling import compile_program
