@@ -10,7 +10,7 @@ _AHEAD = 12  # rows whose arcs are asked for before they are needed; where they 
 
 
 @inline
-def _row_at(starts, low, high, arc):
+def row_at(starts, low, high, arc):
     """The last of the rows ``low..high`` that begins at ``arc`` or before."""
     while high - low > 1:
         middle = (low + high) >> 1
@@ -41,7 +41,7 @@ def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values,
     at, end = base + total * thread // threads, base + total * (thread + 1) // threads
     if at == end:
         return
-    row = _row_at(starts, first, last, at)
+    row = row_at(starts, first, last, at)
     while at < end:
         while starts[row + 1] <= at:
             row += 1

@@ -36,28 +36,18 @@ def spread_offsets(thread, num_threads, ids, ends, low, offsets):
 
 
 @kernel
-def rows_with_arcs(thread, num_threads, vertices, start, offsets, ids, begins, ends, count):
-    """List those of ``vertices`` whose rows have arcs, where each row begins, and how many arcs end with it.
+def rows_with_arcs(thread, num_threads, vertices, start, offsets, ids, begins, starts, count):
+    """List those of ``vertices`` whose rows have arcs, where each begins, and where it does if they are put together.
 
     ``offsets`` are those of the rows from vertex ``start`` on. For one thread: ``count`` gets the number of rows.
     """
     rows, arcs, first = 0, np.int64(0), np.int64(offsets[0])
+    starts[0] = 0
     for i in range(vertices.size):
         v = np.int64(vertices[i]) - start
         begin, end = np.int64(offsets[v]), np.int64(offsets[v + 1])
         if end > begin:
             arcs += end - begin
-            ids[rows], begins[rows], ends[rows] = vertices[i], begin - first, arcs
+            ids[rows], begins[rows], starts[rows + 1] = vertices[i], begin - first, arcs
             rows += 1
     count[0] = rows
-
-
-@kernel
-def copy_rows(thread, num_threads, column, begins, ends, found):
-    """Copy rows of ``column`` to ``found``, one after the other: row i begins at ``begins[i]``, its copy ends at
-    ``ends[i]``."""
-    for i in range(ends.size * thread // num_threads, ends.size * (thread + 1) // num_threads):
-        low = ends[i - 1] if i > 0 else np.int64(0)
-        shift = begins[i] - low
-        for at in range(low, ends[i]):
-            found[at] = column[at + shift]

@@ -49,9 +49,9 @@ class RowShelf:
     def prepare(self, id_dtype: np.dtype[Any], columns: Sequence[Array]) -> None:
         """Compile what rows of ``columns`` need here, before the budget is used up."""
         nobody, offsets = np.empty(0, id_dtype), np.zeros(1, self._offset_dtype)
-        _, begins, ends = _rows_with_arcs(GraphSlice(0, 0, offsets, columns[0][:0], None), nobody)
+        _, begins, starts = _rows_with_arcs(GraphSlice(0, 0, offsets, columns[0][:0], None), nobody)
         for column in columns:
-            _copy_rows(column[:0], begins, ends, np.empty(0, column.dtype))
+            _copy_rows(column[:0], begins, starts, np.empty(0, column.dtype))
         _spread(np.zeros(1, id_dtype), offsets, 0, 1, self._offset_dtype)
 
     def begin(self) -> None:
@@ -63,9 +63,10 @@ class RowShelf:
         """Copy the rows of ``vertices`` (ascending), or the parts of them that the slice holds."""
         if not self._open or not len(vertices):
             return
-        vertices, begins, ends = _rows_with_arcs(piece, vertices)
+        vertices, begins, starts = _rows_with_arcs(piece, vertices)
         if not len(vertices):
             return
+        ends = starts[1:]
         arcs = [piece.targets] if piece.weights is None else [piece.targets, piece.weights]
         if not self._columns:
             dtypes = [vertices.dtype, self._offset_dtype, *(column.dtype for column in arcs)]
@@ -78,7 +79,7 @@ class RowShelf:
             return
         before = len(kept[0].values)
         for column, room in zip(arcs, kept, strict=True):
-            _copy_rows(column, begins, ends, room.more(int(ends[-1])))
+            _copy_rows(column, begins, starts, room.more(int(ends[-1])))
         ids.more(len(vertices))[:] = vertices
         all_ends.more(len(ends))[:] = ends + before
 
@@ -141,22 +142,22 @@ def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) 
 
 
 def _rows_with_arcs(piece: GraphSlice, vertices: Array) -> tuple[Array, Array, Array]:
-    """Those of ``vertices`` whose rows have arcs, where these begin, and where they end when they are put together."""
+    """Those of ``vertices`` whose rows have arcs, where these begin, and where they do when they are put together."""
     from dromos.places.stream import feed_kernels as kernels
 
     ids, count = np.empty_like(vertices), np.zeros(1, dtype=np.int64)
-    begins, ends = np.empty(len(vertices), dtype=np.int64), np.empty(len(vertices), dtype=np.int64)
+    begins, starts = np.empty(len(vertices), dtype=np.int64), np.empty(len(vertices) + 1, dtype=np.int64)
     run_team(
-        kernels.rows_with_arcs, read_only(vertices), np.int64(piece.start), read_only(piece.offsets), ids, begins, ends,
-        count, threads=1,
+        kernels.rows_with_arcs, read_only(vertices), np.int64(piece.start), read_only(piece.offsets), ids, begins,
+        starts, count, threads=1,
     )  # fmt: skip
     rows = int(count[0])
-    return ids[:rows], begins[:rows], ends[:rows]
+    return ids[:rows], begins[:rows], starts[: rows + 1]
 
 
-def _copy_rows(column: Array, begins: Array, ends: Array, found: Array) -> None:
+def _copy_rows(column: Array, begins: Array, starts: Array, found: Array) -> None:
     """Copy the arcs of all rows to ``found``, one row after the other; row i begins at ``begins[i]`` of ``column``."""
-    from dromos.places.stream import feed_kernels as kernels
+    from dromos.engines.cpu import copy_kernels as kernels
 
     threads = 1 if len(found) < _SMALL_COPY else None
-    run_team(kernels.copy_rows, read_only(column), read_only(begins), read_only(ends), found, threads=threads)
+    run_team(kernels.gather_rows, read_only(begins), read_only(starts), read_only(column), found, threads=threads)

@@ -8,23 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.graph.gather_kernels import row_at
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
-from dromos.jit import inline, kernel
+from dromos.jit import kernel
 
 CHUNK = 4096
-
-
-@inline
-def _row_of(offsets, arc):
-    """The row that has an arc of a slice."""
-    first, last = np.int64(0), np.int64(offsets.size - 1)
-    while last - first > 1:
-        middle = (first + last) >> 1
-        if np.int64(load(offsets, middle)) <= arc:
-            first = middle
-        else:
-            last = middle
-    return first
 
 
 @kernel
@@ -36,7 +24,7 @@ def count_edges(thread, threads, offsets, targets, start, rows, cursor, stop):
         begin = chunk * CHUNK
         if begin >= arcs:
             break
-        row, found = _row_of(offsets, base + begin), np.int64(0)
+        row, found = row_at(offsets, np.int64(0), np.int64(offsets.size - 1), base + begin), np.int64(0)
         for arc in range(begin, min(begin + CHUNK, arcs)):
             while np.int64(load(offsets, row + 1)) <= base + arc:
                 row += 1
@@ -56,7 +44,7 @@ def add_shares(
         begin = chunk * CHUNK
         if begin >= arcs:
             break
-        row, at = _row_of(offsets, base + begin), np.int64(load(rows, chunk))
+        row, at = row_at(offsets, np.int64(0), np.int64(offsets.size - 1), base + begin), np.int64(load(rows, chunk))
         for arc in range(begin, min(begin + CHUNK, arcs)):
             while np.int64(load(offsets, row + 1)) <= base + arc:
                 row += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.engines.native.triangles_kernels import find
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
 from dromos.jit import inline, kernel
 
@@ -24,25 +25,13 @@ def _higher(offsets, base, v):
 
 
 @inline
-def _place(targets, low, high, wanted):
-    """The first place in ``low..high`` whose target is not below ``wanted``."""
-    while low < high:
-        middle = (low + high) >> 1
-        if load(targets, middle) < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inline
-def _find(targets, low, end, wanted):
+def _gallop(targets, low, end, wanted):
     """The first place from ``low`` on whose target is not below ``wanted``: steps that double, then halves."""
     step = np.int64(1)
     while low + step < end and load(targets, low + step) < wanted:
         low += step
         step *= 2
-    return _place(targets, low, min(low + step, end), wanted)
+    return find(targets, low, min(low + step, end), wanted)
 
 
 @kernel
@@ -57,8 +46,24 @@ def number(thread, threads, offsets, targets, base, place, cursor, stop):
             for arc in range(load(offsets, v), _higher(offsets, base, v)):
                 u = np.int64(load(targets, arc))
                 first = _higher(offsets, base, u)
-                at = _place(targets, first, load(offsets, u + 1), v)
+                at = find(targets, first, load(offsets, u + 1), v)
                 store(place, arc - load(base, v), load(base, u) + at - first)
+
+
+@inline
+def _count_common(targets, values, few, few_end, few_edges, low, end, edges):
+    """How many of the targets ``few..few_end`` are among ``low..end``; each adds one to the edges of both its arcs."""
+    found = np.int64(0)
+    for arc in range(few, few_end):
+        wanted = load(targets, arc)
+        low = _gallop(targets, low, end, wanted)
+        if low == end:
+            break
+        if load(targets, low) == wanted:
+            found += 1
+            atomic_add(values, few_edges + arc, 1)
+            atomic_add(values, edges + low, 1)
+    return found
 
 
 @kernel
@@ -75,29 +80,10 @@ def count(thread, threads, offsets, targets, base, vertices, values, cursor, sto
                 v = np.int64(load(targets, arc))
                 v_first, v_end = _higher(offsets, base, v), load(offsets, v + 1)
                 of_u, of_v = load(base, u) - first, load(base, v) - v_first  # from arcs to edges
-                found = np.int64(0)
                 if end - arc <= v_end - v_first:
-                    low = v_first
-                    for near in range(arc + 1, end):
-                        w = load(targets, near)
-                        low = _find(targets, low, v_end, w)
-                        if low == v_end:
-                            break
-                        if load(targets, low) == w:
-                            found += 1
-                            atomic_add(values, of_u + near, 1)
-                            atomic_add(values, of_v + low, 1)
+                    found = _count_common(targets, values, arc + 1, end, of_u, v_first, v_end, of_v)
                 else:
-                    low = arc + 1
-                    for far in range(v_first, v_end):
-                        w = load(targets, far)
-                        low = _find(targets, low, end, w)
-                        if low == end:
-                            break
-                        if load(targets, low) == w:
-                            found += 1
-                            atomic_add(values, of_u + low, 1)
-                            atomic_add(values, of_v + far, 1)
+                    found = _count_common(targets, values, v_first, v_end, of_v, arc + 1, end, of_u)
                 if found:
                     atomic_add(values, of_u + arc, found)
 
@@ -124,7 +110,7 @@ def peel(
             break
         for i in range(start, min(start + _EDGES, leaving.size)):
             edge = np.int64(load(leaving, i))
-            u = _place(base, 0, n, edge + 1) - 1
+            u = find(base, 0, n, edge + 1) - 1
             v = np.int64(load(targets, _higher(offsets, base, u) + edge - load(base, u)))
             if load(offsets, u + 1) - load(offsets, u) > load(offsets, v + 1) - load(offsets, v):
                 u, v = v, u
@@ -136,7 +122,7 @@ def peel(
                 if load(gone, one) == 2 or one == edge:
                     continue
                 w = load(targets, arc)
-                low = _find(targets, low, end, w)
+                low = _gallop(targets, low, end, w)
                 if low == end:
                     break
                 if load(targets, low) != w:
