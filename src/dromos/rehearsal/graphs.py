@@ -15,6 +15,7 @@ __all__ = ["large_graphs", "small_graphs"]
 _VERTICES: Final = 64
 _AROUND_A_HUB: Final = 80
 _SCALE: Final = 17  # with fewer vertices some algorithms go about it as on small graphs
+_DENSE_SCALE: Final = 14
 _SIDE: Final = 300
 
 
@@ -43,7 +44,7 @@ def small_graphs() -> tuple[Graph, ...]:
 
 @cache
 def large_graphs() -> tuple[Graph, ...]:
-    """Graphs that algorithms take for large, and which they are done with in tenths of a second.
+    """Graphs that algorithms take for large, and which they are done with in tenths of a second; some are dense.
 
     >>> large_graphs()[0].num_vertices
     131072
@@ -51,6 +52,8 @@ def large_graphs() -> tuple[Graph, ...]:
     hubs = generators.rmat(_SCALE, 4, seed=1, dedupe=True, drop_self_loops=True)
     forward = generators.rmat(_SCALE, 4, seed=1, symmetrize=False)
     whole = generators.with_random_weights(hubs, 1, 9)
+    dense = generators.rmat(_DENSE_SCALE, 16, seed=1, dedupe=True, drop_self_loops=True)
+    weights = generators.with_random_weights(dense, 1, 9).weights
     return (
         hubs,
         forward,
@@ -58,4 +61,7 @@ def large_graphs() -> tuple[Graph, ...]:
         hubs.with_weights(np.asarray(whole.weights, dtype=np.float64)),
         generators.with_random_weights(forward, 1, 2, dtype=np.float32),
         generators.grid(_SIDE, _SIDE),
+        dense,
+        *(dense.with_weights(np.asarray(weights, dtype=dtype)) for dtype in WEIGHT_DTYPES),
+        generators.rmat(_DENSE_SCALE, 16, seed=1, symmetrize=False),
     )

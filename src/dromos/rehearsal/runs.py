@@ -71,10 +71,11 @@ def rehearse(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None
     """
     parameters = inspect.signature(algorithm).parameters
     others = [{name: value} for name in parameters for value in _OTHER_VALUES.get(name, ())]
+    more_sources = [other for other in others if "sources" in other]
     for way in _ways(graph, scratch):
         # from all vertices takes long, and asks for kernels of its own only where nothing else is chosen
         few = {"sources": range(2)} if "sources" in parameters and way.options else {}
-        for other in [{}, *others] if way.others else [{}]:
+        for other in [{}, *others] if way.others else [{}, *more_sources]:
             with way.setting():
                 _call(algorithm, way.graph, scratch, {**way.options, **few, **other})
 
@@ -93,8 +94,10 @@ def rehearse_large(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -
     ):  # searches from many vertices, as many as there are bits in some words
         for count in (64, 128, 256, 512):
             _call(algorithm, graph, scratch, {"sources": range(count)})
+    _call(algorithm, graph, scratch, {**few, "slices": 3})
     store = next(_stores(graph, scratch))
-    _call(algorithm, store, scratch, {**few, "memory": _SMALL_BUDGET})
+    for budget in (_SMALL_BUDGET, _BUDGET):
+        _call(algorithm, store, scratch, {**few, "memory": budget})
 
 
 def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path, options: Mapping[str, Any]) -> None:
