@@ -27,10 +27,7 @@ _BUDGET: Final = 64 << 20
 
 
 def rehearse_making() -> None:
-    """Make graphs of arrays of each type, by each generator, and of other graphs.
-
-    >>> rehearse_making()
-    """
+    """Make graphs of arrays of each type, by each generator, and of other graphs."""
     draw = np.random.default_rng(1)
     ends = draw.integers(0, 50, (2, 300))
     for dtype in _ID_DTYPES:
@@ -48,11 +45,7 @@ def rehearse_making() -> None:
 
 
 def rehearse_files(graph: Graph, scratch: Path) -> None:
-    """Write a graph in each format, read it in several ways, and convert it within a budget.
-
-    >>> import tempfile
-    >>> rehearse_files(generators.path(4), Path(tempfile.mkdtemp()))
-    """
+    """Write a graph in each format to a folder, read it in several ways, and convert it within a budget."""
     for name, kind in formats.FORMATS.items():
         file = scratch / f"graph{kind.extensions[0]}"
         with suppress(DromosError):

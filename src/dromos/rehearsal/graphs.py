@@ -44,11 +44,7 @@ def small_graphs() -> tuple[Graph, ...]:
 
 @cache
 def large_graphs() -> tuple[Graph, ...]:
-    """Graphs that algorithms take for large, and which they are done with in tenths of a second; some are dense.
-
-    >>> large_graphs()[0].num_vertices
-    131072
-    """
+    """Graphs that algorithms take for large, and which they are done with in tenths of a second; some are dense."""
     hubs = generators.rmat(_SCALE, 4, seed=1, dedupe=True, drop_self_loops=True)
     forward = generators.rmat(_SCALE, 4, seed=1, symmetrize=False)
     whole = generators.with_random_weights(hubs, 1, 9)

@@ -14,11 +14,7 @@ __all__ = ["rehearse_networkx"]
 
 
 def rehearse_networkx() -> None:
-    """Call every function of the backend on small graphs; those that are refused are left out.
-
-    >>> import networkx
-    >>> rehearse_networkx()
-    """
+    """Call every function of the backend on small graphs; those that are refused are left out."""
     import networkx as nx
     from networkx.utils.backends import _registered_algorithms as dispatched
 
