@@ -19,7 +19,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
-from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows
+from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_rows
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
@@ -38,7 +38,10 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-_WINDOWS: Final = 3  # while rows are sorted: one of pages, one in another order of sources, one sorted and written
+# In windows, for what is sorted: one of pages and one sorted and written; then two of those, and three where hubs come
+# first, or tiles are by id, since these take fewer bytes per arc.
+_WINDOWS: Final = 2.5
+_WINDOWS_IN_ORDER: Final = 2 + 2 / LEAST_PER_ROW  # with numbers of rows
 PLACE_BYTES = 4  # of a vertex: where it is in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -125,7 +128,8 @@ class SortedRows:
         """The slices of this pull, sorted and written to ``file`` on the way."""
         pager.evict(rows, 0, rows.num_pages)
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
-        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads, self._order_for)
+        room = int(size * (_WINDOWS_IN_ORDER if self._may_order else _WINDOWS))
+        spilled = SpilledRows(pager, file, room, self._num_vertices, self._threads, self._order_for)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
         for window in pager.windows(rows, wanted, ahead=0):  # sorting takes many times as long as reading
             piece = slice_of(rows, offsets, wanted, window)
@@ -157,11 +161,11 @@ class SortedRows:
         table_bytes = self._num_vertices * self._value_bytes
         if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
-        if (
-            int(own[-1]) == rows.num_arcs and self._may_order and spare > 2 * PLACE_BYTES * self._num_vertices
-        ):  # else some go by id
+        # else some go by id; places and numbers of all vertices, and while rows are sorted who has each number
+        taken = 3 * PLACE_BYTES * self._num_vertices
+        if int(own[-1]) == rows.num_arcs and self._may_order and spare > taken + PLACE_BYTES * self._num_vertices:
             order = self._order_for(GraphSlice(0, count, own, rows.targets[: rows.num_arcs], None))
-            spare -= order.places.nbytes
+            spare -= 0 if order is BY_ID else taken
         given_back = 0
 
         def give_back(row: int) -> None:
@@ -212,13 +216,13 @@ def window_bytes(
 
     ``value_bytes``: what is gathered of each vertex; ``ordered``: sources may be in another order than that of ids.
 
-    >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
-    (34, 0)
+    >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(64 << 20, 1 << 22, 1 << 27, 8, 16)
+    (41, 0)
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2, ordered=True) >> 20
-    29
+    40
     """
     beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices * ordered
-    size = min((room - beside) // _WINDOWS, _MOST_BYTES)
+    size = min(int(max(room - beside, 0) / (_WINDOWS_IN_ORDER if ordered else _WINDOWS)), _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
     worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)
     return size if worth else 0

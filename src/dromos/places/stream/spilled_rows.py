@@ -17,7 +17,7 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.arc_blocks import MOST_ROWS
-from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice
+from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice, sorted_bytes
 from dromos.engines.cpu.source_order import SourceOrder, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.layout import aligned
@@ -28,11 +28,12 @@ from dromos.places.stream.scratch_file import Extent, ScratchFile
 
 __all__ = ["SpilledRows", "bytes_beside_arcs"]
 
-_BUFFERS: Final = 3  # of the size of a slice: one is computed on while the others are read
+_BUFFERS: Final = 3  # of the size of a slice: one is computed on while the others are read; one of them at least
 _WRITERS: Final = 4
 _LINE: Final = 64  # columns begin with a line of the cache
 _COLUMNS: Final = (
     "word_starts", "long_starts", "segment_starts", "words", "segment_rows", "segment_ends", "long_sources",
+    "row_places",
 )  # fmt: skip
 
 
@@ -131,12 +132,14 @@ class SpilledRows:
     def append(self, piece: GraphSlice, page: int) -> SortedSlice:
         """Sort a slice and write it behind the others, while the caller goes on; ``page`` is the first with later rows.
 
-        What is returned is good until the next call. An OSError may be that of the slice before.
+        What is returned is good until the next call, and the targets of ``piece`` are lost. An OSError is that of the
+        slice before, and comes before anything is lost.
         """
         self._writing.wait()
         if self._order is None:
             self._order = self._order_for(piece)
-        self._arena.clear(4 * piece.num_arcs + bytes_beside_arcs(self._num_sources, piece.num_vertices, self._threads))
+        beside = bytes_beside_arcs(self._num_sources, piece.num_vertices, self._threads)
+        self._arena.clear(sorted_bytes(piece.num_arcs, self._order) + beside)
         made = sort_slice(piece, self._num_sources, self._threads, self._arena.new, self._order)
         assert made.blocks is not None
         columns = {name: self._arena.copy_of(getattr(made.blocks, name)) for name in _COLUMNS}
@@ -160,8 +163,9 @@ class SpilledRows:
     def slices(self) -> Iterator[tuple[SortedSlice, int]]:
         """All slices, each with the first page of later rows; the last ones lack where the file is not as written."""
         size = max((spilled.extent.nbytes for spilled in self._slices), default=0)
-        stay = max(self._room // max(size, 1) - _BUFFERS, 0)
-        while len(self._free) < _BUFFERS:
+        fitting = self._room // max(size, 1)
+        stay = max(fitting - _BUFFERS, 0)
+        while len(self._free) < min(max(fitting, 2), _BUFFERS):
             self._free.append(_buffer(size))
         todo = deque(range(len(self._resident), len(self._slices)))
         flying: deque[tuple[Array, Batch, Array]] = deque()
