@@ -261,8 +261,8 @@ class _Groups:
             counts, listed = self._numbers.counts[first:last], read_only(self._numbers.listed[low:high])
             if self._order is BY_ID:
                 assert not len(listed)
-                arcs, firsts = (read_only(offsets), read_only(sources)), self._firsts[first : last + 1]
-                yield first, last, *arcs, self._longest, firsts, counts, listed
+                given = read_only(offsets), read_only(sources), self._longest, self._firsts[first : last + 1]
+                yield first, last, *given, counts, listed
                 continue
             own = offsets[low : high + 1] - offsets[low]
             if self._placed[0] != first:

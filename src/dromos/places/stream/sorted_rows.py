@@ -23,7 +23,9 @@ from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_row
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
+from dromos.graph.store.paged.plan import run_edges
 from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.section import Request
 from dromos.graph.store.paged.slices import slice_of
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
@@ -38,8 +40,8 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-# In windows, for what is sorted: one of pages and one sorted and written; then two of those, and three where hubs come
-# first, or tiles are by id, since these take fewer bytes per arc.
+# In windows, for what is sorted: one of pages and one sorted and written; then as many of those as fit, two at least.
+# Three where hubs come first, and with half a window more where tiles are by id: arcs in blocks take fewer bytes.
 _WINDOWS: Final = 2.5
 _WINDOWS_IN_ORDER: Final = 2 + 2 / LEAST_PER_ROW  # with numbers of rows
 PLACE_BYTES = 4  # of a vertex: where it is in that order
@@ -90,18 +92,19 @@ class SortedRows:
             yield self._without_sorted(slice_of(rows, offsets, wanted, window))
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
-        """All rows; from where the file is not as it was written, those of the store."""
-        page = 0
-        for piece, last in spilled.slices():
+        """All rows; those that the file does not give as they were written are read from the store."""
+        left, every = np.ones(rows.num_pages, dtype=bool), np.ones(rows.num_pages, dtype=bool)
+        for piece, pages in spilled.slices():
             yield piece
-            page = last
-        if page == rows.num_pages:
+            left[pages.first : pages.last] = False
+        if not left.any():
             return
         _log.warning("sorted rows on disk are not what was written; the store is read instead")
         self.release(pager)
-        every = np.ones(rows.num_pages, dtype=bool)  # the first row is cut there, as it was when rows were sorted
-        for window in pager.windows(rows, np.arange(rows.num_pages) >= page):
-            yield slice_of(rows, offsets, every, window)
+        for window in pager.windows(rows, left):
+            first, last = run_edges(left[window.first : window.last])[0].tolist()  # the rest of the window came before
+            # rows are cut at its ends, as they were when they were sorted
+            yield slice_of(rows, offsets, every, Request(window.first + first, window.first + last))
 
     def release(self, pager: Pager) -> None:
         """Give the file and its memory back: the pager has all of its room again."""
@@ -135,7 +138,7 @@ class SortedRows:
             piece = slice_of(rows, offsets, wanted, window)
             if not fails:
                 try:
-                    piece = spilled.append(piece, window.last)
+                    piece = spilled.append(piece, window)
                 except OSError as error:
                     fails = _told(error)
             yield piece
