@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: stress-ranks help demo test compile-cuda test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+.PHONY: stress-ranks help demo test test-wheel wheel compile-cuda test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
 	random-programs-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
 	@echo "make compile-cuda   compile all CUDA sources, without a device"
+	@echo "make test-wheel build a wheel, and try it in an environment without a compiler"
+	@echo "make wheel      build a wheel for all processors of this kind, into dist/"
 	@echo "make test-networkx  all of NetworkX's own tests, on the backend"
 	@echo "make test-deep  every algorithm and program on every legal path, on 200 random graphs each"
 	@echo "make stress     many threads against one, on every parallel path, for ten minutes (STRESS=\"--seconds 60\")"
@@ -31,8 +33,10 @@ $(VENV)/.made:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@touch $@
 
+# Kernels are compiled as they are needed, since sources change; only wheels bring machine code.
+export HATCH_BUILD_NO_HOOKS = true
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[compiler]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
@@ -64,6 +68,23 @@ test: $(VENV)/.installed-dev
 # nothing but a change of these sources, of the code generator or of a program changes what it finds.
 compile-cuda: $(VENV)/.installed-dev
 	$(PYTEST) -n auto --dist loadfile -m nvrtc tests/cuda tests/program tests/benchmarks_gpu
+
+# Without HATCH_BUILD_NO_HOOKS a wheel brings machine code, which takes some minutes.
+BUILD_WHEEL = env -u HATCH_BUILD_NO_HOOKS $(BIN)/python -m build --wheel
+
+wheel: $(VENV)/.installed-dev
+	DROMOS_WHEEL=portable $(BUILD_WHEEL)
+	$(BIN)/twine check --strict dist/*.whl
+
+# As on a small machine: the packages that Dromos cannot do without, and no compiler.
+test-wheel: $(VENV)/.installed-dev
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BUILD_WHEEL) --outdir build/wheel
+	$(BIN)/twine check --strict build/wheel/*.whl
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet --no-deps build/wheel/*.whl
+	build/wheel/venv/bin/python -m pip install --quiet 'numpy>=2' typer rich
+	cd build/wheel && venv/bin/python ../../tools/check_wheel.py
 
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
 NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \

@@ -81,7 +81,8 @@ def test_the_packages_own_kernels_are_stamped(monkeypatch):
         return b"stamp of the file"
 
     function = joint_kernels.traverse.function
-    before = kept._file_name(function, (), for_team=True)
+    wanted = kept.Wanted(function, (), for_team=True)
+    before = wanted.key()
     monkeypatch.setattr(kept, "source_digest", note)
-    assert before != kept._file_name(function, (), for_team=True)
+    assert before != wanted.key()
     assert asked == [joint_kernels.__file__]

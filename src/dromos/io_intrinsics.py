@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from functools import cache
 
+from dromos.compiler import machine
 from dromos.compiler.arguments import column, element_address, number_as
 from dromos.compiler.intrinsic import intrinsic
 from dromos.compiler.values import Value, constant
@@ -13,19 +13,10 @@ from dromos.compiler.writer import Writer
 __all__ = ["crc_step", "give_back", "has_crc", "read_at"]
 
 
-@cache
-def _is_crc_there() -> bool:
-    if platform.machine().lower() not in ("aarch64", "arm64"):
-        return False
-    import llvmlite.binding as llvm  # kernels are being compiled, so it is loaded already
-
-    return bool(llvm.get_host_cpu_features().get("crc"))
-
-
 @intrinsic
 def has_crc(writer: Writer) -> Value:
     """Whether kernels are compiled for a processor with the instruction that :func:`crc_step` is; a constant."""
-    return constant("b", _is_crc_there())
+    return constant("b", platform.machine().lower() in ("aarch64", "arm64") and machine.has_crc())
 
 
 @intrinsic

@@ -35,10 +35,8 @@ def source_digest(file: str) -> bytes:
         if path not in texts:
             texts[path] = path.read_bytes()
             waiting += _imported(texts[path].decode())
-    digest = hashlib.sha256()
-    for path in sorted(texts):
-        digest.update(hashlib.sha256(texts[path]).digest())
-    return digest.digest()
+    # in an order that does not depend on where the files lie: code for a wheel is compiled elsewhere
+    return hashlib.sha256(b"".join(sorted(hashlib.sha256(text).digest() for text in texts.values()))).digest()
 
 
 def _imported(text: str) -> Iterator[Path]:

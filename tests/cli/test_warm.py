@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from dromos.algorithms.arguments import simple
 from dromos.cli import app
 from dromos.cli.algorithms import COMMANDS
-from dromos.cli.warm import arguments_for, small_graphs
 from dromos.engines.native.triangles import _worth_orienting
 from dromos.errors import InvalidArgumentError
 from dromos.graph import generators
+from dromos.rehearsal import arguments_for, small_graphs
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -25,15 +25,17 @@ def test_every_argument_has_a_value(name: str, tmp_path: Path) -> None:
 
 
 def test_named_algorithms_are_compiled() -> None:
-    done = CliRunner().invoke(app, ["warm", "bfs", "connected_components"])
+    done = CliRunner().invoke(app, ["warm", "degree_distribution", "degree_centrality"])
     assert done.exit_code == 0, done.output
     assert "2 algorithms are compiled" in done.output
 
 
-def test_all_kinds_ofsmall_graphs_are_compiled_for() -> None:
+def test_all_kinds_of_small_graphs_are_compiled_for() -> None:
     made = small_graphs()
     kinds = {(graph.directed, None if graph.weights is None else graph.weights.dtype.name) for graph in made}
-    assert kinds == {(directed, weight) for directed in (False, True) for weight in (None, "float32", "int32")}
+    assert kinds == {
+        (directed, weight) for directed in (False, True) for weight in (None, "float32", "float64", "int32")
+    }
     assert {_worth_orienting(simple(graph)) for graph in made if not graph.directed} == {False, True}
 
 

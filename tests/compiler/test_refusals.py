@@ -88,8 +88,8 @@ def test_an_old_llvm_and_none_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     import llvmlite.binding
 
     monkeypatch.setattr(llvmlite.binding, "llvm_version_info", (15, 0, 7))
-    with pytest.raises(MissingDependencyError, match=r"it has LLVM 15\.0\.7: pip install 'llvmlite>=0\.45'"):
+    with pytest.raises(MissingDependencyError, match=r"it has LLVM 15\.0\.7: pip install 'dromos\[compiler\]'"):
         machine._llvm.__wrapped__()
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
-    with pytest.raises(MissingDependencyError, match=r"need llvmlite: pip install 'llvmlite>=0\.45'"):
+    with pytest.raises(MissingDependencyError, match=r"needs llvmlite: pip install 'dromos\[compiler\]'"):
         machine._llvm.__wrapped__()

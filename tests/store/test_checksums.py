@@ -28,6 +28,7 @@ def test_the_checksum_step_of_the_processor_is_used_where_there_is_one(monkeypat
         (np.zeros(8, np.uint8), np.zeros(2, np.int64), checksum_kernels.make_tables(), np.zeros(1, np.uint32))
     )
     for there in (False, True):
-        monkeypatch.setattr(io_intrinsics, "_is_crc_there", lambda there=there: there)
+        monkeypatch.setattr(io_intrinsics.platform, "machine", lambda: "aarch64")
+        monkeypatch.setattr(io_intrinsics.machine, "has_crc", lambda there=there: there)
         text = kernel_text(checksum_kernels.checksums.__wrapped__, shapes, for_team=True).text
         assert ("crc32x" in text) == there

@@ -1,4 +1,4 @@
-"""Machine code of kernels: made when first needed, and kept on disk as object files."""
+"""Machine code of kernels: what came with the installation, else made when first needed and kept as an object file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import hashlib
 import os
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,72 +21,129 @@ from dromos.compiler.array_layout import TYPE_SIZE, is_layout_known
 from dromos.compiler.calls import Call
 from dromos.compiler.compile import FITS, KERNEL, kernel_text
 from dromos.compiler.machine import addresses_of, machine_description, object_code
+from dromos.compiler.shipped import shipped_code
 from dromos.compiler.values import LoweringError, Shape
-from dromos.errors import FileError
+from dromos.errors import FileError, MissingDependencyError
 from dromos.stamps import source_digest
 
-__all__ = ["IN_VECTORS", "is_kept", "load_or_compile"]
+__all__ = ["IN_VECTORS", "Wanted", "code_for", "is_kept", "load_or_compile", "watched"]
 
 IN_VECTORS = "IN_VECTORS"
 """The name of a constant of a module: whether its kernels do the same to several values, one written after the other,
 so that it pays to look for instructions that do several at once. Other kernels would only take longer to compile."""
 
 _lock = threading.Lock()
+_watchers: list[Callable[[Wanted], None]] = []
+
+
+class Wanted(NamedTuple):
+    """A kernel that a call asks for."""
+
+    function: Callable[..., Any]
+    shapes: tuple[Shape, ...]
+    for_team: bool
+
+    def key(self) -> bytes | None:
+        """What its machine code follows from beside the processor and LLVM.
+
+        None for a function whose source does not say all: it holds names of the one around it, or it has no file.
+        """
+        if self.function.__closure__:
+            return None
+        try:
+            stamp = source_digest(self.function.__code__.co_filename)
+        except OSError:
+            return None
+        form = "team" if self.for_team else "python"
+        key = (platform.machine(), TYPE_SIZE, _own_digest(), stamp, form, self.function.__qualname__, self.shapes)
+        return hashlib.sha256(repr(key).encode()).digest()
 
 
 def load_or_compile(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> Call:
     """A kernel for arguments of certain types: from disk, or compiled now."""
     if not is_layout_known():
         raise LoweringError(f"arrays of NumPy {np.__version__} lie in memory otherwise than kernels expect")
-    name = _file_name(function, shapes, for_team)
+    wanted = Wanted(function, shapes, for_team)
+    for watcher in _watchers:
+        watcher(wanted)
+    key = wanted.key()
     with _lock:
-        kept = None if name is None else _read(name)
-        if kept is not None:
-            return Call(addresses_of(kept[1], KERNEL, FITS), shapes, kept[0])
-        written = kernel_text(function, shapes, for_team=for_team)
-        in_vectors = bool(function.__globals__.get(IN_VECTORS))
-        if name is None:
-            code = object_code(written.text, in_vectors=in_vectors)
-            return Call(addresses_of(code, KERNEL, FITS), shapes, written.result)
-        with compile_turn(name, lambda: _is_on_disk(name)):
-            kept = _read(name)
-            if kept is None:
-                kept = written.result, object_code(written.text, in_vectors=in_vectors)
-                disk_cache.save(name, repr(written.result).encode() + b"\n" + kept[1])
-        return Call(addresses_of(kept[1], KERNEL, FITS), shapes, written.result)
+        data = None if key is None else shipped_code(key)
+        if data is None:
+            data = code_for(wanted)
+        result, code = _parts(data)
+        return Call(addresses_of(code, KERNEL, FITS), shapes, result)
 
 
 def is_kept(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> bool:
     """Whether there is machine code on disk for arguments of certain types."""
-    name = _file_name(function, shapes, for_team)
-    return name is not None and _is_on_disk(name)
-
-
-def _read(name: str) -> tuple[Shape, bytes] | None:
-    """What a kernel returns and its object file; None where there is none."""
-    data = disk_cache.read(name)
-    if data is None:
-        return None
-    result, _, code = data.partition(b"\n")
+    wanted = Wanted(function, shapes, for_team)
+    key = wanted.key()
+    if key is None:
+        return False
     try:
-        return ast.literal_eval(result.decode()), code
+        return shipped_code(key) is not None or _is_on_disk(_file_name(wanted, key))
+    except MissingDependencyError:  # nothing is compiled here, so nothing is kept
+        return False
+
+
+@contextmanager
+def watched(watcher: Callable[[Wanted], None]) -> Iterator[None]:
+    """Tell ``watcher`` of the kernels that are asked for for the first time in this process.
+
+    >>> with watched(print):
+    ...     pass
+    """
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def code_for(wanted: Wanted) -> bytes:
+    """What a kernel returns, and an object file: kept on disk from an earlier time, or compiled now."""
+    key = wanted.key()
+    if key is None:
+        return _compiled(wanted)
+    name = _file_name(wanted, key)
+    data = _read(name)
+    if data is None:
+        with compile_turn(name, lambda: _is_on_disk(name)):
+            data = _read(name)
+            if data is None:
+                data = _compiled(wanted)
+                disk_cache.save(name, data)
+    return data
+
+
+def _compiled(wanted: Wanted) -> bytes:
+    """Compile a kernel: what it returns, and an object file."""
+    written = kernel_text(wanted.function, wanted.shapes, for_team=wanted.for_team)
+    in_vectors = bool(wanted.function.__globals__.get(IN_VECTORS))
+    return repr(written.result).encode() + b"\n" + object_code(written.text, in_vectors=in_vectors)
+
+
+def _read(name: str) -> bytes | None:
+    """What is kept under a name; None where there is nothing, or it is damaged."""
+    data = disk_cache.read(name)
+    try:
+        return None if data is None or not _parts(data)[1] else data
     except (ValueError, SyntaxError):
         return None
 
 
-def _file_name(function: Callable[..., Any], shapes: tuple[Shape, ...], for_team: bool) -> str | None:
-    """The name of an object file; None for a function whose source does not say all: it holds names, or has no file."""
-    if function.__closure__:
-        return None
-    try:
-        stamp = source_digest(function.__code__.co_filename)
-    except OSError:
-        return None
-    form = "team" if for_team else "python"
-    made_by = (*machine_description(), platform.machine(), TYPE_SIZE, _own_digest())
-    key = (*made_by, stamp, form, function.__qualname__, shapes)
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"[:80]
-    return f"kernels/{name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.object"
+def _parts(data: bytes) -> tuple[Shape, bytes]:
+    """What a kernel returns, and its object file."""
+    result, _, code = data.partition(b"\n")
+    return ast.literal_eval(result.decode()), code
+
+
+def _file_name(wanted: Wanted, key: bytes) -> str:
+    """The name of the object file for this processor."""
+    digest = hashlib.sha256(repr((*machine_description(), key)).encode()).hexdigest()[:32]
+    name = f"{wanted.function.__module__.rpartition('.')[2]}.{wanted.function.__name__}"[:80]
+    return f"kernels/{name}-{digest}.object"
 
 
 def _is_on_disk(name: str) -> bool:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final, TypeVar
 
+from dromos.compiler.levels import Level
+from dromos.compiler.loading import UnknownObjectError, can_load, load_object
 from dromos.errors import MissingDependencyError
 
-__all__ = ["addresses_of", "machine_description", "object_code", "parsed"]
+__all__ = ["addresses_of", "compiling_for", "has_crc", "machine_description", "object_code", "parsed"]
 
 _OLDEST: Final = (20,)  # of LLVM; llvmlite with 15 reads pointers with types only
-_INSTALL: Final = "pip install 'llvmlite>=0.45'"
+_INSTALL: Final = "pip install 'dromos[compiler]'"
 T = TypeVar("T")
 _kept: list[Any] = []  # machine code lives as long as its engine
+_level: Level | None = None
 
 
 @cache
@@ -22,10 +26,12 @@ def _llvm() -> Any:
     try:
         import llvmlite.binding as llvm
     except ImportError:
-        raise MissingDependencyError(f"compiled kernels need llvmlite: {_INSTALL}") from None
+        raise MissingDependencyError(
+            f"Dromos has no machine code for this and compiles it, which needs llvmlite: {_INSTALL}"
+        ) from None
     if llvm.llvm_version_info < _OLDEST:
         version = ".".join(map(str, llvm.llvm_version_info))
-        raise MissingDependencyError(f"compiled kernels need a newer llvmlite; it has LLVM {version}: {_INSTALL}")
+        raise MissingDependencyError(f"Dromos compiles this with a newer llvmlite; it has LLVM {version}: {_INSTALL}")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
@@ -41,8 +47,26 @@ def _context() -> Any:
     return _llvm().create_context()
 
 
+@contextmanager
+def compiling_for(level: Level) -> Iterator[None]:
+    """Compile for a level of processors inside, not for the one of this machine."""
+    global _level
+    before, _level = _level, level
+    try:
+        yield
+    finally:
+        _level = before
+
+
+def has_crc() -> bool:
+    """Whether code is compiled for a processor of ARM's with instructions for checksums."""
+    if _level is not None:
+        return _level.has_crc
+    return bool(_llvm().get_host_cpu_features().get("crc"))
+
+
 @cache
-def _processor() -> tuple[str, str]:
+def _own_processor() -> tuple[str, str]:
     """The name and the features of this processor, as LLVM knows them."""
     llvm = _llvm()
     try:
@@ -51,10 +75,18 @@ def _processor() -> tuple[str, str]:
         return "", ""
 
 
-@cache
+def _processor() -> tuple[str, str]:
+    """The name and the features of the processors that code is compiled for."""
+    return _own_processor() if _level is None else (_level.cpu, _level.features)
+
+
 def _machine() -> tuple[Any, Any]:
     """The target, and what generates code for it."""
-    cpu, features = _processor()
+    return _machine_of(*_processor())
+
+
+@cache
+def _machine_of(cpu: str, features: str) -> tuple[Any, Any]:
     target = _llvm().Target.from_default_triple()
     reloc = "static" if target.name.startswith("x86") else "default"
     machine = target.create_target_machine(
@@ -103,6 +135,11 @@ def object_code(text: str, *, in_vectors: bool = False) -> bytes:
 
 def addresses_of(code: bytes, *names: str) -> list[int]:
     """Load an object file; the addresses of functions in it."""
+    if can_load():
+        try:
+            return load_object(code, *names)
+        except UnknownObjectError:  # of another version of LLVM, which then is here and knows it
+            pass
     llvm = _llvm()
     machine = _machine()[1]
 

@@ -1,0 +1,74 @@
+"""Machine code that an installation brings: the kernels of the built-in algorithms, for a level of processors.
+
+One file for each level: how many kernels there are, an index by key, and what the index points to. A kernel's key says
+of which source, for which types and by which version of the compiler it was made, so code that does not belong to the
+installed sources is never found.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from dromos.compiler.levels import Level, own_level
+
+__all__ = ["FOLDER", "shipped_code", "write_shipped"]
+
+FOLDER: Final = Path(__file__).parent.parent / "machine_code"
+_SUFFIX: Final = ".kernels"
+_MAGIC: Final = b"dromos kernels 1"
+_COUNT: Final = struct.Struct("<Q")
+_ENTRY: Final = struct.Struct("<32sQII")  # key, where it begins, length, checksum
+_MOST_BYTES: Final = _ENTRY.size << 16  # of an index, whatever a damaged file says
+
+
+def shipped_code(key: bytes) -> bytes | None:
+    """What was shipped under a key for this processor; None where there is nothing, or it is damaged."""
+    level = own_level()
+    if level is None:
+        return None
+    entry = _index(level).get(key)
+    if entry is None:
+        return None
+    begin, length, checksum = entry
+    try:
+        with _file(level, FOLDER).open("rb") as file:
+            file.seek(begin)
+            data = file.read(length)
+    except OSError:
+        return None
+    return data if zlib.crc32(data) == checksum else None
+
+
+def write_shipped(level: Level, kernels: Mapping[bytes, bytes], folder: Path) -> Path:
+    """Write a file of machine code: for each key the code that is to be found."""
+    keys = sorted(kernels)
+    begin = len(_MAGIC) + _COUNT.size + _ENTRY.size * len(keys)
+    index = []
+    for key in keys:
+        index.append(_ENTRY.pack(key, begin, len(kernels[key]), zlib.crc32(kernels[key])))
+        begin += len(kernels[key])
+    path = _file(level, folder)
+    path.write_bytes(b"".join([_MAGIC, _COUNT.pack(len(keys)), *index, *(kernels[key] for key in keys)]))
+    return path
+
+
+@cache
+def _index(level: Level) -> Mapping[bytes, tuple[int, int, int]]:
+    try:
+        with _file(level, FOLDER).open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                return {}
+            (count,) = _COUNT.unpack(file.read(_COUNT.size))
+            entries = file.read(min(_ENTRY.size * count, _MOST_BYTES))
+            return {key: (begin, length, checksum) for key, begin, length, checksum in _ENTRY.iter_unpack(entries)}
+    except (OSError, struct.error):
+        return {}
+
+
+def _file(level: Level, folder: Path) -> Path:
+    return folder / f"{level.name}{_SUFFIX}"

@@ -1,0 +1,67 @@
+"""Graphs of all kinds that kernels are compiled for."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from dromos.dtypes import WEIGHT_DTYPES
+from dromos.graph import Graph, generators
+
+__all__ = ["large_graphs", "small_graphs"]
+
+_VERTICES: Final = 64
+_AROUND_A_HUB: Final = 80
+_SCALE: Final = 17  # with fewer vertices some algorithms go about it as on small graphs
+_DENSE_SCALE: Final = 14
+_SIDE: Final = 300
+
+
+@cache
+def small_graphs() -> tuple[Graph, ...]:
+    """Graphs of all kinds that kernels are compiled for.
+
+    Undirected and directed ones (along which no edge leads back), without weights and with those of each type; and one
+    with a hub, which some algorithms go about in another way.
+
+    >>> len(small_graphs()), {graph.num_vertices for graph in small_graphs()}
+    (9, {64, 81})
+    """
+    draw = np.random.default_rng(1)
+    ends = np.sort(draw.integers(0, _VERTICES, (2, 4 * _VERTICES)), axis=0)
+    ends = ends[:, ends[0] != ends[1]]
+    whole = draw.integers(1, 9, size=ends[0].shape)
+    made = [
+        Graph.from_edges(ends[0], ends[1], weights, num_vertices=_VERTICES, directed=directed)
+        for directed in (False, True)
+        for weights in (None, *(whole.astype(dtype) for dtype in WEIGHT_DTYPES))
+    ]
+    star = Graph.from_edges(np.zeros(_AROUND_A_HUB, np.int64), np.arange(1, _AROUND_A_HUB + 1), directed=False)
+    return (*made, star)
+
+
+@cache
+def large_graphs() -> tuple[Graph, ...]:
+    """Graphs that algorithms take for large, and which they are done with in tenths of a second; some are dense.
+
+    >>> large_graphs()[0].num_vertices
+    131072
+    """
+    hubs = generators.rmat(_SCALE, 4, seed=1, dedupe=True, drop_self_loops=True)
+    forward = generators.rmat(_SCALE, 4, seed=1, symmetrize=False)
+    whole = generators.with_random_weights(hubs, 1, 9)
+    dense = generators.rmat(_DENSE_SCALE, 16, seed=1, dedupe=True, drop_self_loops=True)
+    weights = generators.with_random_weights(dense, 1, 9).weights
+    return (
+        hubs,
+        forward,
+        whole,
+        hubs.with_weights(np.asarray(whole.weights, dtype=np.float64)),
+        generators.with_random_weights(forward, 1, 2, dtype=np.float32),
+        generators.grid(_SIDE, _SIDE),
+        dense,
+        *(dense.with_weights(np.asarray(weights, dtype=dtype)) for dtype in WEIGHT_DTYPES),
+        generators.rmat(_DENSE_SCALE, 16, seed=1, symmetrize=False),
+    )
