@@ -70,11 +70,11 @@ def test_blocks_hold_every_arc_once_in_the_order_of_its_row(
     offsets, sources = back.offsets.astype(np.uint32), back.targets.astype(np.uint32)
     order = better_order(graph.offsets.astype(np.uint32), offsets, sources)
     hubs = Hubs(offsets, HUB_LENGTH)
-    firsts = arc_blocks._first_rows(arc_blocks._without(offsets, hubs), threads)
+    firsts = arc_blocks._first_rows(arc_blocks._without(offsets, hubs), threads, numbered=hubs_first)
     done: list[int] = []
     found = arc_blocks.sort_arcs(
         offsets, sources, graph.num_vertices, firsts, hubs, threads,
-        longest=HUB_LENGTH, order=order, together=together, after=done.append,
+        longest=HUB_LENGTH, order=order, numbered=hubs_first, together=together, after=done.append,
     )  # fmt: skip
     assert done == sorted(done)
     assert done[-1] == graph.num_vertices
@@ -92,17 +92,25 @@ def test_blocks_hold_every_arc_once_in_the_order_of_its_row(
     assert len(found.segment_rows)
     rows: list[list[int]] = [[] for _ in range(graph.num_vertices)]
     for block, first in enumerate(found.firsts[:-1].tolist()):
+        row_of = first + np.arange(found.firsts[block + 1] - first)
+        if hubs_first:
+            row_of = first + np.argsort(found.row_places[row_of], kind="stable")[: found.row_counts[block]]
+            lengths = np.diff(offsets)[row_of]
+            assert (lengths[:-1] * 1.25 + 1 >= lengths[1:]).all()  # about falling
+            assert lengths.min(initial=1) > 0
+            own = np.diff(offsets)[first : found.firsts[block + 1]]
+            assert len(row_of) == np.count_nonzero((own > 0) & (own <= HUB_LENGTH)) < found.rows
         for tile in range(found.tiles):
             at, base = block * found.tiles + tile, tile << SPAN
             begin = int(found.long_starts[at])
             for segment in range(int(found.segment_starts[at]), int(found.segment_starts[at + 1])):
                 end = int(found.segment_ends[segment])
-                row = rows[first + int(found.segment_rows[segment])]
+                row = rows[row_of[found.segment_rows[segment]]]
                 row += [base + source for source in found.long_sources[begin:end].tolist()]
                 begin = end
             assert begin == found.long_starts[at + 1]
             for word in found.words[found.word_starts[at] : found.word_starts[at + 1]].tolist():
-                rows[first + (word >> SPAN)].append(base + (word & ((1 << SPAN) - 1)))
+                rows[row_of[word >> SPAN]].append(base + (word & ((1 << SPAN) - 1)))
     assert found.hubs.vertices.tolist() == [HUB]
     assert rows[HUB] == []
     for v in range(graph.num_vertices):

@@ -27,20 +27,29 @@ def _segment_end(sources, begin, end, span, long):
     return last if last - begin >= long else begin
 
 
+@inline
+def _row_of(listed, first, number):
+    """The row of that number in the block that begins at ``first``; ``listed``: empty where rows go by id."""
+    return first + (np.int64(load(listed, first + number)) if listed.size else np.int64(number))
+
+
 @kernel
 def count_arcs(
-    thread, threads, offsets, sources, longest, firsts, tiles, span, long, words, long_arcs, segments, cursor
+    thread, threads, offsets, sources, longest, firsts, counts, listed, tiles, span, long, words, long_arcs, segments,
+    cursor,
 ):  # fmt: skip
     """The arcs in short segments, those in long ones and the long segments of each tile, one place behind it.
 
-    Rows with more than ``longest`` arcs are left out.
+    ``counts`` rows of each block have numbers. Rows with more than ``longest`` arcs are left out.
     """
     while True:
         block = atomic_add(cursor, 0, 1)
         if block >= firsts.size - 1:
             break
         base = block * tiles + 1
-        for row in range(load(firsts, block), load(firsts, block + 1)):
+        first = load(firsts, block)
+        for number in range(load(counts, block)):
+            row = _row_of(listed, first, number)
             arc, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
             if end - arc > longest:
                 continue
@@ -58,8 +67,8 @@ def count_arcs(
 
 @kernel
 def fill_arcs(
-    thread, threads, offsets, sources, longest, firsts, tiles, span, long, word_places, long_places, segment_places,
-    words, long_sources, segment_rows, segment_ends, cursor,
+    thread, threads, offsets, sources, longest, firsts, counts, listed, tiles, span, long, word_places, long_places,
+    segment_places, words, long_sources, segment_rows, segment_ends, cursor,
 ):  # fmt: skip
     """Write the arcs of each tile; the places are where the parts of tiles begin, and are moved."""
     within = (np.uint32(1) << span) - np.uint32(1)
@@ -68,8 +77,8 @@ def fill_arcs(
         if block >= firsts.size - 1:
             break
         first = load(firsts, block)
-        for row in range(first, load(firsts, block + 1)):
-            number = np.uint32(row - first)
+        for index in range(load(counts, block)):
+            row, number = _row_of(listed, first, index), np.uint32(index)
             arc, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
             if end - arc > longest:
                 continue

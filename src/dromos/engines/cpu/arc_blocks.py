@@ -7,7 +7,8 @@ in a range of ``1 << SPAN``, whose values stay in the cache meanwhile. Arcs of a
 word each, the row's number in the block above that of the source in the tile. Rows with many arcs in a tile have a
 segment: 16 bits per arc, added up in a register. Rows that are too long for one thread are left out; their vertices are
 the *hubs* here, and are gathered piece by piece along the rows of the graph. Sources are in tiles by id, or those of
-many arcs first, where that is better (:mod:`dromos.engines.cpu.source_order`).
+many arcs first, where that is better (:mod:`dromos.engines.cpu.source_order`). There the rows of a block are numbered
+likewise (:mod:`dromos.engines.cpu.row_numbers`): who has many arcs has them in nearly every tile.
 
 The order in which a row's messages are merged depends on the graph alone: not on the blocks, which are made for a
 number of threads.
@@ -25,8 +26,9 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.memory import huge_zeros
+from dromos.engines.cpu.row_numbers import RowNumbers, rows_by_arcs, rows_by_id
 from dromos.engines.cpu.skeletons import constants
-from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, placed_sources, tiles_of_sources
+from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, place_sources, tiles_of_sources
 from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
 from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
@@ -74,6 +76,10 @@ class ArcBlocks:
     hubs: Hubs
     firsts: Array
     """The first row of each block, and the end of the last."""
+    row_counts: Array
+    """How many rows of each block have numbers."""
+    row_places: Array
+    """The number of each row in its block, that behind the last one for rows without arcs here. Empty: by id."""
     order: SourceOrder
     """Of the sources in tiles."""
     tiles: int
@@ -88,8 +94,8 @@ class ArcBlocks:
 
     @property
     def rows(self) -> int:
-        """Of the largest block."""
-        return int(np.diff(self.firsts).max(initial=0))
+        """The most numbers of rows in a block, and one more, for rows that have none."""
+        return int(self.row_counts.max(initial=0)) + 1
 
     @property
     def nbytes(self) -> int:
@@ -100,8 +106,8 @@ class ArcBlocks:
     def arrays(self) -> tuple[Any, ...]:
         """What a kernel takes."""
         return (
-            self.firsts, np.int64(self.tiles), self.word_starts, self.long_starts, self.segment_starts, self.words,
-            self.long_sources, self.segment_rows, self.segment_ends,
+            self.firsts, self.row_counts, self.row_places, np.int64(self.tiles), self.word_starts, self.long_starts,
+            self.segment_starts, self.words, self.long_sources, self.segment_rows, self.segment_ends,
         )  # fmt: skip
 
 
@@ -172,9 +178,12 @@ def arc_blocks(graph: Any, out_offsets: Array, offsets: Array, sources: Array, t
 def _made(out_offsets: Array, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     longest = max(HUB_LENGTH, len(sources) // LONGEST_ROW)
     hubs = Hubs(offsets, longest)
-    firsts = _first_rows(_without(offsets, hubs), threads)
     order = better_order(out_offsets, offsets, sources)
-    return sort_arcs(offsets, sources, len(offsets) - 1, firsts, hubs, threads, longest=longest, order=order)
+    firsts = _first_rows(_without(offsets, hubs), threads, numbered=order is not BY_ID)
+    return sort_arcs(
+        offsets, sources, len(offsets) - 1, firsts, hubs, threads,
+        longest=longest, order=order, numbered=order is not BY_ID,
+    )  # fmt: skip
 
 
 def sort_arcs(
@@ -187,20 +196,27 @@ def sort_arcs(
     *,
     longest: int,
     order: SourceOrder = BY_ID,
+    numbered: bool = False,
+    in_place: bool = False,
     together: int | None = None,
     after: Callable[[int], None] | None = None,
     new: Callable[[int, Any], Array] = huge_zeros,
 ) -> ArcBlocks:
     """Sort the arcs of rows into the blocks that begin at ``firsts``; rows with more than ``longest`` are left out.
 
-    So many blocks ``together``, and ``after(row)`` is called when all rows before it are sorted: their arcs are not
-    looked at again, and may be given back. ``new(count, dtype)`` makes the arrays that grow with the arcs.
+    ``numbered``: rows of a block have numbers by how many arcs they have. ``in_place``: what is in ``sources`` may be
+    lost. So many blocks ``together``, and ``after(row)`` is called when all rows before it are sorted: their arcs are
+    not looked at again, and may be given back. ``new(count, dtype)`` makes the arrays that grow with the arcs.
     """
     from dromos.engines.cpu import arc_block_kernels as kernels
 
     tiles, blocks = tiles_of_sources(order.count or num_sources), len(firsts) - 1
     counts, cursor = [np.zeros(blocks * tiles + 1, np.int64) for _ in range(3)], np.zeros(1, np.int64)
-    groups = _Groups(offsets, sources, firsts, longest, order, tiles, threads, together or max(blocks, 1))
+    number = rows_by_arcs if numbered else rows_by_id
+    numbers = number(offsets, firsts, longest, threads, new)
+    groups = _Groups(
+        offsets, sources, firsts, longest, numbers, order, tiles, threads, together or max(blocks, 1), in_place=in_place
+    )
     shape = tiles, np.uint32(_SPAN), SEGMENT
     for first, _, *arcs in groups:
         cursor[0] = 0
@@ -218,21 +234,22 @@ def sort_arcs(
         if after is not None:
             after(int(firsts[last]))
     columns = map(read_only, (*starts, words, long_sources, rows, ends))
-    return ArcBlocks(threads, longest, hubs, firsts, order, tiles, *columns)
+    return ArcBlocks(threads, longest, hubs, firsts, numbers.counts, numbers.places, order, tiles, *columns)
 
 
 class _Groups:
-    """Blocks that are sorted together: the first and the last, their rows as kernels take them, and the first rows.
+    """Blocks that are sorted together: the first and the last, their rows as kernels take them, and numbers of rows.
 
-    Where sources are not in tiles by id, the arcs of one group are there once more, in their order.
+    Where sources are not in tiles by id and not put ``in_place``, the arcs of one group are there once more.
     """
 
     def __init__(
-        self, offsets: Array, sources: Array, firsts: Array, longest: int, order: SourceOrder, tiles: int, threads: int,
-        together: int,
+        self, offsets: Array, sources: Array, firsts: Array, longest: int, numbers: RowNumbers, order: SourceOrder,
+        tiles: int, threads: int, together: int, *, in_place: bool,
     ) -> None:  # fmt: skip
         self._rows, self._firsts, self._longest, self._together = (offsets, sources), firsts, longest, together
-        self._order, self._tiles, self._threads = order, tiles, threads
+        self._numbers, self._order, self._tiles, self._threads = numbers, order, tiles, threads
+        self._in_place = in_place
         self._placed = -1, sources[:0]  # of the last group, and its first block
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -240,17 +257,23 @@ class _Groups:
         blocks = len(self._firsts) - 1
         for first in range(0, blocks, self._together):
             last = min(first + self._together, blocks)
-            if self._order is BY_ID:
-                yield first, last, read_only(offsets), read_only(sources), self._longest, self._firsts[first : last + 1]
-                continue
             low, high = int(self._firsts[first]), int(self._firsts[last])
+            counts, listed = self._numbers.counts[first:last], read_only(self._numbers.listed[low:high])
+            if self._order is BY_ID:
+                assert not len(listed)
+                given = read_only(offsets), read_only(sources), self._longest, self._firsts[first : last + 1]
+                yield first, last, *given, counts, listed
+                continue
             own = offsets[low : high + 1] - offsets[low]
             if self._placed[0] != first:
                 self._placed = -1, sources[:0]  # whose memory goes first
                 arcs = sources[int(offsets[low]) : int(offsets[high])]
-                self._placed = first, placed_sources(self._order, own, arcs, self._longest, self._tiles, self._threads)
+                into = arcs if self._in_place else huge_zeros(len(arcs), np.uint32)
+                place_sources(self._order, own, arcs, into, self._longest, self._tiles, self._threads)
+                self._placed = first, into
             firsts = self._firsts[first : last + 1] - low
-            yield first, last, read_only(own), read_only(self._placed[1]), self._longest, read_only(firsts)
+            rows = read_only(own), read_only(self._placed[1]), self._longest, read_only(firsts), counts, listed
+            yield first, last, *rows
 
 
 def _without(offsets: Array, hubs: Hubs) -> Array:
@@ -262,16 +285,24 @@ def _without(offsets: Array, hubs: Hubs) -> Array:
     return np.concatenate([offsets[:1], np.cumsum(lengths, dtype=offsets.dtype)])
 
 
-def _first_rows(offsets: Array, threads: int) -> Array:
-    """Rows in blocks of about as many arcs, several for each thread; the reductions of whole folds are in one block."""
+def _first_rows(offsets: Array, threads: int, *, numbered: bool = False) -> Array:
+    """Rows in blocks of about as many arcs, several for each thread; the reductions of whole folds are in one block.
+
+    ``numbered``: only rows with arcs have numbers, of which a block has so many at most.
+    """
     n, arcs = len(offsets) - 1, int(offsets[-1])
     most = arcs // (threads * _PER_THREAD) + 1
     found = [0]
+    with_arcs = np.add.accumulate(offsets[1:] > offsets[:-1], dtype=np.uint32) if numbered else None
     while found[-1] < n:
-        first = found[-1]
+        first, limit = found[-1], found[-1] + MOST_ROWS
+        if with_arcs is not None:
+            before = int(with_arcs[first - 1]) if first else 0
+            limit = int(np.searchsorted(with_arcs, np.uint32(before + MOST_ROWS), side="right"))
+            limit = limit // _FOLD * _FOLD if limit < n else n
         end = int(np.searchsorted(offsets, offsets.dtype.type(min(int(offsets[first]) + most, arcs)), side="right")) - 1
         end = max(end // _FOLD * _FOLD, first + _FOLD)
-        found.append(min(end if end < n - _FOLD else n, first + MOST_ROWS, n))
+        found.append(min(end if end < n - _FOLD else n, limit, n))
     return read_only(np.array(found, np.int64))
 
 

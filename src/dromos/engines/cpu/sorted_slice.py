@@ -16,10 +16,13 @@ from dromos.engines.cpu.source_order import BY_ID, SourceOrder, tiles_of_sources
 from dromos.engines.cpu.topology import Hubs
 from dromos.graph.slices import GraphSlice
 
-__all__ = ["SortedSlice", "sort_rows", "sort_slice"]
+__all__ = ["LEAST_PER_ROW", "SortedSlice", "sort_rows", "sort_slice", "sorted_bytes"]
 
 _ARC_BYTES = 4  # at most, in words
+_NUMBER_BYTES = 4  # of a row
 _PER_THREAD = 4  # blocks, at least
+LEAST_PER_ROW: float = 16
+"""Arcs of a row, on average, for rows of a slice to have numbers by their arcs: these take 4 bytes per row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,7 @@ def sort_rows(
     together = min(max(spare // (arc_bytes * size), 1), threads)
     blocks = sort_arcs(
         offsets, _as_ids(sources), num_sources, firsts, Hubs(offsets[:1]), threads,
-        longest=arcs, order=order, together=together, after=after,
+        longest=arcs, order=order, numbered=order is not BY_ID, together=together, after=after,
     )  # fmt: skip
     return SortedSlice(0, len(offsets) - 1, offsets, sources[:0], None, blocks=blocks)
 
@@ -74,9 +77,9 @@ def sort_slice(
     new: Callable[[int, Any], Array] = huge_zeros,
     order: SourceOrder = BY_ID,
 ) -> SortedSlice:
-    """The arcs of a slice, which may begin and end within a row, in a block for each thread.
+    """The arcs of a slice, which may begin and end within a row, in a block for each thread; its targets are lost.
 
-    ``new(count, dtype)`` makes the arrays that grow with the arcs; they take 4 bytes per arc at most.
+    ``new(count, dtype)`` makes the arrays that grow with the arcs; see :func:`sorted_bytes`.
 
     >>> piece = GraphSlice(7, 9, np.array([10, 12, 13], np.uint32), np.array([0, 1, 1], np.uint32), None)
     >>> found = sort_slice(piece, 2, 1)
@@ -85,12 +88,22 @@ def sort_slice(
     """
     rows = int(np.searchsorted(piece.offsets, piece.offsets[-1]))  # those behind the last one with arcs are left out
     offsets = piece.offsets[: rows + 1] - piece.offsets[0]
+    numbered = order is not BY_ID and piece.num_arcs >= LEAST_PER_ROW * rows
     blocks = sort_arcs(
         offsets, _as_ids(piece.targets), num_sources, _even_bounds(offsets, threads), Hubs(offsets[:1]), threads,
-        longest=piece.num_arcs, new=new, order=order,
+        longest=piece.num_arcs, new=new, order=order, numbered=numbered, in_place=True,
     )  # fmt: skip
     no_targets = np.empty(0, piece.targets.dtype)  # no view of memory that goes back to the system
     return SortedSlice(piece.start, piece.start + rows, piece.offsets[:1].copy(), no_targets, None, blocks=blocks)
+
+
+def sorted_bytes(num_arcs: int, order: SourceOrder) -> int:
+    """What :func:`sort_slice` takes at most for so many arcs: words, and numbers of rows where those have some.
+
+    >>> sorted_bytes(1600, BY_ID), sorted_bytes(1600, SourceOrder(np.zeros(1, np.uint32), 1))
+    (6400, 6800)
+    """
+    return _ARC_BYTES * num_arcs + (0 if order is BY_ID else int(_NUMBER_BYTES * num_arcs / LEAST_PER_ROW))
 
 
 def _as_ids(sources: Array) -> Array:

@@ -26,7 +26,7 @@ __all__ = [
     "better_order",
     "hubs_first",
     "may_gain",
-    "placed_sources",
+    "place_sources",
     "tiles_of_sources",
 ]
 
@@ -132,21 +132,24 @@ def better_order(out_offsets: Array, offsets: Array, sources: Array) -> SourceOr
     return order if by_arcs - by_id >= LEAST_GAIN else BY_ID
 
 
-def placed_sources(order: SourceOrder, offsets: Array, sources: Array, longest: int, tiles: int, threads: int) -> Array:
+def place_sources(
+    order: SourceOrder, offsets: Array, sources: Array, into: Array, longest: int, tiles: int, threads: int
+) -> None:
     """The places of the sources of rows, whose offsets begin with 0; where a row has many arcs, tile by tile.
 
-    Rows with more than ``longest`` arcs are left out. Of rows of many thousands it is tile by tile in pieces.
+    They may be put ``into`` the same memory. Rows with more than ``longest`` arcs are left out. Of rows of many
+    thousands it is tile by tile in pieces.
 
-    >>> order = hubs_first(np.array([0, 1, 1, 9, 10], np.uint32))
-    >>> placed_sources(order, np.array([0, 1, 3], np.uint32), np.array([3, 0, 2], np.uint32), 9, 1, 1).tolist()
+    >>> order, sources = hubs_first(np.array([0, 1, 1, 9, 10], np.uint32)), np.array([3, 0, 2], np.uint32)
+    >>> place_sources(order, np.array([0, 1, 3], np.uint32), sources, sources, 9, 1, 1)
+    >>> sources.tolist()
     [2, 1, 0]
     """
     from dromos.engines.cpu import source_order_kernels as kernels
 
-    placed, cursor = huge_zeros(len(sources), np.uint32), np.zeros(1, np.int64)
+    cursor = np.zeros(1, np.int64)
     piece, starts = np.empty(kernels.PIECE * threads, np.uint32), np.zeros(tiles * threads, np.int64)
     run_team(
         kernels.place_sources, read_only(offsets), read_only(sources), order.places, longest, np.uint32(_SPAN), SEGMENT,
-        placed, piece, starts, cursor, threads=threads,
+        into, piece, starts, cursor, threads=threads,
     )  # fmt: skip
-    return placed

@@ -1,4 +1,4 @@
-"""Sources by the number of their arcs, and rows with their arcs in that order; see ``source_order``."""
+"""Sources, and rows of blocks, by the number of their arcs, and rows with arcs in that order; see ``source_order``."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dromos.jit import inline, kernel
 
 ROWS = 64  # that a thread takes at a time
 PIECE = 1 << 14  # arcs of a row that are put in order together
+CLASSES = 256  # of degrees
 
 
 @inline
@@ -40,6 +41,44 @@ def place_by_class(thread, threads, offsets, starts, nowhere, places):
             place = np.uint32(load(starts, kind))
             store(starts, kind, load(starts, kind) + 1)
         store(places, v, place)
+
+
+@inline
+def _class_of_row(offsets, row, longest):
+    return _class_of(offsets, row) if load(offsets, row + 1) - load(offsets, row) <= longest else np.int64(0)
+
+
+@kernel
+def number_rows(thread, threads, offsets, longest, firsts, places, listed, counts, starts, cursor):
+    """The numbers of rows in their blocks, by class, and which row has each number; see ``row_numbers``.
+
+    ``starts`` has ``CLASSES`` places for each thread.
+    """
+    mine = thread * CLASSES
+    while True:
+        block = atomic_add(cursor, 0, 1)
+        if block >= firsts.size - 1:
+            break
+        first, last = load(firsts, block), load(firsts, block + 1)
+        for kind in range(mine, mine + CLASSES):
+            store(starts, kind, 0)
+        for row in range(first, last):
+            kind = mine + _class_of_row(offsets, row, longest)
+            store(starts, kind, load(starts, kind) + 1)
+        count = np.int64(0)
+        for lower in range(1, CLASSES):
+            kind = mine + CLASSES - lower
+            start = count
+            count += load(starts, kind)
+            store(starts, kind, start)
+        store(counts, block, count)
+        for row in range(first, last):
+            kind, number = _class_of_row(offsets, row, longest), count
+            if kind > 0:
+                number = load(starts, mine + kind)
+                store(starts, mine + kind, number + 1)
+                store(listed, first + number, np.uint32(row - first))
+            store(places, row, np.uint32(number))
 
 
 @kernel
@@ -89,8 +128,8 @@ def _place_piece(sources, places, begin, end, span, placed, piece, own, starts, 
 def place_sources(thread, threads, offsets, sources, places, longest, span, long, placed, piece, starts, cursor):
     """The places of the sources of rows; tile by tile where a row has ``long`` arcs or more.
 
-    Rows with more than ``longest`` arcs are left out. ``piece`` has room for arcs that are put in order together, and
-    ``starts`` a zero for each tile, before and after; for each thread.
+    ``placed`` may be the memory of ``sources``. Rows with more than ``longest`` arcs are left out. ``piece`` has room
+    for arcs that are put in order together, and ``starts`` a zero for each tile, before and after; for each thread.
     """
     rows, tiles = offsets.size - 1, starts.size // threads
     while True:

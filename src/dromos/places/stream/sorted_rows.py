@@ -19,11 +19,13 @@ import numpy as np
 
 from dromos.dtypes import Array
 from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
-from dromos.engines.cpu.sorted_slice import SortedSlice, sort_rows
+from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_rows
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
+from dromos.graph.store.paged.plan import run_edges
 from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.paged.section import Request
 from dromos.graph.store.paged.slices import slice_of
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
@@ -38,7 +40,10 @@ SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that run
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-_WINDOWS: Final = 3  # while rows are sorted: one of pages, one in another order of sources, one sorted and written
+# In windows, for what is sorted: one of pages and one sorted and written; then as many of those as fit, two at least.
+# Three where hubs come first, and with half a window more where tiles are by id: arcs in blocks take fewer bytes.
+_WINDOWS: Final = 2.5
+_WINDOWS_IN_ORDER: Final = 2 + 2 / LEAST_PER_ROW  # with numbers of rows
 PLACE_BYTES = 4  # of a vertex: where it is in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -87,18 +92,19 @@ class SortedRows:
             yield self._without_sorted(slice_of(rows, offsets, wanted, window))
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
-        """All rows; from where the file is not as it was written, those of the store."""
-        page = 0
-        for piece, last in spilled.slices():
+        """All rows; those that the file does not give as they were written are read from the store."""
+        left, every = np.ones(rows.num_pages, dtype=bool), np.ones(rows.num_pages, dtype=bool)
+        for piece, pages in spilled.slices():
             yield piece
-            page = last
-        if page == rows.num_pages:
+            left[pages.first : pages.last] = False
+        if not left.any():
             return
         _log.warning("sorted rows on disk are not what was written; the store is read instead")
         self.release(pager)
-        every = np.ones(rows.num_pages, dtype=bool)  # the first row is cut there, as it was when rows were sorted
-        for window in pager.windows(rows, np.arange(rows.num_pages) >= page):
-            yield slice_of(rows, offsets, every, window)
+        for window in pager.windows(rows, left):
+            first, last = run_edges(left[window.first : window.last])[0].tolist()  # the rest of the window came before
+            # rows are cut at its ends, as they were when they were sorted
+            yield slice_of(rows, offsets, every, Request(window.first + first, window.first + last))
 
     def release(self, pager: Pager) -> None:
         """Give the file and its memory back: the pager has all of its room again."""
@@ -125,13 +131,14 @@ class SortedRows:
         """The slices of this pull, sorted and written to ``file`` on the way."""
         pager.evict(rows, 0, rows.num_pages)
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
-        spilled = SpilledRows(pager, file, size * _WINDOWS, self._num_vertices, self._threads, self._order_for)
+        room = int(size * (_WINDOWS_IN_ORDER if self._may_order else _WINDOWS))
+        spilled = SpilledRows(pager, file, room, self._num_vertices, self._threads, self._order_for)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
         for window in pager.windows(rows, wanted, ahead=0):  # sorting takes many times as long as reading
             piece = slice_of(rows, offsets, wanted, window)
             if not fails:
                 try:
-                    piece = spilled.append(piece, window.last)
+                    piece = spilled.append(piece, window)
                 except OSError as error:
                     fails = _told(error)
             yield piece
@@ -157,11 +164,11 @@ class SortedRows:
         table_bytes = self._num_vertices * self._value_bytes
         if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
-        if (
-            int(own[-1]) == rows.num_arcs and self._may_order and spare > 2 * PLACE_BYTES * self._num_vertices
-        ):  # else some go by id
+        # else some go by id; places and numbers of all vertices, and while rows are sorted who has each number
+        taken = 3 * PLACE_BYTES * self._num_vertices
+        if int(own[-1]) == rows.num_arcs and self._may_order and spare > taken + PLACE_BYTES * self._num_vertices:
             order = self._order_for(GraphSlice(0, count, own, rows.targets[: rows.num_arcs], None))
-            spare -= order.places.nbytes
+            spare -= 0 if order is BY_ID else taken
         given_back = 0
 
         def give_back(row: int) -> None:
@@ -212,13 +219,13 @@ def window_bytes(
 
     ``value_bytes``: what is gathered of each vertex; ``ordered``: sources may be in another order than that of ids.
 
-    >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 16)
-    (34, 0)
+    >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(64 << 20, 1 << 22, 1 << 27, 8, 16)
+    (41, 0)
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2, ordered=True) >> 20
-    29
+    40
     """
     beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices * ordered
-    size = min((room - beside) // _WINDOWS, _MOST_BYTES)
+    size = min(int(max(room - beside, 0) / (_WINDOWS_IN_ORDER if ordered else _WINDOWS)), _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
     worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)
     return size if worth else 0

@@ -17,22 +17,23 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.arc_blocks import MOST_ROWS
-from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice
+from dromos.engines.cpu.sorted_slice import SortedSlice, sort_slice, sorted_bytes
 from dromos.engines.cpu.source_order import SourceOrder, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.layout import aligned
 from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.pool import Batch, ReadPool
+from dromos.graph.store.paged.section import Request
 from dromos.places.stream.scratch_file import Extent, ScratchFile
 
 __all__ = ["SpilledRows", "bytes_beside_arcs"]
 
-_BUFFERS: Final = 3  # of the size of a slice: one is computed on while the others are read
 _WRITERS: Final = 4
 _LINE: Final = 64  # columns begin with a line of the cache
 _COLUMNS: Final = (
     "word_starts", "long_starts", "segment_starts", "words", "segment_rows", "segment_ends", "long_sources",
+    "row_places",
 )  # fmt: skip
 
 
@@ -89,10 +90,10 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Spilled:
-    """A slice in the file: itself without columns, the first page with later rows, the columns, and the bytes."""
+    """A slice in the file: itself without columns, the pages of its rows, the columns, and the bytes."""
 
     piece: SortedSlice
-    page: int
+    pages: Request
     places: dict[str, _Place]
     extent: Extent
 
@@ -109,7 +110,7 @@ class SpilledRows:
     Args:
         pager: whose threads read, and which counts bytes and the time that is waited for them.
         file: for the slices.
-        room: bytes for those that are read, and for as many as can stay in memory.
+        room: bytes for those that are in memory, of which there are two at least: one is computed on, others are read.
         num_sources: vertices of the graph.
         threads: of the kernels.
         order_for: tells by the first slice in which order sources are in tiles.
@@ -124,19 +125,22 @@ class SpilledRows:
         self._order: SourceOrder | None = None
         self._slices: list[_Spilled] = []
         self._free: list[Array] = []
-        self._resident: list[Array] = []  # of the first slices
+        self._held: dict[int, tuple[Array, Batch, Array]] = {}  # slices that are in memory, or on their way
+        self._is_back = False
         self._writers, self._writing = ReadPool(_WRITERS), Batch(0)
         self._arena = _Arena()
 
-    def append(self, piece: GraphSlice, page: int) -> SortedSlice:
-        """Sort a slice and write it behind the others, while the caller goes on; ``page`` is the first with later rows.
+    def append(self, piece: GraphSlice, pages: Request) -> SortedSlice:
+        """Sort a slice, which has these pages, and write it behind the others while the caller goes on.
 
-        What is returned is good until the next call. An OSError may be that of the slice before.
+        What is returned is good until the next call, and the targets of ``piece`` are lost. An OSError is that of the
+        slice before, and comes before anything is lost.
         """
         self._writing.wait()
         if self._order is None:
             self._order = self._order_for(piece)
-        self._arena.clear(4 * piece.num_arcs + bytes_beside_arcs(self._num_sources, piece.num_vertices, self._threads))
+        beside = bytes_beside_arcs(self._num_sources, piece.num_vertices, self._threads)
+        self._arena.clear(sorted_bytes(piece.num_arcs, self._order) + beside)
         made = sort_slice(piece, self._num_sources, self._threads, self._arena.new, self._order)
         assert made.blocks is not None
         columns = {name: self._arena.copy_of(getattr(made.blocks, name)) for name in _COLUMNS}
@@ -146,7 +150,7 @@ class SpilledRows:
         nothing: dict[str, Any] = {name: np.empty(0, column.dtype) for name, column in columns.items()}
         without = replace(made, blocks=replace(made.blocks, **nothing))
         extent = self._file.extent(len(self._arena.data))
-        spilled = _Spilled(without, page, places, extent)
+        spilled = _Spilled(without, pages, places, extent)
         self._slices.append(spilled)
         self._writing = self._file.submit_write(self._writers, extent, self._arena.data)
         return spilled.filled(self._arena.data)
@@ -157,41 +161,42 @@ class SpilledRows:
         self._writers.close()
         self._arena = _Arena()
 
-    def slices(self) -> Iterator[tuple[SortedSlice, int]]:
-        """All slices, each with the first page of later rows; the last ones lack where the file is not as written."""
-        size = max((spilled.extent.nbytes for spilled in self._slices), default=0)
-        stay = max(self._room // max(size, 1) - _BUFFERS, 0)
-        while len(self._free) < _BUFFERS:
+    def slices(self) -> Iterator[tuple[SortedSlice, Request]]:
+        """All slices, each with its pages; some lack where the file is not as written.
+
+        One pass goes forward and the next one back: it begins with what the last one has left in memory.
+        """
+        size = max((spilled.extent.nbytes for spilled in self._slices), default=1)
+        while len(self._free) + len(self._held) < min(max(self._room // size, 2), len(self._slices)):
             self._free.append(_buffer(size))
-        todo = deque(range(len(self._resident), len(self._slices)))
-        flying: deque[tuple[Array, Batch, Array]] = deque()
-        for number, spilled in enumerate(self._slices):
+        order = range(len(self._slices))[:: -1 if self._is_back else 1]
+        self._is_back = not self._is_back
+        todo = deque(number for number in order if number not in self._held)
+        for number in order:
             while todo and self._free:
-                extent, into = self._slices[todo.popleft()].extent, self._free.pop()
-                flying.append((into, *self._file.submit(self._pager.pool, extent, into)))
-                self._pager.bytes_read += extent.nbytes
-            if number < len(self._resident):
-                yield spilled.filled(self._resident[number]), spilled.page
-                continue
-            data, batch, failed = flying.popleft()
+                self._submit(todo.popleft(), self._free.pop())
+            data, batch, failed = self._held[number]
             with self._pager.waiting:
                 batch.wait()
             if failed[0]:
-                for _, others, _ in flying:
+                for _, others, _ in self._held.values():
                     others.wait()
                 return
-            yield spilled.filled(data), spilled.page
-            if number == len(self._resident) and number < stay:
-                self._resident.append(data)
-                self._free.append(_buffer(size))
-            else:
+            yield self._slices[number].filled(data), self._slices[number].pages
+            if todo:
+                del self._held[number]
                 self._free.append(data)
+
+    def _submit(self, number: int, into: Array) -> None:
+        extent = self._slices[number].extent
+        self._held[number] = into, *self._file.submit(self._pager.pool, extent, into)
+        self._pager.bytes_read += extent.nbytes
 
     def close(self) -> None:
         """Give memory and disk space back; nobody reads any more."""
         self._writers.close()
         self._free.clear()
-        self._resident.clear()
+        self._held.clear()
         self._file.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.hooks import load_message, merge, store_message
+from dromos.engines.cpu.skeletons.hooks import identity, load_message, merge, store_message
 from dromos.engines.cpu.skeletons.offers import gather_offers
 from dromos.intrinsics import load
 from dromos.jit import inline
@@ -26,9 +26,26 @@ def put_in_order(places, M, T, thread, threads):
 
 
 @inline
+def place_of_row(blocks, row, first):
+    """Where the messages of a row are merged, of a block that begins with row ``first``."""
+    row_places = blocks[2]
+    return np.int64(load(row_places, row)) if row_places.size else np.int64(row - first)
+
+
+@inline
+def clear_merged(blocks, merged, own, block):
+    """Make the memory of a block's rows ready for the next block."""
+    for at in range(own, own + load(blocks[1], block)):
+        store_message(merged, at, identity())
+
+
+@inline
 def gather_tile(blocks, M, merged, own, tile, base):
     """Merge the messages along the arcs of a tile, whose sources begin at ``base``, into those of a block's rows."""
-    firsts, tiles, word_starts, long_starts, segment_starts, words, long_sources, segment_rows, segment_ends = blocks
+    (
+        firsts, row_counts, row_places, tiles, word_starts, long_starts, segment_starts, words, long_sources,
+        segment_rows, segment_ends,
+    ) = blocks  # fmt: skip
     begin = load(long_starts, tile)
     for segment in range(load(segment_starts, tile), load(segment_starts, tile + 1)):
         end = np.int64(load(segment_ends, segment))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.block_tiles import SPAN, gather_tile, put_in_order
+from dromos.engines.cpu.skeletons.block_tiles import SPAN, clear_merged, gather_tile, place_of_row, put_in_order
 from dromos.engines.cpu.skeletons.common import (
     FIRST,
     FOLD,
@@ -64,7 +64,7 @@ def pull_blocks(
     ``hubs`` are the vertices with more than ``longest`` arcs. ``fresh``, ``parts``, ``pieces``, ``sums``, ``times`` and
     the report are those of ``offering.pull``.
     """
-    firsts, tiles = blocks[0], blocks[1]
+    firsts, tiles = blocks[0], blocks[3]
     in_offsets, sources, in_weights = in_graph
     n = in_offsets.size - 1
     folds = (n + FOLD - 1) // FOLD
@@ -106,13 +106,13 @@ def pull_blocks(
                     if arcs > longest:
                         continue
                     if WANTS_ALWAYS or wants_at(S, K, v):
-                        message = load_message(merged, own + v - first)
+                        message = load_message(merged, own + place_of_row(blocks, v, first))
                         messages += arcs
-                    store_message(merged, own + v - first, identity())
                     fits, active, before = settle(S, E, K, N, False, member, stamp, v, message)
                     all_fit &= fits
                     R = reduce_fold_from(R, before, S, K, v)
                 reduce_store(R, sums, fold // FOLD)
+            clear_merged(blocks, merged, own, block)
         if hubs.size:
             number += 1
             barrier(memory, thread, threads, number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.block_tiles import NOWHERE, SPAN, gather_tile
+from dromos.engines.cpu.skeletons.block_tiles import NOWHERE, SPAN, clear_merged, gather_tile, place_of_row
 from dromos.engines.cpu.skeletons.common import FIRST, STOP, take_work
 from dromos.engines.cpu.skeletons.hooks import compute_at, identity, load_message, merge, store_message, weight_one
 from dromos.intrinsics import load, load_relaxed
@@ -33,7 +33,7 @@ def pull_sorted(thread, threads, start, blocks, rows, offers, A, merged, counter
 
     A thread takes a block, and merges tile by tile in memory of its own: ``rows`` places of ``merged``.
     """
-    firsts, tiles = blocks[0], blocks[1]
+    firsts, tiles = blocks[0], blocks[3]
     own = thread * rows
     for row in range(rows):
         store_message(merged, own + row, identity())
@@ -45,6 +45,6 @@ def pull_sorted(thread, threads, start, blocks, rows, offers, A, merged, counter
             gather_tile(blocks, offers, merged, own, block * tiles + tile, tile << SPAN)
         first, last = load(firsts, block), load(firsts, block + 1)
         for row in range(first, last):
-            v, at = start + row, own + row - first
+            v, at = start + row, own + place_of_row(blocks, row, first)
             store_message(A, v, merge(load_message(A, v), load_message(merged, at)))
-            store_message(merged, at, identity())
+        clear_merged(blocks, merged, own, block)

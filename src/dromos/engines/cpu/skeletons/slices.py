@@ -335,11 +335,12 @@ def settle_part(
     if HAS_SENT:
         barrier(memory, thread, threads, 2)
     changed = own if UPDATE_ALL else count
+    chunk = SUMMED if UPDATE_ALL and HAS_REDUCTIONS else CHUNK
     while True:
-        position = take_work(counters, SECOND, CHUNK)
+        position = take_work(counters, SECOND, chunk)
         if position >= changed:
             break
-        for index in range(position, min(position + CHUNK, changed)):
+        for index in range(position, min(position + chunk, changed)):
             v = first + index if UPDATE_ALL else np.int64(load(touched, index))
             if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == ONE)):
                 save_old(O, S, v)
@@ -347,8 +348,10 @@ def settle_part(
             store_message(A, v, identity())
             if not ALWAYS_ACTIVE and active_at(O, S, K, v):
                 held = append(following, counters, QUEUE, buffer, base, held, v)
+        if UPDATE_ALL and HAS_REDUCTIONS:  # while all of it is in the cache
+            reduce_block(O, S, K, first, last, position // SUMMED, sums)
     flush(following, counters, QUEUE, buffer, base, held)
-    if HAS_REDUCTIONS:
+    if HAS_REDUCTIONS and not UPDATE_ALL:
         barrier(memory, thread, threads, 3)
         for block in range(thread, (own + SUMMED - 1) // SUMMED, threads):
             reduce_block(O, S, K, first, last, block, sums)
