@@ -37,7 +37,8 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # flags
 
 # bytes from the begin of a PyArray_Descr: the letters of its kind, its type and its byte order, later its size
 TYPE_KIND: Final = 24
-TYPE_SIZE, TYPE_SIZE_BITS = (40, 64) if int(np.__version__.split(".")[0]) >= 2 else (32, 32)
+TYPE_SIZE: Final = 40
+TYPE_SIZE_BITS: Final = 64
 
 
 @cache
