@@ -84,7 +84,7 @@ test-wheel: $(VENV)/.installed-dev
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --no-deps build/wheel/*.whl
 	build/wheel/venv/bin/python -m pip install --quiet 'numpy>=2' typer rich
-	cd build/wheel && venv/bin/python ../../tools/check_wheel.py
+	cd build/wheel && for threads in 2 16; do DROMOS_NUM_THREADS=$$threads venv/bin/python ../../tools/check_wheel.py || exit 1; done
 
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
 NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \

@@ -56,7 +56,6 @@ def main(folder: Path, portable: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dromos-machine-code-") as scratch:
         os.environ[CACHE_VARIABLE] = str(Path(scratch) / "cache")
-        os.environ[THREADS_VARIABLE] = "2"  # of each process
         for level in wanted:
             (Path(scratch) / level.name).mkdir()
         with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
@@ -85,6 +84,8 @@ def jobs() -> list[tuple[str, str]]:
 def run(kind: str, name: str, scratch: Path) -> None:
     """Do some of the work."""
     note_kernels_are_loaded()  # nothing is left to NumPy
+    # few threads, since other processes are at work too; but some kernels are for machines with many cores
+    os.environ[THREADS_VARIABLE] = "16" if kind in ("large", "graphs") else "2"
     if kind == "small":
         for graph in small_graphs():
             rehearse(getattr(algorithms, name), graph, scratch)

@@ -60,4 +60,5 @@ def large_graphs() -> tuple[Graph, ...]:
         dense,
         *(dense.with_weights(np.asarray(weights, dtype=dtype)) for dtype in WEIGHT_DTYPES),
         generators.rmat(_DENSE_SCALE, 16, seed=1, symmetrize=False),
+        generators.rmat(_DENSE_SCALE + 1, 8, seed=1),
     )
