@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from dromos.algorithms.arguments import simple
 from dromos.cli import app
 from dromos.cli.algorithms import COMMANDS
+from dromos.compiler import machine
 from dromos.engines.native.triangles import _worth_orienting
-from dromos.errors import InvalidArgumentError
+from dromos.errors import InvalidArgumentError, MissingDependencyError
 from dromos.graph import generators
 from dromos.rehearsal import arguments_for, small_graphs
 
@@ -43,3 +44,12 @@ def test_an_unknown_name_is_told() -> None:
     done = CliRunner().invoke(app, ["warm", "bsf"])
     assert isinstance(done.exception, InvalidArgumentError)
     assert "there is no algorithm 'bsf'" in str(done.exception)
+
+
+def test_nothing_is_said_to_be_compiled_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise MissingDependencyError("nothing can be compiled here")
+
+    monkeypatch.setattr(machine, "require_compiler", refuse)
+    done = CliRunner().invoke(app, ["warm", "bfs"])
+    assert isinstance(done.exception, MissingDependencyError)

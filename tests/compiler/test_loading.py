@@ -100,5 +100,9 @@ def test_features_are_those_that_all_processors_have(monkeypatch: pytest.MonkeyP
     file.write_text("processor\t: 0\nFeatures\t: fp asimd atomics\n\nprocessor\t: 1\nFeatures\t: fp asimd\n")
     monkeypatch.setattr(module, "_DESCRIPTION", str(file))
     assert module._features() == {"fp", "asimd"}
+    assert module.processor_description.__wrapped__().splitlines() == [
+        "Features\t: fp asimd",
+        "Features\t: fp asimd atomics",
+    ]
     monkeypatch.setattr(module, "_DESCRIPTION", str(tmp_path / "absent"))
     assert module._features() == frozenset()

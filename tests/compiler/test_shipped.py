@@ -33,6 +33,10 @@ with watched(wanted.append):
 with compiling_for(own_level()):
     shipped.write_shipped(own_level(), {kernel.key(): code_for(kernel) for kernel in wanted}, folder)
 """
+FROM_DISK = """
+dr.bfs(graph, 0, device="cpu", path="sync-push-dd")
+print("llvmlite" in sys.modules)
+"""
 WITHOUT_A_COMPILER = """
 sys.modules["llvmlite"] = None
 shipped.FOLDER = folder
@@ -51,8 +55,9 @@ def _run(text: str, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def test_kernels_that_were_brought_need_no_compiler_and_others_say_what_to_install(tmp_path: Path) -> None:
+def test_kernels_on_disk_need_no_compiler_and_others_say_what_to_install(tmp_path: Path) -> None:
     _run(COMPILING, str(tmp_path))
+    assert _run(FROM_DISK, str(tmp_path)) == "False"
     told = _run(WITHOUT_A_COMPILER, str(tmp_path))
     assert told == (
         "Dromos has no machine code for this and compiles it, which needs llvmlite: pip install 'dromos[compiler]'"

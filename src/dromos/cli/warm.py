@@ -25,6 +25,7 @@ def warm(
     are built, with DROMOS_CACHE_DIR set; a second time takes seconds. A wheel for Linux brings most of it.
     """
     from dromos.cli.algorithms import COMMANDS
+    from dromos.compiler.machine import require_compiler
     from dromos.disk_cache import cache_folder
     from dromos.errors import InvalidArgumentError
     from dromos.rehearsal import rehearse, small_graphs
@@ -32,6 +33,7 @@ def warm(
     chosen = list(COMMANDS) if not names else [name.replace("_", "-") for name in names]
     if unknown := [name for name in chosen if name not in COMMANDS]:
         raise InvalidArgumentError(f"there is no algorithm {unknown[0]!r}; there are {', '.join(COMMANDS)}")
+    require_compiler()
     begin = time.perf_counter()
     with work("compiling") as progress, tempfile.TemporaryDirectory(prefix="dromos-warm-") as scratch:
         for number, name in enumerate(chosen):

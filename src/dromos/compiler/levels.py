@@ -11,9 +11,20 @@ import sys
 from functools import cache
 from typing import Final, NamedTuple
 
-__all__ = ["Level", "levels", "own_level"]
+__all__ = ["Level", "levels", "own_level", "processor_description"]
 
 _DESCRIPTION: Final = "/proc/cpuinfo"
+_SAYS_WHAT: Final = ("flags", "Features")
+_SAYS_WHICH: Final = (
+    *_SAYS_WHAT,
+    "vendor_id",
+    "cpu family",
+    "model",
+    "stepping",
+    "CPU implementer",
+    "CPU variant",
+    "CPU part",
+)
 
 
 class Level(NamedTuple):
@@ -63,13 +74,25 @@ def own_level() -> Level | None:
     return next((level for level in levels() if level.needs <= has), None)
 
 
+@cache
+def processor_description() -> str:
+    """What Linux says of the processors of this machine that machine code may depend on; empty elsewhere.
+
+    >>> processor_description() == processor_description()
+    True
+    """
+    return "\n".join(sorted({line for line in _lines() if line.startswith(_SAYS_WHICH)}))
+
+
 def _features() -> frozenset[str]:
     """What Linux says that all processors of this machine have."""
+    found = [frozenset(line.partition(":")[2].split()) for line in _lines() if line.startswith(_SAYS_WHAT)]
+    return frozenset.intersection(*found) if found else frozenset()
+
+
+def _lines() -> list[str]:
     try:
         with open(_DESCRIPTION) as lines:
-            found = [
-                frozenset(line.partition(":")[2].split()) for line in lines if line.startswith(("flags", "Features"))
-            ]
+            return lines.read().splitlines()
     except OSError:
-        return frozenset()
-    return frozenset.intersection(*found) if found else frozenset()
+        return []

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from dromos.compiler.levels import Level
+from dromos.compiler.levels import Level, processor_description
 from dromos.compiler.loading import UnknownObjectError, can_load, load_object
 from dromos.errors import MissingDependencyError
 
-__all__ = ["addresses_of", "compiling_for", "has_crc", "machine_description", "object_code", "parsed"]
+__all__ = [
+    "addresses_of",
+    "compiling_for",
+    "has_crc",
+    "machine_description",
+    "object_code",
+    "parsed",
+    "require_compiler",
+]
 
 _OLDEST: Final = (20,)  # of LLVM; llvmlite with 15 reads pointers with types only
 _INSTALL: Final = "pip install 'dromos[compiler]'"
@@ -35,6 +45,14 @@ def _llvm() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
+
+
+def require_compiler() -> None:
+    """Raise an error that says what to install where nothing can be compiled.
+
+    >>> require_compiler()
+    """
+    _llvm()
 
 
 @cache
@@ -96,11 +114,29 @@ def _machine_of(cpu: str, features: str) -> tuple[Any, Any]:
 
 
 def machine_description() -> tuple[str, ...]:
-    """What machine code depends on beside the kernel's text."""
+    """What machine code depends on beside the kernel's text.
+
+    LLVM takes a tenth of a second to load, so it is not asked where Linux says as much: who finds all kernels on disk
+    does without it.
+    """
+    processor = processor_description() if _level is None else f"{_level.cpu} {_level.features}"
+    if processor:
+        return _compiler_version(), processor
     llvm = _llvm()
+    return _compiler_version(), str(llvm.llvm_version_info), llvm.get_default_triple(), *_processor()
+
+
+@cache
+def _compiler_version() -> str:
+    """The version of llvmlite, which is not loaded for it."""
+    found = find_spec("llvmlite")
+    if found is not None and found.origin is not None:
+        with suppress(OSError):
+            return (Path(found.origin).parent / "_version.py").read_text()
+    _llvm()
     import llvmlite
 
-    return llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_default_triple(), *_processor()
+    return str(llvmlite.__version__)
 
 
 def parsed(text: str) -> Any:
