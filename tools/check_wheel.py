@@ -26,6 +26,7 @@ from dromos.compiling import note_kernels_are_loaded
 from dromos.errors import DromosError, MissingDependencyError
 from dromos.graph import formats
 from dromos.graph.store import convert
+from dromos.rehearsal import arguments_for
 
 MOST_BYTES = 150_000_000
 
@@ -118,13 +119,10 @@ def run(name: str, graph: Any, how: Mapping[str, Any], scratch: Path) -> None:
     parameters = inspect.signature(function).parameters
     first = graph.labels.values_of(np.arange(3)).tolist() if graph.labels is not None else [0, 1, 2]
     given = {
+        **arguments_for(graph, scratch),
         "source": first[0],
         "sources": first,
-        "to": scratch / "pairs",
-        "x": np.ones(graph.num_vertices),
-        "community": np.zeros(graph.num_vertices, dtype=np.int64),
-        "prior": np.full((graph.num_vertices, 2), 0.5),
-        "coupling": np.array([[0.6, 0.4], [0.4, 0.6]]),
+        "to": scratch / "pairs",  # no table, which pyarrow would write
         "max_iter": 5,
         "on_limit": "return",
     }
