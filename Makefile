@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: stress-ranks help demo test test-wheel wheel compile-cuda test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+.PHONY: stress-ranks help demo test test-wheel wheel compile-cuda compare-numba test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
 	random-programs-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
 	@echo "make compile-cuda   compile all CUDA sources, without a device"
+	@echo "make compare-numba  what our compiler and Numba make of the same kernels"
 	@echo "make test-wheel build a wheel, and try it in an environment without a compiler"
 	@echo "make wheel      build a wheel for all processors of this kind, into dist/"
 	@echo "make test-networkx  all of NetworkX's own tests, on the backend"
@@ -60,7 +61,7 @@ PYTEST = $(BIN)/python -m pytest -q
 # start processes: those find the package as bytecode, whatever the environment says.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
-	$(PYTEST) -n auto --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc" \
+	$(PYTEST) -n auto --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc and not numba" \
 		|| { echo "The failed tests once more, with the values that they found:"; $(PYTEST) --last-failed; exit 1; }
 	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
 
@@ -68,6 +69,11 @@ test: $(VENV)/.installed-dev
 # nothing but a change of these sources, of the code generator or of a program changes what it finds.
 compile-cuda: $(VENV)/.installed-dev
 	$(PYTEST) -n auto --dist loadfile -m nvrtc tests/cuda tests/program tests/benchmarks_gpu
+
+# The kernels in which Numba says what our compiler should make of numbers of all types. Apart from the tests as well:
+# Numba takes a second for each, and nothing but a change of the compiler changes what is found.
+compare-numba: $(VENV)/.installed-dev
+	$(PYTEST) -m numba tests/compiler
 
 # Without HATCH_BUILD_NO_HOOKS a wheel brings machine code, which takes some minutes.
 BUILD_WHEEL = env -u HATCH_BUILD_NO_HOOKS $(BIN)/python -m build --wheel

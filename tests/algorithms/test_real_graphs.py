@@ -64,10 +64,10 @@ def ones(graph):
     return graph.with_weights(None).to_scipy().astype(float)
 
 
-def networkx_pagerank(other, matrix, **options):
+def networkx_pagerank(matrix, **options):
     """NetworkX's ranks; it is given the matrix that it would make of its dictionaries, which takes most of its time."""
     with patch.object(nx, "to_scipy_sparse_array", lambda *args, **kwargs: matrix.copy()):
-        return nx.pagerank(other, **options)
+        return nx.pagerank(nx.empty_graph(matrix.shape[0], create_using=nx.DiGraph), **options)
 
 
 def by_vertex(values, graph):
@@ -123,27 +123,27 @@ def test_components(name):
 @every_graph
 def test_ranks_and_centralities(name):
     graph = load(name)
-    other, matrix = as_networkx(graph), ones(graph)
+    matrix = ones(graph)
     same = 1e-6 * graph.num_vertices  # NetworkX's rule for its default tol
     result = dr.pagerank(graph, weight=None, tol=same)
-    np.testing.assert_allclose(result.rank, by_vertex(networkx_pagerank(other, matrix), graph), rtol=1e-9)
+    np.testing.assert_allclose(result.rank, by_vertex(networkx_pagerank(matrix), graph), rtol=1e-9)
     result.verify()
     vertex, at = hub(graph)
     walk = dr.random_walk_with_restart(graph, vertex, weight=None, tol=same)
-    expected = networkx_pagerank(other, matrix, personalization={at: 1})
+    expected = networkx_pagerank(matrix, personalization={at: 1})
     np.testing.assert_allclose(walk.rank, by_vertex(expected, graph), rtol=1e-9, atol=1e-300)
-    central = dr.betweenness(graph, k=3, seed=5)
-    expected = nx.betweenness_centrality(other, k=3, seed=5)
-    np.testing.assert_allclose(central.centrality, by_vertex(expected, graph), rtol=1e-9, atol=1e-15)
+    if graph.num_edges < FEW:  # igraph is asked about all
+        central = dr.betweenness(graph, k=3, seed=5)
+        expected = nx.betweenness_centrality(as_networkx(graph), k=3, seed=5)
+        np.testing.assert_allclose(central.centrality, by_vertex(expected, graph), rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["peers", "ten", "nine"])
 def test_weighted_ranks(name):
     graph = load(name)
     matrix = graph.to_scipy().astype(float)
-    other = nx.from_scipy_sparse_array(matrix, create_using=nx.DiGraph if graph.directed else nx.Graph)
     found = dr.pagerank(graph, tol=1e-6 * graph.num_vertices).rank  # NetworkX's rule for its default tol
-    np.testing.assert_allclose(found, by_vertex(networkx_pagerank(other, matrix), graph), rtol=1e-9)
+    np.testing.assert_allclose(found, by_vertex(networkx_pagerank(matrix), graph), rtol=1e-9)
 
 
 @every_graph
