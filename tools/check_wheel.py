@@ -123,7 +123,7 @@ def run(name: str, graph: Any, how: Mapping[str, Any], scratch: Path) -> None:
         "source": first[0],
         "sources": first,
         "to": scratch / "pairs",  # no table, which pyarrow would write
-        "max_iter": 5,
+        "max_iter": 10,  # arcs on disk are sorted
         "on_limit": "return",
     }
     wanted = {key: value for key, value in given.items() if key in parameters}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos.compiler.machine import require_compiler
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.graph.store.paged.ways import READS
 from dromos.jit import kernel
@@ -59,6 +60,7 @@ def test_a_run_gives_the_compilers_pages_back_and_can_compile_afterwards(tmp_pat
     def answer(x):  # type: ignore[no-untyped-def]
         return 3 * x + 1
 
+    require_compiler()  # where all kernels are on disk, nobody else loads it
     dr.bfs(stored(random_graph(9), tmp_path), 7, memory="8M", device="cpu")
     assert release_compiler_pages() > 1 << 20
     assert answer(5) == 16

@@ -87,6 +87,24 @@ def test_rows_from_the_file_give_what_pages_give(
     assert read[-2:] == [sum(sizes[staying:]), sum(sizes[:-staying])]  # a pass forward, and one back
 
 
+@pytest.mark.parametrize(
+    ("most", "pages", "sorted_in"), [(None, 16, 1), (10, 16, 1), (10, 1_000, 2), (9, 16, None), (9, 1_000, None)]
+)
+def test_a_run_sorts_at_once_if_it_may_be_long(
+    most: int | None, pages: int, sorted_in: int | None, file: dr.StoredGraph
+) -> None:
+    execution, found = prepared(file, pages), []
+    try:
+        for done in range(SUPERSTEPS):
+            execution.step(PULL, None if most is None else most - done)
+            rows = execution.feed._sorted
+            found.append(rows.spilled is not None or rows.piece is not None)
+        require_right(execution, file)
+    finally:
+        execution.close()
+    assert found == [sorted_in is not None and superstep >= sorted_in for superstep in range(1, SUPERSTEPS + 1)]
+
+
 @pytest.mark.parametrize("pages", [16, 40])
 def test_what_has_room_stays_in_memory(pages: int, file: dr.StoredGraph) -> None:
     execution = prepared(file, pages)

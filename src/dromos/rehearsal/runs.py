@@ -18,6 +18,7 @@ from dromos.engines.cpu.initial import only_compiled
 from dromos.errors import DromosError
 from dromos.graph import Graph
 from dromos.graph.store import StoredGraph, open_store, write
+from dromos.places.stream.sorted_rows import PAYS_FROM
 from dromos.plan import PATHS
 
 __all__ = ["arguments_for", "rehearse", "rehearse_large"]
@@ -39,8 +40,8 @@ _OTHER_VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
     "wide": (True,),
 }
 """Values of arguments other than their defaults, which other kernels may be for."""
-_SHORT: Final = {"max_iter": 5, "max_distance": 2, "on_limit": "return"}
-"""Arguments that end a run soon."""
+_SHORT: Final = {"max_iter": PAYS_FROM, "max_distance": 2, "on_limit": "return"}
+"""Arguments that end a run soon, but not before arcs on disk are worth sorting."""
 _IN_PIECES: Final = ("sync-push-dd", "sync-pull-td")
 """The paths that have kernels of their own where a graph comes in pieces."""
 _BUDGET, _SMALL_BUDGET = "64M", "12M"

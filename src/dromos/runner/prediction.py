@@ -35,7 +35,7 @@ from dromos.places.hybrid.model import best_choice, predicted_run
 from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rate_runs import SumsOfNeighbours
 from dromos.places.hybrid.rates import Rates, measured, rates_from
-from dromos.places.stream.sorted_rows import LEAST_SHARE, SORTING_PULL, window_bytes
+from dromos.places.stream.sorted_rows import LEAST_SHARE, PAYS_FROM, window_bytes
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost
 from dromos.plan.ways import WAYS, choose_way
@@ -159,13 +159,13 @@ def _streamed(cost: Cost, read: float, pages: float, whole: float, disk: float, 
     >>> _streamed(Cost(10), 0.0, 2.0, 1.0, 0.0), _streamed(Cost(10), 1.0, 2.0, 1.0, 3.0)
     (20.0, 30.0)
     >>> _streamed(Cost(10, gathers=True), 0.0, 2.0, 1.0, 0.0), _streamed(Cost(3, gathers=True), 0.0, 2.0, 1.0, 0.0)
-    (19.0, 6.0)
+    (17.0, 6.0)
     >>> round(_streamed(Cost(10, gathers=True), 1.0, 2.0, 1.0, 0.5, spills=True), 3)
-    18.4
+    16.6
     """
     unsorted = cost.passes
-    if cost.gathers and (spills or 1 - read >= LEAST_SHARE) and whole < pages:
-        unsorted = min(cost.passes, SORTING_PULL - 1)
+    if cost.passes >= PAYS_FROM and cost.gathers and (spills or 1 - read >= LEAST_SHARE) and whole < pages:
+        unsorted = 0 if spills else 1
     later = cost.passes - unsorted
     if later and spills:
         sorting = _SPILLING_PASSES * max(pages, disk)

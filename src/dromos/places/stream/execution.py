@@ -49,6 +49,7 @@ class StreamExecution(PlacedExecution):
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``; the stats tell what it read, and what the next one would."""
         before, self._before = self.feed.pager.bytes_read, self.feed.seconds_by_part()
+        self.feed.expect(horizon)
         stats = super().step(path, horizon)
         if path not in self._compiled:
             self._compiled.add(path)

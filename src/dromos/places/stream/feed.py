@@ -72,6 +72,11 @@ class PageFeed:
         """Sort the in-rows when it is worth it; see :class:`SortedRows` for which programs may."""
         self._sorted = sorted_rows
 
+    def expect(self, supersteps: int | None) -> None:
+        """Be told how many supersteps there may be at most, with the one that comes; None: any number."""
+        if self._sorted is not None:
+            self._sorted.expect(supersteps)
+
     def close(self) -> None:
         """End the threads that read, and close the files."""
         self.pager.close()

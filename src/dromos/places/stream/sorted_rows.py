@@ -1,10 +1,11 @@
 """In-rows in the form that a pull gathers from quickest, in the place of their pages.
 
-A program that gathers along all arcs in every superstep reads the same pages again and again. In the fourth superstep
-the rows are sorted into blocks and tiles, as a graph in memory is (:mod:`dromos.engines.cpu.arc_blocks`). Where all of
-them are cached, this is done in memory, and the pages are given back one after the other: arcs in blocks take no more
-bytes. Else the sorted rows go to a file (:mod:`dromos.places.stream.spilled_rows`). Where there can be none, those that
-are cached are sorted, if they are many, and the others are read in pages as before.
+A program that gathers along all arcs in every superstep reads the same pages again and again. So the rows are sorted
+into blocks and tiles, as a graph in memory is (:mod:`dromos.engines.cpu.arc_blocks`), in the first superstep of a run
+that may have so many that it pays. Where all of them have room in the cache, this is done there in the second one, and
+the pages are given back one after the other: arcs in blocks take no more bytes. Else the sorted rows go to a file
+(:mod:`dromos.places.stream.spilled_rows`). Where there can be none, those that are cached are sorted, if they are many,
+and the others are read in pages as before.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
 from dromos.places.stream.spilled_rows import SpilledRows
 
-__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows", "window_bytes"]
+__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "PAYS_FROM", "SORTING_PULL", "SortedRows", "window_bytes"]
 
 _log = logging.getLogger(__name__)
 
 _PIECE: Final = 1 << 20  # rows whose lengths are looked at together
-SORTING_PULL: Final = 4  # sorting takes as long as some pulls gain, so that runs of few supersteps do without
+PAYS_FROM: Final = 10
+"""Supersteps that a run may have at least: sorting takes as long as some pulls gain, so that short runs do without."""
+SORTING_PULL: Final = 4  # where supersteps are asked for one by one
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
@@ -64,22 +67,29 @@ class SortedRows:
     ) -> None:
         self._num_vertices, self._value_bytes, self._threads = num_vertices, value_bytes, threads
         self._out_offsets, self._folder = out_offsets, folder
-        self._pulls = 0
+        self._pulls, self._most, self._sorted = 0, 1, False
         self.piece: SortedSlice | None = None
         """The first rows, as soon as they are sorted in memory."""
         self.spilled: SpilledRows | None = None
         """All rows, as soon as they are sorted in a file."""
         self._room: Room | None = None  # the pager's, while they are
 
+    def expect(self, supersteps: int | None) -> None:
+        """Be told before the first pull how many there may be at most; None: any number."""
+        if not self._pulls:
+            self._most = PAYS_FROM if supersteps is None else supersteps
+
     def slices(self, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
         """The slices of one pull."""
         self._pulls += 1
-        if self._pulls == SORTING_PULL and rows.targets.itemsize == 4:
+        if self._is_time_to_sort(pager, rows):
             file, size = self._scratch(pager, rows)
             if file is not None:
+                self._sorted = True
                 yield from self._spill(pager, rows, offsets, file, size)
                 return
             self._sort_cached(pager, rows, offsets)
+            self._sorted = self.piece is not None
         if self.spilled is not None:
             yield from self._from_file(self.spilled, pager, rows, offsets)
             return
@@ -90,6 +100,14 @@ class SortedRows:
         wanted = np.arange(rows.num_pages) >= page
         for window in pager.windows(rows, wanted):
             yield self._without_sorted(slice_of(rows, offsets, wanted, window))
+
+    def _is_time_to_sort(self, pager: Pager, rows: PagedRows) -> bool:
+        if self._sorted or rows.targets.itemsize != 4:
+            return False
+        if self._most < PAYS_FROM:
+            return self._most == 1 and self._pulls == SORTING_PULL
+        fits = rows.num_pages * rows.page_bytes <= pager.room.cache  # then all are there in the second pull
+        return self._pulls == 2 or (self._pulls == 1 and not fits)
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
         """All rows; those that the file does not give as they were written are read from the store."""
