@@ -57,11 +57,13 @@ demo: $(VENV)/.installed
 
 PYTEST = $(BIN)/python -m pytest -q
 
-# In the order of collection, so that the many small doctests come last and all cores are busy to the end. Many tests
-# start processes: those find the package as bytecode, whatever the environment says.
+# In the order of collection, so that the many small doctests come last and all cores are busy to the end; by one worker
+# more than there are cores, since tests wait for files, threads and processes. Many start processes: those find the
+# package as bytecode, whatever the environment says.
+WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
-	$(PYTEST) -n auto --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc and not numba" \
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc and not numba" \
 		|| { echo "The failed tests once more, with the values that they found:"; $(PYTEST) --last-failed; exit 1; }
 	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
 
