@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: stress-ranks help demo test test-wheel wheel compile-cuda compare-numba test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+.PHONY: stress-ranks help demo test test-networkx test-wheel wheel compile-cuda compare-numba test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
 	random-programs-gpu clean
 
 help:
@@ -65,7 +65,6 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
 	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc and not numba" \
 		|| { echo "The failed tests once more, with the values that they found:"; $(PYTEST) --last-failed; exit 1; }
-	$(NETWORKX_SUITE) $(NETWORKX_SHORT)
 
 # Every CUDA source for two architectures, without a device. Apart from the tests: it takes a tenth of their time, and
 # nothing but a change of these sources, of the code generator or of a program changes what it finds.
@@ -95,14 +94,12 @@ test-wheel: $(VENV)/.installed-dev
 	cd build/wheel && for threads in 2 16; do DROMOS_NUM_THREADS=$$threads venv/bin/python ../../tools/check_wheel.py || exit 1; done
 
 # NetworkX's own tests, with every call that the backend can answer sent to it; the share of them is told at the end.
-NETWORKX_SUITE = NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(BIN)/python -m pytest -q -n auto \
-	--dist loadfile --assert=plain -c tests/networkx_backend/networkx_suite.ini -p tests.networkx_backend.networkx_suite --pyargs
-NETWORKX_SHORT = $(addprefix networkx.algorithms.,shortest_paths components centrality coloring community link_analysis \
-	traversal assortativity bipartite tree $(addprefix tests.test_,cluster core cuts dag distance_measures dominating efficiency euler \
-	hierarchy isolate link_prediction matching reciprocity regular simple_paths smetric wiener)) networkx.linalg
-
+# On a small machine a part of them will do: make test-networkx NETWORKX=networkx.algorithms.centrality
+NETWORKX ?= networkx
+test-networkx: export PYTHONDONTWRITEBYTECODE =
 test-networkx: $(VENV)/.installed-dev
-	$(NETWORKX_SUITE) networkx
+	NETWORKX_TEST_BACKEND=dromos NETWORKX_FALLBACK_TO_NX=True $(PYTEST) -n auto --dist loadfile --assert=plain \
+		-c tests/networkx_backend/networkx_suite.ini -p tests.networkx_backend.networkx_suite --pyargs $(NETWORKX)
 
 test-deep: $(VENV)/.installed-dev
 	DROMOS_TEST_EXAMPLES=200 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/algorithms tests/cuda tests/engines tests/many tests/program
