@@ -60,7 +60,7 @@ PYTEST = $(BIN)/python -m pytest -q
 # In the order of collection, so that the many small doctests come last and all cores are busy to the end; by one worker
 # more than there are cores, since tests wait for files, threads and processes. Many start processes: those find the
 # package as bytecode, whatever the environment says.
-WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
+WORKERS = $$($(BIN)/python -c 'from dromos.parallel import num_threads; print(num_threads(None) + 1)')
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
 	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc and not numba" \
