@@ -3,14 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: stress-ranks help demo test test-networkx test-wheel wheel compile-cuda compare-numba test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
+.PHONY: stress-ranks help demo test test-networkx test-wheel wheel compile-cuda test-deep stress faults random-programs lint bench docs test-gpu bench-gpu sanitize-gpu stress-gpu \
 	random-programs-gpu clean
 
 help:
 	@echo "make demo       set up and run the main job on the CPU"
 	@echo "make test       set up and run all tests"
 	@echo "make compile-cuda   compile all CUDA sources, without a device"
-	@echo "make compare-numba  what our compiler and Numba make of the same kernels"
 	@echo "make test-wheel build a wheel, and try it in an environment without a compiler"
 	@echo "make wheel      build a wheel for all processors of this kind, into dist/"
 	@echo "make test-networkx  all of NetworkX's own tests, on the backend"
@@ -63,18 +62,13 @@ PYTEST = $(BIN)/python -m pytest -q
 WORKERS = $$($(BIN)/python -c 'from dromos.parallel import num_threads; print(num_threads(None) + 1)')
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
-	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc and not numba" \
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --assert=plain -m "not nvrtc" \
 		|| { echo "The failed tests once more, with the values that they found:"; $(PYTEST) --last-failed; exit 1; }
 
 # Every CUDA source for two architectures, without a device. Apart from the tests: it takes a tenth of their time, and
 # nothing but a change of these sources, of the code generator or of a program changes what it finds.
 compile-cuda: $(VENV)/.installed-dev
 	$(PYTEST) -n auto --dist loadfile -m nvrtc tests/cuda tests/program tests/benchmarks_gpu
-
-# The kernels in which Numba says what our compiler should make of numbers of all types. Apart from the tests as well:
-# Numba takes a second for each, and nothing but a change of the compiler changes what is found.
-compare-numba: $(VENV)/.installed-dev
-	$(PYTEST) -m numba tests/compiler
 
 # Without HATCH_BUILD_NO_HOOKS a wheel brings machine code, which takes some minutes.
 BUILD_WHEEL = env -u HATCH_BUILD_NO_HOOKS $(BIN)/python -m build --wheel

@@ -128,7 +128,7 @@ def _streamed(name: str, file: Path, memory: str) -> tuple[float, int, int, floa
         del result
     grown, pages = status_bytes("VmHWM") - before, 0
     if name.startswith("pagerank"):
-        dtype = "float32" if "float32" in name else None
+        dtype = "float32" if "float32" in name else "float64"
         pages = _pagerank(graph, _ITERATIONS, memory=memory, dtype=dtype).trace[-1].read
     return best[0], best[1], grown, best[2], last, pages
 

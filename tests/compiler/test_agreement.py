@@ -12,7 +12,6 @@ from dromos.parallel import run_team
 from tests.compiler import kernels
 from tests.compiler.oracle import compiled_by_numba
 
-pytestmark = pytest.mark.numba
 EDGES = [0, 1, 2, 3, 7, 31, 100, 127, -1, -2, -3, -8, -128]
 
 

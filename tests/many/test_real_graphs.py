@@ -19,8 +19,8 @@ ALL = [
     "wiki-Vote.txt.gz",
 ]  # fmt: skip
 OF_ONE_PIECE = ["4elt.graph.gz", "PGPgiantcompo.graph.gz", "ego-Facebook.txt.gz"]
-DEEP = "DROMOS_TEST_EXAMPLES" in os.environ  # as in ``make test-deep``
-STEP = 1 if DEEP else 40  # one vertex in so many is searched from
+# searched from: every vertex in a deep run (``make test-deep``), one in so many otherwise
+STEP = 1 if "DROMOS_TEST_EXAMPLES" in os.environ else 40
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -104,7 +104,7 @@ def test_centralities_of_whole_real_graphs_are_networkx_where_it_is_asked(name):
     some = np.random.default_rng(5).choice(graph.num_vertices, 8, replace=False).tolist()
     closeness = dr.closeness(graph).centrality[some]
     assert np.allclose(closeness, [nx.closeness_centrality(other, u=vertex) for vertex in some])
-    if name in (OF_ONE_PIECE if DEEP else OF_ONE_PIECE[1:]):  # the first takes as long as all others
+    if name in OF_ONE_PIECE:
         harmonic = nx.harmonic_centrality(other, nbunch=some)
         assert np.allclose(dr.harmonic(graph).centrality[some], [harmonic[vertex] for vertex in some])
         eccentricity = nx.eccentricity(other, v=some)
