@@ -106,6 +106,15 @@ def test_a_graph_is_split_over_devices(call, words, share, split):
     assert "ms by part" in done.stderr
 
 
+@pytest.mark.parametrize("deal", ["rows", "pages", "targets"])
+def test_pages_are_dealt_over_devices(call, deal):
+    done = call("bfs", "g.drm", "--source", 3, "--device", "numpy+numpy", "--deal", deal, "--trace", "--json")
+    assert done.exit_code == 0, done.output
+    told = "" if deal == "rows" else f" with slices=1, parts=2, deal={deal}"
+    assert json.loads(done.stdout)["device"] == f"numpy+numpy{told}"
+    assert "ms by part" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
@@ -119,6 +128,8 @@ def test_a_graph_is_split_over_devices(call, words, share, split):
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", 2), "--share 2.0"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--share", "half"), "is not a number from 0 to 1"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--split", "odd"), "--split odd"),
+        (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--deal", "odd"), "--deal odd is not one of"),
+        (("bfs", "g.drm", "--source", 0, "--device", "numpy", "--deal", "pages"), "--device cuda:0+cuda:1"),
     ],
 )
 def test_errors_speak_of_options(call, words, advice):

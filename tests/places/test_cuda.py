@@ -62,6 +62,30 @@ def test_programs_in_a_grid(kind: type[Program]) -> None:
     check_on(kind, weighted(generators.path(3)), PlacedEngine(CudaLeaf(), grid=Grid(2, 3)))
 
 
+@pytest.mark.parametrize("deal", ["pages", "targets"])
+@pytest.mark.parametrize("kind", IN_GRIDS, ids=lambda kind: kind.__name__)
+def test_programs_with_pages_dealt(kind: type[Program], deal: str) -> None:
+    for slices, parts in ((1, 2), (3, 2), (2, 4)):
+        engine = PlacedEngine(CudaLeaf(), slices=slices, parts=parts, deal=deal)
+        check_on(kind, weighted(generators.uniform(120, 400, seed=2)), engine)
+        check_on(kind, weighted(generators.uniform(90, 300, seed=3, directed=False)), engine)
+    check_on(kind, weighted(generators.path(3)), PlacedEngine(CudaLeaf(), parts=5, deal=deal))
+    both = PlacedEngine([VectorisedLeaf(), CudaLeaf(), CudaLeaf()], slices=2, deal=deal)
+    check_on(kind, weighted(generators.rmat(7, 6, seed=4, symmetrize=True)), both)
+
+
+@pytest.mark.parametrize("deal", ["pages", "targets"])
+@pytest.mark.parametrize("device", ["cpu+cuda", "cuda:0+cuda:0"])
+def test_public_algorithms_with_pages_dealt(device: str, deal: str) -> None:
+    graph = weighted(generators.rmat(13, 8, seed=4, symmetrize=True))
+    for how in ({"slices": 3}, {"memory": "3M"}):
+        given: dict[str, Any] = {"device": device, "deal": deal, **how}
+        dr.bfs(graph, 0, **given).verify()
+        dr.pagerank(graph, **given).verify()
+        dr.sssp(graph, 0, **given).verify()
+        dr.connected_components(graph, **given).verify()
+
+
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_programs_on_a_host_and_a_gpu(kind: type[Program], split: str) -> None:

@@ -1,109 +1,164 @@
-"""Searches from many sources dealt over processors: the answers of one processor, in the caller's order."""
+"""Pages dealt in turn, or to everybody, give what the reference engine gives on the whole graph."""
 
 from __future__ import annotations
 
+import random
+from pathlib import Path as FilePath
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dromos as dr
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.engines.parts import Leaf
+from dromos.engines.reference import ReferenceEngine
+from dromos.engines.reference_part import ReferenceLeaf
 from dromos.engines.vectorised import VectorisedLeaf
-from dromos.errors import DeviceError
-from dromos.places.hybrid import HybridEngine
-from dromos.places.hybrid.dealing import portions
+from dromos.errors import InvalidArgumentError
+from dromos.graph import Graph, generators
+from dromos.places import PlacedEngine
+from dromos.places.dealing import DEALS
+from dromos.plan import Path
+from dromos.plan.path import Direction
+from dromos.program import Program
+from tests.places.test_cpu import Claims, weighted
+from tests.places.test_grid import COMPILED, EDGE_VALUES, KINDS
+from tests.places.test_programs import check_on
+from tests.program import programs
+from tests.program.agreement import disagreements
+from tests.program.random_programs import random_program
+from tests.program.small_graphs import graphs
+from tests.runner.test_checkpoint import Killed, killed_at
+from tests.sizes import examples
 
-GRAPH = dr.generators.rmat(9, 6, seed=3)
-SOURCES = [int(v) for v in np.random.default_rng(5).permutation(GRAPH.num_vertices)[:200]]
-DEALT = ("numpy+numpy", "numpy+numpy+numpy", "cpu+cpu", "cpu+numpy")
-ON_GPU = [
-    pytest.param(device, marks=pytest.mark.gpu) for device in ("cuda:0+cuda:0", "cpu+cuda", "cuda:0+cuda:0+cuda:0")
-]
-
-
-@pytest.fixture(autouse=True)
-def measured_rates(monkeypatch):
-    """Processors of different kinds get shares by rates, which take seconds to measure."""
-    from dromos.places.hybrid import dealing
-    from dromos.places.hybrid.rates import Rates
-
-    monkeypatch.setattr(dealing, "measured", lambda leaf: Rates(2.0 if leaf.name == "cpu" else 3.0, 1.0, 1.0))
-
-
-@pytest.mark.parametrize("device", [*DEALT, *ON_GPU])
-def test_distances_and_sums_are_those_of_one_processor(device):
-    alone = dr.distances(GRAPH, SOURCES, device="numpy")
-    result = dr.distances(GRAPH, SOURCES, device=device)
-    assert np.array_equal(result.distance, alone.distance)
-    sums = dr.multi_source_bfs(GRAPH, SOURCES, device=device)
-    expected = dr.multi_source_bfs(GRAPH, SOURCES, device="numpy")
-    for name in ("source", "reached", "depth", "distance_sum"):
-        assert np.array_equal(sums[name], expected[name]), name
-    assert np.allclose(sums.inverse_sum, expected.inverse_sum, rtol=1e-12)
-    told = [row.reason for row in sums.trace]
-    used = {reason.rpartition(", on ")[2] for reason in told}
-    assert [int(reason.split()[1].rstrip(":")) for reason in told] == list(range(len(told)))
-    assert used == {name.replace("cuda:0", "cuda") for name in device.split("+")}
+NEW = [deal for deal in DEALS if deal != "rows"]
 
 
-@pytest.mark.parametrize("device", ["cpu+cpu", *ON_GPU])
-def test_betweenness_is_the_sum_over_processors(device):
-    alone = dr.betweenness(GRAPH, sources=SOURCES[:40], device="cpu").centrality
-    result = dr.betweenness(GRAPH, sources=SOURCES[:40], device=device)
-    assert np.allclose(result.centrality, alone, rtol=1e-9)
+@pytest.mark.parametrize("deal", NEW)
+@pytest.mark.parametrize("leaf", [ReferenceLeaf, VectorisedLeaf], ids=lambda leaf: leaf.name)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_program_on_random_graphs(kind: type[Program], leaf: type[Leaf], deal: str) -> None:
+    @examples(2 if leaf is ReferenceLeaf else 4)
+    @given(graph=graphs(max_vertices=8), slices=st.integers(1, 3), parts=st.integers(1, 4))
+    def on_small_graphs(graph: Graph, slices: int, parts: int) -> None:
+        check_on(kind, graph, PlacedEngine(leaf(), slices=slices, parts=parts, deal=deal))
+
+    on_small_graphs()
 
 
-def test_sums_of_several_processors_are_added_in_one_order():
-    first, second = (dr.betweenness(GRAPH, sources=SOURCES[:40], device="cpu+cpu").centrality for _ in range(2))
-    assert np.array_equal(first, second)
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(seed: int) -> None:
+    kind = random_program(seed)
+    if kind.ir().edge_fields or kind.ir().edge_params:
+        pytest.skip("arcs have values of their own")
+    engines = [PlacedEngine(VectorisedLeaf(), slices=2, parts=3, deal=deal) for deal in NEW]
+    assert list(disagreements(kind, seed, *engines, graphs=3, only="sync")) == []
 
 
-def test_groups_are_consumed_one_at_a_time_and_each_once():
-    seen, progress = [], []
-    dr.multi_source_bfs(
-        GRAPH, SOURCES, device="numpy+numpy", consume=lambda found: seen.extend(found.sources.tolist()),
-        progress=lambda done, total: progress.append((done, total)),
-    )  # fmt: skip
-    assert sorted(seen) == list(range(len(SOURCES)))
-    assert progress == [(number + 1, len(progress)) for number in range(len(progress))]
+@pytest.mark.parametrize("deal", NEW)
+@pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.__name__)
+def test_compiled_programs(kind: type[Program], deal: str) -> None:
+    for slices, parts in ((1, 2), (3, 2), (2, 4), (1, 1)):
+        engine = PlacedEngine(CpuLeaf(threads=2), slices=slices, parts=parts, deal=deal)
+        check_on(kind, weighted(generators.uniform(150, 500, seed=2)), engine)
+        check_on(kind, weighted(generators.star(9)), engine)
 
 
-def test_the_first_processor_gets_the_share_that_the_caller_says():
-    result = dr.multi_source_bfs(GRAPH, SOURCES, device="numpy+cpu", share=0.0)
-    assert {row.reason.rpartition(", on ")[2] for row in result.trace} == {"cpu"}
+@pytest.mark.parametrize("first", [0, -1], ids=["claimed", "open start"])
+def test_claims_in_any_order_of_directions(first: int) -> None:
+    draw = random.Random(first)
+    for number in range(24):
+        n = draw.choice((1, 3, 40, 64, 200, 700))
+        graph = weighted(generators.uniform(n, draw.choice((0, n, 3 * n)), seed=number, directed=draw.random() < 0.5))
+        program = Claims(source=draw.randrange(n), first=first)
+        expected = ReferenceEngine().prepare(program, graph)
+        cut: dict[str, Any] = {"slices": draw.randrange(1, 4), "parts": draw.randrange(1, 5), "deal": draw.choice(NEW)}
+        found = PlacedEngine(CpuLeaf(threads=draw.choice((1, 2))), **cut).prepare(program, graph)
+        while not expected.stats.finished:
+            expected.step(Path())
+            found.step(draw.choice((Path(), Path(direction="pull"))))
+            for name in ("frontier", "out_degree", "superstep", "finished"):
+                assert getattr(found.stats, name) == getattr(expected.stats, name)
+        for name, values in expected.result().items():
+            assert np.array_equal(found.result()[name], values), name
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("deal", DEALS)
+def test_each_arc_is_dealt_once(deal: str, direction: Direction) -> None:
+    """Pages in turn: to any part, as many for each. By targets: to the owner of the vertex that it ends at."""
+    graph = weighted(generators.rmat(8, 8, seed=1))
+    run = PlacedEngine(VectorisedLeaf(), slices=3, parts=4, deal=deal).prepare(programs.SSSP(source=0), graph)
+    found = []
+    for part, feed in zip(run.parts, run.feeds, strict=True):
+        pieces = list(feed.fetch(feed.holding(None, direction), direction))
+        near, far = (np.concatenate(ends) for ends in zip(*((p.sources, p.targets) for p in pieces), strict=True))
+        weights = np.concatenate([piece.weights for piece in pieces if piece.weights is not None])
+        sources, targets = (near, far) if direction == "push" else (far, near)
+        if deal == "pages":
+            assert abs(len(near) - graph.num_arcs / 4) <= 3
+        else:
+            owned = targets if deal == "targets" or direction == "pull" else sources
+            assert part.first <= owned.min() <= owned.max() < part.last
+        found += list(zip(sources.tolist(), targets.tolist(), weights.tolist(), strict=True))
+    whole = graph.slice(0, graph.num_vertices)
+    assert whole.weights is not None
+    given_arcs = zip(whole.sources.tolist(), whole.targets.tolist(), whole.weights.tolist(), strict=True)
+    assert sorted(found) == sorted(given_arcs)
+
+
+@pytest.mark.parametrize("deal", NEW)
+@pytest.mark.parametrize("device", ["cpu+numpy", "numpy+reference+numpy"])
+def test_several_devices(device: str, deal: str) -> None:
+    graph = weighted(generators.rmat(6, 6, seed=2, symmetrize=True))
+    how: dict[str, Any] = {"device": device, "deal": deal, "slices": 2}
+    found = dr.bfs(graph, 3, **how)
+    found.verify()
+    told = found.trace[0].parts
+    assert all(name in told for name in [*device.split("+"), "exchange"])
+    dr.pagerank(graph, **how).verify()
+    dr.sssp(graph, 3, **how).verify()
+    dr.connected_components(graph, **how).verify()
+    assert dr.triangles(graph, **how).total == dr.triangles(graph).total
+
+
+@pytest.mark.parametrize("deal", NEW)
+def test_goes_on_from_a_checkpoint(deal: str, tmp_path: FilePath) -> None:
+    graph = generators.path(40)
+    how: dict[str, Any] = {"device": "numpy", "parts": 3, "slices": 2, "deal": deal, "path": "sync-push-dd"}
+    saved = {"checkpoint": tmp_path / "saved", "checkpoint_every": 0}
+    whole = dr.bfs(graph, 0, **how)
+    with pytest.raises(Killed):
+        dr.bfs(graph, 0, progress=killed_at(4), **how, **saved)
+    again = dr.bfs(graph, 0, **how, **saved)
+    assert again.trace[0].path == "checkpoint"
+    assert again.level.tobytes() == whole.level.tobytes()
+
+
+@pytest.mark.parametrize("deal", NEW)
+@pytest.mark.parametrize("kind", EDGE_VALUES, ids=lambda kind: kind.__name__)
+def test_values_of_arcs_are_refused(kind: type[Program], deal: str) -> None:
+    graph = weighted(generators.path(5))
+    program = next(program for program in programs.examples(5) if type(program) is kind)
+    with pytest.raises(InvalidArgumentError, match=r"has a value for each arc, and with deal=.*leave deal out"):
+        dr.run(program, graph, device="numpy", parts=2, deal=deal)
 
 
 @pytest.mark.parametrize(
-    ("count", "share", "expected"), [(0, None, [0, 0]), (7, None, [4, 3]), (4, 0.25, [1, 3]), (3, 1.0, [3, 0])]
+    ("how", "reason"),
+    [
+        ({"parts": 2, "deal": "P"}, "'P' is not one of 'rows', 'pages', 'targets'"),
+        ({"deal": "pages"}, "give parts=2, or several devices"),
+        ({"deal": "pages", "parts": 2, "memory": "1G"}, "for graphs in memory"),
+        ({"deal": "pages", "device": "cpu+numpy", "share": 0.5}, "leave share, split and parts out"),
+        ({"deal": "pages", "device": "cpu+numpy", "memory": "1G"}, "names none; leave memory out"),
+        ({"deal": "pages", "device": "cpu+cuda", "memory": "1G", "slices": 2}, "leave one of them out"),
+        ({"deal": "pages", "device": "mpi", "parts": 2}, "leave slices, parts and memory out"),
+    ],
 )
-def test_portions(count, share, expected):
-    assert portions(count, [VectorisedLeaf(), VectorisedLeaf()], share) == expected
-
-
-class Broken(VectorisedLeaf):
-    """A processor that fails in the middle of its work."""
-
-    name = "broken"
-
-    def native(self, name):
-        kernel = super().native(name)
-
-        def run(graph, *, groups, consume, **options):
-            kernel(graph, groups=groups[:1], consume=consume, **options)
-            raise OSError("fell off the bus")
-
-        return run
-
-
-@pytest.mark.parametrize("order", [0, 1])
-def test_a_processor_that_fails_ends_the_run_with_its_name(order):
-    leaves = [Broken(), VectorisedLeaf()]
-    engine = HybridEngine(leaves[::-1] if order else leaves)
-    with pytest.raises(DeviceError, match=r"broken failed .* fell off the bus"):
-        dr.multi_source_bfs(GRAPH, SOURCES, device=engine)
-
-
-def test_an_error_of_the_callers_function_is_raised_as_it_is():
-    def refuse(found):
-        raise KeyError("enough")
-
-    with pytest.raises(KeyError, match="enough"):
-        dr.multi_source_bfs(GRAPH, SOURCES, device="numpy+numpy", consume=refuse)
+def test_what_cannot_be_dealt(how: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=reason):
+        dr.bfs(generators.path(4), 0, **{"device": "numpy", **how})

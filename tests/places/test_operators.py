@@ -78,7 +78,7 @@ def test_pages_change_nothing(device: str, directed: bool, tmp_path: Path, monke
     graph = dr.Graph.from_edges(src, dst, weights, directed=directed, num_vertices=210)
     dr.write(graph, tmp_path / "g.drm", transpose=directed)
     stored = dr.open(tmp_path / "g.drm")
-    leaf = engine_for(device, 2, slices=1).leaf  # type: ignore[attr-defined]
+    leaf = engine_for(device, 2, slices=1).leaves[0]  # type: ignore[attr-defined]
     streamed = StreamEngine(leaf, 64 << 20, page_bytes=4096)
     expected = dr.label_propagation(graph, max_iter=4, device="reference")
     found = dr.label_propagation(stored, max_iter=4, device=streamed)

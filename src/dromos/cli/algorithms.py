@@ -90,6 +90,12 @@ class Common:
             ],
             None,
         ),
+        "deal": (
+            Annotated[
+                str | None, _option("--deal", text="With several devices, the edges of each: rows, pages or targets.")
+            ],
+            None,
+        ),
         "checkpoint": (
             Annotated[
                 Path | None,

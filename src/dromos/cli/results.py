@@ -41,6 +41,7 @@ def deliver(
     memory: str | None = None,
     share: str | None = None,
     split: str | None = None,
+    deal: str | None = None,
     checkpoint: Path | None = None,
     checkpoint_every: float = 60.0,
 ) -> None:
@@ -69,7 +70,8 @@ def deliver(
         device = "mpi"
     on_ranks = device.partition(":")[0] == "mpi"
     how: dict[str, Any] = {"device": device, "path": path, "threads": threads}
-    how |= {name: value for name, value in (("share", _share(share)), ("split", split)) if value is not None}
+    over_devices = {"share": _share(share), "split": split, "deal": deal}
+    how |= {name: value for name, value in over_devices.items() if value is not None}
     if explain:
         how["explain"] = True
     if checkpoint is not None:

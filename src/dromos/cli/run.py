@@ -50,6 +50,9 @@ def run(
     split: Annotated[
         str | None, typer.Option(help="With several devices, the first one's vertices: high, low, random or auto.")
     ] = None,
+    deal: Annotated[
+        str | None, typer.Option(help="With several devices, the edges of each: rows, pages or targets.")
+    ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Save the run to this folder now and then; the same command resumes it.")
     ] = None,
@@ -74,7 +77,7 @@ def run(
 
     deliver(
         cls.__name__, graph, call,
-        out=out, device=device, path=path, threads=threads, memory=memory, share=share, split=split,
+        out=out, device=device, path=path, threads=threads, memory=memory, share=share, split=split, deal=deal,
         checkpoint=checkpoint, checkpoint_every=checkpoint_every,
         check=False, trace=trace, save_trace=save_trace, format=format, json=json, report=report, top=top,
         explain=explain,

@@ -96,6 +96,7 @@ def engine_for(
     memory: int | str | None = None,
     share: float | Literal["auto"] | None = None,
     split: str | None = None,
+    deal: str | None = None,
 ) -> Engine:
     """The engine for ``device``: a name, several joined by ``+``, ``"auto"``, or an engine.
 
@@ -105,7 +106,8 @@ def engine_for(
     on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
     ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
     Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
-    part of the edges and ``split`` tells which vertices it gets; ``memory`` is what each GPU may take. Within
+    part of the edges and ``split`` tells which vertices it gets; ``memory`` is what each GPU may take. ``deal`` is
+    which arcs each part or device gets: those of its own rows, pages in turn, or all that end at its vertices. Within
     ``with dr.cluster(…):``, ``"auto"`` and ``"mpi"`` are its ranks.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
@@ -113,8 +115,12 @@ def engine_for(
     """
     if not isinstance(device, str) and not hasattr(device, "prepare"):
         raise InvalidArgumentError(f"device={device!r} is not a device; give a name such as 'cpu', 'cuda' or 'auto'")
+    if deal is not None:
+        _check_deal(deal, device, graph, parts, memory)
     if isinstance(device, str) and HYBRID in device:
-        return _hybrid(device, threads, slices, parts, memory, share, split)
+        if deal is None or deal == "rows":
+            return _hybrid(device, threads, slices, parts, memory, share, split)
+        return _dealt(device, threads, slices, parts, memory, share, split, deal)
     if share is not None or split is not None:
         given = f"share={share!r}" if share is not None else f"split={split!r}"
         raise InvalidArgumentError(
@@ -133,7 +139,7 @@ def engine_for(
             return _cuda_within(graph, slices, parts, memory)
         return _streamed(device, threads, slices, parts, memory)
     if slices is not None or parts is not None:
-        return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts)
+        return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts, deal)
     if not isinstance(device, str):
         return device
     name = _named(device, threads, graph)
@@ -210,18 +216,58 @@ def _hybrid(
 ) -> Engine:
     """Several devices on one graph, such as ``cpu+cuda`` or ``cuda:0+cuda:1``."""
     from dromos.places.hybrid import HybridEngine
-    from dromos.sizes import as_bytes
 
     if slices is not None or parts is not None:
         raise InvalidArgumentError(f"device={device!r} splits a graph by itself; leave slices and parts out")
+    return HybridEngine(_leaves_of(device, threads, memory), share=share, split=split)
+
+
+def _check_deal(
+    deal: str, device: str | Engine, graph: GraphLike | None, parts: int | None, memory: int | str | None
+) -> None:
+    several = isinstance(device, str) and HYBRID in device
+    if parts is None and not several:
+        raise InvalidArgumentError(
+            f"deal={deal!r} is for a graph in parts; give parts=2, or several devices as in device='cuda:0+cuda:1'"
+        )
+    if getattr(graph, "on_disk", False) or (memory is not None and not several):
+        raise InvalidArgumentError(f"deal={deal!r} is for graphs in memory; leave it out, or read the graph by dr.read")
+
+
+def _dealt(
+    device: str,
+    threads: int | None,
+    slices: int | None,
+    parts: int | None,
+    memory: int | str | None,
+    share: float | Literal["auto"] | None,
+    split: str | None,
+    deal: str,
+) -> Engine:
+    """Several devices, to which arcs are dealt without regard for who owns their rows."""
+    from dromos.places import PlacedEngine
+
+    if any(given is not None for given in (share, split, parts)):
+        raise InvalidArgumentError(
+            f"deal={deal!r} gives each of device={device!r} as many arcs; leave share, split and parts out"
+        )
+    if memory is not None and slices not in (None, 1):
+        raise InvalidArgumentError(f"slices={slices} and memory={memory!r}: leave one of them out")
+    leaves = _leaves_of(device, threads, memory)
+    return PlacedEngine(leaves, slices=1 if slices is None else slices, deal=deal)
+
+
+def _leaves_of(device: str, threads: int | None, memory: int | str | None) -> list[Leaf]:
+    """One for each of the devices that are joined by ``+``."""
+    from dromos.sizes import as_bytes
+
     num_threads(threads)
     budget = None if memory is None else as_bytes(memory)
     if budget is not None and "cuda" not in device:
         raise InvalidArgumentError(
             f"memory={memory!r} is what a run may take of a GPU, and device={device!r} names none; leave memory out"
         )
-    leaves = [_leaf_of(name.strip(), device, threads, budget) for name in device.split(HYBRID)]
-    return HybridEngine(leaves, share=share, split=split)
+    return [_leaf_of(name.strip(), device, threads, budget) for name in device.split(HYBRID)]
 
 
 def _leaf_of(name: str, device: str, threads: int | None, memory: int | None) -> Leaf:
@@ -265,7 +311,9 @@ def _leaf_of_rank(comm: Any) -> Leaf:
     return _cuda_leaf(None, seat_on_machine(comm)[0] % num_devices())
 
 
-def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int) -> Engine:
+def _placed(
+    device: str | Engine, threads: int | None, graph: GraphLike | None, slices: int, parts: int, deal: str | None
+) -> Engine:
     from dromos.places import PlacedEngine
 
     if not isinstance(device, str):
@@ -279,7 +327,7 @@ def _placed(device: str | Engine, threads: int | None, graph: GraphLike | None, 
         raise InvalidArgumentError(
             f"slices={slices}, parts={parts}: device={name!r} runs whole graphs only; choose one of {known}"
         )
-    return PlacedEngine(_LEAVES[name](threads), slices=slices, parts=parts)
+    return PlacedEngine(_LEAVES[name](threads), slices=slices, parts=parts, deal=deal or "rows")
 
 
 def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:

@@ -23,7 +23,9 @@ class DeviceOptions(TypedDict, total=False):
     told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
     so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
     devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
-    degrees), ``"low"`` or ``"random"``; ``"auto"``, or not given: chosen by a model. ``keep_on_device``: leave the
+    degrees), ``"low"`` or ``"random"``; ``"auto"``, or not given: chosen by a model. ``deal``: over parts or several
+    devices, which arcs each of them goes along: ``"rows"`` (of its own vertices, unless given), ``"pages"`` (as many
+    for each, whoever's they are) or ``"targets"`` (those that end at its own vertices). ``keep_on_device``: leave the
     arrays of the result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``gather``: over MPI
     ranks, whether every rank gets all rows of the result (True unless given), or those of its own vertices.
     ``checkpoint``: a folder that the state of the run is saved to every ``checkpoint_every`` seconds (60 unless given);
@@ -41,6 +43,7 @@ class DeviceOptions(TypedDict, total=False):
     gather: bool
     share: float | Literal["auto"] | None
     split: str | None
+    deal: str | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
     explain: bool

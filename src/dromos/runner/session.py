@@ -69,6 +69,7 @@ class Session(KernelCalls):
         keep_on_device: bool = False,
         share: float | Literal["auto"] | None = None,
         split: str | None = None,
+        deal: str | None = None,
         gather: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
@@ -84,7 +85,7 @@ class Session(KernelCalls):
             )
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
         self.engine = engine_for(
-            device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split
+            device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split, deal=deal
         )
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
         cold = chosen and self.engine.name == "cpu" and not explain  # paths are compared on one engine

@@ -56,7 +56,7 @@ class CpuPart(CompiledPart):
         self._offered_in = BY_ID  # the order of `_offers`
         self._board: Board | None = None
         self._posted: tuple[Array, ...] = ()
-        self._pulled: GraphSlice | None = None  # in this superstep, where its messages go out in blocks
+        self._pulled: list[GraphSlice] = []  # in this superstep, where their messages go out in blocks
         n, self._ids = shape.num_vertices, types.id
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
         self._frontier = np.empty(0, types.id)
@@ -140,7 +140,8 @@ class CpuPart(CompiledPart):
         self.mark_own_frontier()
         first, last = self.first, self.last
         if self._folds_blocks:  # nobody is listed
-            self._pulled, first, last = piece, piece.start, piece.stop
+            self._pulled.append(piece)
+            first, last = piece.start, piece.stop
         if self.posts_offers:
             if self._posted_at == self.superstep:
                 assert self._board is not None
@@ -205,13 +206,10 @@ class CpuPart(CompiledPart):
 
     def outbox(self, first: int, last: int) -> Messages:
         """See :class:`dromos.engines.parts.Part`."""
-        piece = self._pulled
-        if piece is None:
+        if not self._pulled:
             return super().outbox(first, last)
-        # rows behind the last one with arcs here got nothing
-        rows = posted_range(piece.offsets, first - piece.start, last - piece.start)
-        end = first + rows.stop - rows.start
-        return Messages(first, end, None, self.merged.take_block(first, end))
+        reached = max(_end_of_arcs(piece, first, last) for piece in self._pulled)
+        return Messages(first, reached, None, self.merged.take_block(first, reached))
 
     # ---- messages that depend on their source alone ----------------------------------------------------------------
 
@@ -256,7 +254,7 @@ class CpuPart(CompiledPart):
     # ---- the second half -------------------------------------------------------------------------------------------
 
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
-        self._pulled = None
+        self._pulled = []
         if self.ir.sent:
             self.mark_own_frontier()
         merged, counters, report = self.merged, self._launcher.counters(), self._launcher.report()
@@ -315,6 +313,15 @@ class CpuPart(CompiledPart):
 
     def _folded(self) -> tuple[Any, ...]:
         return fold_reductions(self.typed, self._sums) if self.ir.reductions else ()
+
+
+def _end_of_arcs(piece: GraphSlice, first: int, last: int) -> int:
+    """Behind the last of the vertices ``first..last`` that has arcs in a slice; ``first`` if none has."""
+    start, stop = max(first, piece.start), min(last, piece.stop)
+    if start >= stop:
+        return first
+    rows = posted_range(piece.offsets, start - piece.start, stop - piece.start)
+    return piece.start + rows.stop if rows.stop > rows.start else first
 
 
 def _as_words(values: Array) -> Array:

@@ -297,8 +297,9 @@ class TellingPart:
         both = zip(messages.values, self.memory.merged, strict=True)
         arrays = [self._sent(values, into.dtype) for values, into in both]
         if ids is None:
-            assert messages.got is not None
-            which = self._sent(messages.got)
+            # of a block without bits all count: the host's leaf sends such, where all vertices are updated anyway
+            everyone = np.full(-(-count // 8), 255, np.uint8)
+            which = self._sent(everyone if messages.got is None else messages.got)
         else:
             which = self._sent(ids, self.typed.types.id)
         self.kernels.point_at_range(messages.first, messages.last)

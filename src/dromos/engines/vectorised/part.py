@@ -258,7 +258,7 @@ class VectorisedPart(EvaluatingPart):
         """Who is updated, and by what: everybody where the program says so, with the identity where nothing came."""
         if self.ir.update_on != "all":
             return self.merged.take(self.first, self.last)
-        values = tuple(a[self.first : self.last].copy() for a in self.merged.values)
+        values = self.merged.take_block(self.first, self.last)  # of others' blocks nobody is marked
         self.merged.take(self.first, self.last)
         return np.arange(self.first, self.last), values
 
