@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
                 ledger.add(row)
             ledger.save(complete=True)
         record.show(name, ledger.shown, console)
+        if ledger.summary:
+            record.show(f"{name}, in short", ledger.summary, console)
         differs |= any(row.get("differs") for row in ledger.rows)
         if ledger.file is not None and hasattr(module, "chart"):
             module.chart(record.load(name)["rows"], ledger.file.with_suffix(".png"))
@@ -97,6 +99,7 @@ def _ledger(name: str, module: ModuleType, args: argparse.Namespace) -> record.L
         order=getattr(module, "order", None),
         keep=lambda row: args.chart or (keyed and bool(args.resume or some)),
         folder=None if args.no_save or args.quick else record.RESULTS,
+        summary=getattr(module, "summary", None),
     )
 
 

@@ -59,10 +59,14 @@ class Ledger:
         keep: Callable[[Row], bool] = lambda row: False,
         folder: Path | None = RESULTS,
         device: Row | None = None,
+        summary: Callable[[list[Row]], list[Row]] | None = None,
     ) -> None:
-        """``device`` describes an accelerator that the measurements ran on; its name is under ``device``."""
+        """``device`` describes an accelerator that the measurements ran on; its name is under ``device``.
+
+        ``summary``: makes the rows of a second table of all rows.
+        """
         self.name, self.key, self.folder = name, tuple(key), folder
-        self._order = order
+        self._order, self._summary = order, summary
         self._about = context()
         if device is not None:
             self._about["machine"].update(device)
@@ -108,6 +112,7 @@ class Ledger:
             "",
             *_markdown(self.shown),
             *(f"\nRun {n}: {run['date']}; commit {run['commit']}; `{run['command']}`" for n, run in self._used()),
+            *(["", *_markdown(self.summary)] if self.summary else []),
         ]
         _replace(self.file.with_suffix(".md"), "\n".join(lines) + "\n")
 
@@ -117,6 +122,11 @@ class Ledger:
         if self._used():
             return self.rows
         return [{key: value for key, value in row.items() if key != "run"} for row in self.rows]
+
+    @property
+    def summary(self) -> list[Row]:
+        """The rows of the second table; none where the benchmark has no such."""
+        return self._summary(self.rows) if self._summary is not None else []
 
     def _used(self) -> list[tuple[int, Row]]:
         used = {row["run"] for row in self.rows}

@@ -7,7 +7,7 @@ packed`` the packed ones in the order of the input; there is that of degrees, to
 counts: two, or one where a call takes longer than ``_LONG`` seconds. PageRank is in float32 (on the plain kron24 in
 float64, its default, too) and given per iteration, out of three. A graph that fits the budget is read in the first of
 them alone, so that one stands beside it: ``first_s`` is the first superstep of the best call, in which every graph is
-read whole.
+read whole. A second table has the time per arc at each scale, and the largest over the least of them.
 
 Peers, measured once on a machine with 16 cores and such a disk, are named beside the rows of kron24 in 1 GiB.
 """
@@ -28,7 +28,7 @@ from benchmarks.streaming import ORDERS, disk_rate, source_of, store_of
 from dromos.engines.cpu.initial import only_compiled
 from dromos.graph.store.paged.ways import READS
 
-__all__ = ["KEY", "run"]
+__all__ = ["KEY", "run", "summary"]
 
 KEY = ("graph", "order", "algorithm", "memory")
 _FOLDER = Path(__file__).parent / "graphs"
@@ -94,6 +94,24 @@ def run(
     finally:
         for made in set(_FOLDER.iterdir()) - there:
             made.unlink()
+
+
+def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Nanoseconds per arc within the one budget, by scale, and the largest of them over the least."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        if row["memory"] != _GROWTH:
+            continue
+        scale = row["graph"].removeprefix("kron")
+        if "first_ns_per_arc" in row:
+            read = "pagerank, the first iteration: all is read"
+            found.setdefault((row["order"], read), {})[scale] = row["first_ns_per_arc"]
+        found.setdefault((row["order"], row["algorithm"]), {})[scale] = row["ns_per_arc"]
+    return [
+        {"order": order, "ns per arc": name, **dict(sorted(times.items())), "largest / least": ratio}
+        for (order, name), times in found.items()
+        if (ratio := max(times.values()) / min(times.values()))
+    ]
 
 
 def _store(scale: int, order: str) -> Path:

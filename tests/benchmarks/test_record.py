@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks import record
+from benchmarks import record, stream_growth
 from benchmarks.__main__ import main
 
 KEY = ("graph", "peer")
@@ -107,3 +107,17 @@ def test_a_ratio_is_ours_over_the_peers(file):
     for row in json.loads(file.read_text())["rows"]:
         if row.keys() >= {"ratio", "ours_s", "peer_s"}:
             assert row["ratio"] == pytest.approx(row["ours_s"] / row["peer_s"])
+
+
+def test_growth_is_summed_up_by_scale(tmp_path):
+    """A second table under the rows: nanoseconds per arc within one budget, and how far they are apart."""
+    ledger = record.Ledger("growth", folder=tmp_path, summary=stream_growth.summary)
+    for scale, nanoseconds, first in ((20, 2.0, None), (26, 3.0, None), (20, 1.0, 4.0), (26, 2.0, 5.0)):
+        row = {"graph": f"kron{scale}", "order": "input", "memory": "2G", "ns_per_arc": nanoseconds}
+        row["algorithm"] = "bfs" if first is None else "pagerank, an iteration"
+        ledger.add(row if first is None else {**row, "first_ns_per_arc": first})
+    ledger.add({"graph": "kron26", "order": "input", "memory": "1G", "ns_per_arc": 9.0, "algorithm": "bfs"})
+    ledger.save(complete=True)
+    assert [row["largest / least"] for row in ledger.summary] == [1.5, 1.25, 2.0]
+    last = (tmp_path / "growth.md").read_text().splitlines()[-1]
+    assert last == "| input | pagerank, an iteration | 1 | 2 | 2 |"
