@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,23 @@ def test_sorting_stays_within_the_budget(spill: bool, tmp_path: Path) -> None:
     assert vertices * 100 < arcs <= vertices * 200
     assert (arcs == vertices * 200) == spill
     assert memory // 2 < grown < memory + (4 << 20)
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_blocks_of_a_slice_are_as_few_as_they_may_be(numbered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No block has more rows with numbers than a word can tell apart: all of its rows, or those with arcs."""
+    monkeypatch.setattr(sorted_slice, "MOST_ROWS", 100)
+    draw = np.random.default_rng(7)
+    for number in range(40):
+        lengths = draw.integers(0, 9, draw.integers(1, 900))
+        lengths = np.where(draw.random(len(lengths)) < number / 39, 0, lengths)
+        offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.uint32)
+        threads = 1 + number % 4
+        firsts = sorted_slice._even_bounds(offsets, threads, numbered=numbered)
+        assert firsts[0] == 0
+        assert firsts[-1] == len(lengths)
+        assert (np.diff(firsts) > 0).all()
+        counts = (lengths > 0) if numbered else np.ones(len(lengths), dtype=bool)
+        counted = [int(counts[first:last].sum()) for first, last in pairwise(firsts)]
+        assert max(counted) <= 100
+        assert len(counted) <= threads + sum(counted) // 100

@@ -89,8 +89,9 @@ def sort_slice(
     rows = int(np.searchsorted(piece.offsets, piece.offsets[-1]))  # those behind the last one with arcs are left out
     offsets = piece.offsets[: rows + 1] - piece.offsets[0]
     numbered = order is not BY_ID and piece.num_arcs >= LEAST_PER_ROW * rows
+    firsts = _even_bounds(offsets, threads, numbered=numbered)
     blocks = sort_arcs(
-        offsets, _as_ids(piece.targets), num_sources, _even_bounds(offsets, threads), Hubs(offsets[:1]), threads,
+        offsets, _as_ids(piece.targets), num_sources, firsts, Hubs(offsets[:1]), threads,
         longest=piece.num_arcs, new=new, order=order, numbered=numbered, in_place=True,
     )  # fmt: skip
     no_targets = np.empty(0, piece.targets.dtype)  # no view of memory that goes back to the system
@@ -110,12 +111,25 @@ def _as_ids(sources: Array) -> Array:
     return sources.view(np.dtype(f"u{sources.itemsize}"))
 
 
-def _even_bounds(offsets: Array, count: int) -> Array:
-    """As :func:`_bounds`, for so many blocks of about as many arcs each, or more where they would have many rows."""
+def _even_bounds(offsets: Array, count: int, *, numbered: bool) -> Array:
+    """As :func:`_bounds`, for so many blocks of about as many arcs each, or more where they would have many rows.
+
+    ``numbered``: only rows with arcs count.
+    """
     rows, arcs = len(offsets) - 1, int(offsets[-1])
     cuts = [int(np.searchsorted(offsets, offsets.dtype.type(arcs * i // count))) for i in range(1, count)]
     edges = sorted({0, rows, *cuts})
-    found = [first for begin, end in pairwise(edges) for first in range(begin, end, MOST_ROWS)]
+    with_arcs = np.add.accumulate(offsets[1:] > offsets[:-1], dtype=np.uint32) if numbered else None
+    found = []
+    for begin, end in pairwise(edges):
+        before, behind = begin, end
+        if with_arcs is not None:
+            before, behind = int(with_arcs[begin - 1]) if begin else 0, int(with_arcs[end - 1])
+        pieces = max(-(-(behind - before) // MOST_ROWS), 1)
+        inner = [before + (behind - before) * i // pieces for i in range(1, pieces)]
+        if with_arcs is not None:
+            inner = np.searchsorted(with_arcs, np.array(inner, np.uint32), side="right").tolist()
+        found += [begin, *inner]
     return read_only(np.array([*found, rows], np.int64))
 
 
