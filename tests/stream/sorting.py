@@ -10,7 +10,7 @@ from dromos import program as pr
 from dromos.engines.cpu import arc_blocks, sorted_slice, source_order
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.errors import ResourceError
-from dromos.places.stream import StreamEngine, scratch_file, sorted_rows
+from dromos.places.stream import StreamEngine, budget, scratch_file, sorted_rows
 from dromos.plan import Path as Plan
 from tests.stream.stores import PAGE
 
@@ -62,6 +62,7 @@ def sort_any_graph(monkeypatch: pytest.MonkeyPatch, *, spill: bool) -> None:
     monkeypatch.setattr(sorted_slice, "LEAST_ARCS", 0)
     for name in ("MOST_ROWS", "PLACE_BYTES"):
         monkeypatch.setattr(sorted_rows, name, 0)  # whose memory counts, and is much for a graph of some pages
+    monkeypatch.setattr(budget, "LEAST_BUFFER_SHARE", 1 << 40)
     monkeypatch.setattr(sorted_rows, "LEAST_SPILLED", 0 if spill else 1 << 40)
     monkeypatch.setattr(scratch_file, "lies_in_memory", lambda folder: False)  # where tests keep their files
 

@@ -13,6 +13,7 @@ import pytest
 import dromos as dr
 from dromos.errors import AlgorithmError, InvalidArgumentError, ResourceError
 from dromos.graph.summary import enough_bytes
+from dromos.places.stream.budget import plan_memory
 from dromos.sizes import as_bytes
 
 
@@ -123,3 +124,16 @@ def test_a_cycle_on_disk_is_named(call: Callable[..., Any], tmp_path: Path) -> N
     dr.write(dr.Graph.from_edges([3, 0, 1, 2], [0, 1, 2, 0]), tmp_path / "g.drm", transpose=True)
     with pytest.raises(AlgorithmError, match="the cycle 0 -> 1 -> 2 -> 0"):
         call(dr.open(tmp_path / "g.drm"), device="numpy")
+
+
+def test_the_least_budget_has_buffers_in_proportion(tmp_path: Path) -> None:
+    """So a graph with many vertices is not read page by page, each of which costs the host as much as a megabyte."""
+    dr.write(dr.generators.uniform(2000, 200_000, seed=1), tmp_path / "g.drm")
+    rows = dr.open(tmp_path / "g.drm").paged_rows("", weights=False)
+    fields, offsets = 8 << 20, 1 << 20
+    with pytest.raises(ResourceError) as refused:
+        plan_memory(1, fields, {"row offsets": offsets}, [rows])
+    needed = refused.value.needed
+    assert needed is not None
+    plan = plan_memory(needed, fields, {"row offsets": offsets}, [rows])
+    assert plan.room.buffers == (fields + offsets) // 16 < rows.num_pages * rows.page_bytes

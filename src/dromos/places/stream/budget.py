@@ -29,10 +29,10 @@ __all__ = [
     "state_bytes",
 ]
 
+# A window costs the host about a millisecond, whatever its size, so buffers grow with everything else.
 _BUFFERS: Final = 64 << 20
-_BUFFER_SHARE: Final = (
-    8  # of the budget, where that is more: a window costs the host some milliseconds, whatever its size
-)
+_BUFFER_SHARE: Final = 8  # of the budget, where that is more
+LEAST_BUFFER_SHARE = 16  # of the fields and offsets, at least: with a few pages a run takes ten times as long
 _SHELF_SHARE: Final = 4  # of what could be cache: rows without their pages are worth many times their bytes
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
@@ -180,8 +180,8 @@ def plan_memory(
     """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
-    least = min(_BUFFER_WINDOWS * block, 2 * max(part.num_pages * part.page_bytes for part in rows) + block)
-    of_graph = sum(graph.values())
+    of_graph, every = sum(graph.values()), 2 * max(part.num_pages * part.page_bytes for part in rows) + block
+    least = min(max(_BUFFER_WINDOWS * block, (state + answer + of_graph) // LEAST_BUFFER_SHARE), every)
     fixed = state + answer + of_graph + tables + _FIXED.get(leaf, 0)
     if memory < fixed + least:
         by_edge = f"{human_bytes(answer)} for an answer with one row per edge, " if answer else ""
