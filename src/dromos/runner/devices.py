@@ -118,9 +118,13 @@ def engine_for(
     if deal is not None:
         _check_deal(deal, device, graph, parts, memory)
     if isinstance(device, str) and HYBRID in device:
-        if deal is None or deal == "rows":
-            return _hybrid(device, threads, slices, parts, memory, share, split)
-        return _dealt(device, threads, slices, parts, memory, share, split, deal)
+        if deal is not None and deal != "rows":
+            if any(given is not None for given in (share, split, parts)):
+                raise InvalidArgumentError(
+                    f"deal={deal!r} gives each of device={device!r} as many arcs; leave share, split and parts out"
+                )
+            return _dealt(device, threads, slices, memory, deal)
+        return _hybrid(device, threads, slices, parts, memory, share, split)
     if share is not None or split is not None:
         given = f"share={share!r}" if share is not None else f"split={split!r}"
         raise InvalidArgumentError(
@@ -234,23 +238,10 @@ def _check_deal(
         raise InvalidArgumentError(f"deal={deal!r} is for graphs in memory; leave it out, or read the graph by dr.read")
 
 
-def _dealt(
-    device: str,
-    threads: int | None,
-    slices: int | None,
-    parts: int | None,
-    memory: int | str | None,
-    share: float | Literal["auto"] | None,
-    split: str | None,
-    deal: str,
-) -> Engine:
-    """Several devices, to which arcs are dealt without regard for who owns their rows."""
+def _dealt(device: str, threads: int | None, slices: int | None, memory: int | str | None, deal: str) -> Engine:
+    """Several devices, each with arcs that need not be those of its own vertices."""
     from dromos.places import PlacedEngine
 
-    if any(given is not None for given in (share, split, parts)):
-        raise InvalidArgumentError(
-            f"deal={deal!r} gives each of device={device!r} as many arcs; leave share, split and parts out"
-        )
     if memory is not None and slices not in (None, 1):
         raise InvalidArgumentError(f"slices={slices} and memory={memory!r}: leave one of them out")
     leaves = _leaves_of(device, threads, memory)
