@@ -1,8 +1,8 @@
 """Where slices of a graph live, and one driver over leaf engines for all such places.
 
-``Feed``: where a part's slices come from. ``Exchange``: what parts tell each other. ``PlacedExecution``: a superstep
-over parts, feeds and an exchange, behind the same interface as every engine's. ``PlacedEngine`` is the plainest place:
-slices and parts of a graph in memory. docs/design/places.md tells how they fit together.
+``Feed`` supplies the slices of a part. ``Exchange`` moves data between parts. ``PlacedExecution`` runs supersteps over
+parts, feeds and an exchange, behind the same interface as every engine. ``PlacedEngine`` is the simplest place: slices
+and parts of a graph in memory. docs/design/places.md explains how they fit together.
 """
 
 from dromos.places.driver import PlacedExecution

@@ -1,17 +1,17 @@
-"""How pages are dealt to parts: to the owners of their rows, in turn, or to everybody.
+"""How pages are dealt to parts: to the owners of their rows, round-robin, or to every part.
 
-A part owns a range of vertices in each case, and its own rows are the truth. What differs is which arcs it goes along:
+In each case a part owns a range of vertices, and its own rows are authoritative. The arcs that it processes differ:
 
-=========== ============================== ============================== =============================
-``deal``    pages that a part gets         it is told of others' vertices  its messages to others' vertices
-=========== ============================== ============================== =============================
-``rows``    those of its own vertices      what it reads at the far ends  go to their owners (push only)
+=========== ============================== =============================== =================================
+``deal``    pages of a part                copies of other parts' vertices messages to other parts' vertices
+=========== ============================== =============================== =================================
+``rows``    those of its own vertices      what it reads at the far ends   go to their owners (push only)
 ``pages``   every ``parts``-th of all      all that it reads               go to their owners
-``targets`` all, cut to arcs into its own  the active ones                 there are none
-=========== ============================== ============================== =============================
+``targets`` all, cut to arcs into its own  the active ones                 none
+=========== ============================== =============================== =================================
 
-``pages`` and ``targets`` are strategies P and S of GTS (Kim et al., SIGMOD 2016, section 4). Both are the exchange of a
-grid (:mod:`dromos.places.grid`): ``pages`` with everybody in one row and one column, ``targets`` with one column.
+``pages`` and ``targets`` are strategies P and S of GTS (Kim et al., SIGMOD 2016, section 4). Both use the exchange of a
+grid (:mod:`dromos.places.grid`): ``pages`` with all parts in one row and one column, ``targets`` with one column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEALS: Final[tuple[Deal, ...]] = get_args(Deal)
 
 
 def require_deal(program: Program, deal: Deal) -> None:
-    """Refuse a program whose arcs have values of their own, which lie with the source of an arc."""
+    """Refuse a program with values per arc, which are stored with the source of the arc."""
     ir = program.ir()
     specs = (*ir.edge_fields, *ir.edge_params)
     if specs and deal != "rows":
@@ -50,7 +50,7 @@ def require_deal(program: Program, deal: Deal) -> None:
 
 
 def dealt(deal: Deal, graph: GraphLike, parts: Sequence[Part], slices: int) -> tuple[list[Feed], CopyExchange]:
-    """The feed of each part, with ``slices`` pages for each part, and the exchange between them."""
+    """The feed of each part, with ``slices`` pages per part, and the exchange between the parts."""
     if deal == "rows":
         return [MemoryFeed(graph, part.first, part.last, slices) for part in parts], CopyExchange()
     for number, part in enumerate(parts):
@@ -64,7 +64,7 @@ def dealt(deal: Deal, graph: GraphLike, parts: Sequence[Part], slices: int) -> t
 
 
 class _Everybody(CopyExchange):
-    """Any part may have arcs from any vertex to any other."""
+    """An exchange where any part may have arcs between any two vertices."""
 
     in_grid = True
 
@@ -78,7 +78,7 @@ class _Everybody(CopyExchange):
 
 
 class _InTurn:
-    """Every ``count``-th of some pages, from the one with the given number on."""
+    """Every ``count``-th page, starting with the one of the given number."""
 
     in_memory = True
 
@@ -87,7 +87,7 @@ class _InTurn:
         self.directions = pages.directions
 
     def holding(self, vertices: Array | None, direction: Direction) -> Array:
-        """See :class:`dromos.places.feed.Feed`: all, since others' vertices send and want messages too."""
+        """See :class:`dromos.places.feed.Feed`: all, since vertices of other parts send and want messages too."""
         return self._pages.holding(None, direction)[self._number :: self._count]
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
@@ -107,7 +107,7 @@ class _IntoOwn:
         self._in_rows = MemoryFeed(graph, first, last, slices)
 
     def holding(self, vertices: Array | None, direction: Direction) -> Array:
-        """See :class:`dromos.places.feed.Feed`: all pages of a push, since others' vertices send too."""
+        """See :class:`dromos.places.feed.Feed`: all pages of a push, since vertices of other parts send too."""
         return self._in_rows.holding(vertices, "pull") if direction == "pull" else self._pages.holding(None, "push")
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
@@ -123,7 +123,7 @@ class _IntoOwn:
     def _cut(self, page: GraphSlice) -> GraphSlice:
         into_own = (page.targets >= self._first) & (page.targets < self._last)
         before = np.concatenate(([0], np.cumsum(into_own)))
-        base = int(page.offsets[0])  # which tells the pages of a part from each other
+        base = int(page.offsets[0])  # distinguishes the pages of a part from each other
         offsets = before[page.offsets - base] + base
         weights = None if page.weights is None else page.weights[into_own]
         return GraphSlice(page.start, page.stop, offsets, page.targets[into_own], weights, lacks_arcs=True)

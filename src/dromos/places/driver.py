@@ -26,7 +26,7 @@ from dromos.program.expr import FALSE
 __all__ = ["EXCHANGE", "Halves", "PlacedExecution"]
 
 EXCHANGE = "exchange"
-"""What the time for telling other parts is called in the trace."""
+"""The name of the exchange time in the trace."""
 
 _WHY_SYNCHRONOUS = (
     "over slices and parts no vertex changes before all messages are there, so no path is asynchronous "
@@ -35,16 +35,16 @@ _WHY_SYNCHRONOUS = (
 
 
 class Halves(NamedTuple):
-    """What came of the two halves of a superstep."""
+    """The outcome of the two halves of a superstep."""
 
     settled: list[Partial]
-    """Of each part."""
+    """The partial result of each part."""
     busy: list[float]
     """The seconds that each part worked."""
     exchanging: float
-    """The seconds in which this process told parts of others; devices may work meanwhile."""
+    """The seconds that this process spent exchanging between parts; devices may work meanwhile."""
     directions: tuple[Direction, ...] = ()
-    """That of each part, where they differ."""
+    """The direction of each part, where they differ."""
 
 
 class PlacedExecution:
@@ -61,9 +61,9 @@ class PlacedExecution:
         names: Sequence[str] = (),
         ordered: Callable[[Sequence[OrderedPart], Sequence[Feed], Exchange], OrderedRun] = Ordered,
     ) -> None:
-        """``names``: what the parts are called in the trace, which then tells the time of each.
+        """``names``: the names of the parts in the trace, which then has the time of each.
 
-        ``ordered``: what runs parts in the order of a field, where they can.
+        ``ordered``: makes the run that settles vertices in the order of a field, where the parts can.
         """
         self.program, self.shape = program, shape
         self.parts, self.feeds, self.exchange, self.names = parts, feeds, exchange, names
@@ -83,7 +83,7 @@ class PlacedExecution:
         self.caps: Caps = caps_for(
             self.ir, self.analysis, shape, supported=offered, why_no_others=why, ordered=orders, **parts[0].planning
         )
-        # who returns while its kernels run goes first, so that the others work meanwhile, and is asked last
+        # asynchronous parts start first, so that the others work while their kernels run, and are waited for last
         self._order = sorted(range(len(parts)), key=lambda number: not parts[number].asynchronous)
         self._superstep = 0
         self._settled = [part.start() for part in parts]
@@ -113,7 +113,7 @@ class PlacedExecution:
         return {**{spec.name: self.exchange.gather(self.parts, spec.name) for spec in self.ir.fields}, **edges}
 
     def whole_field(self, name: str) -> Array:
-        """A field of the whole graph, to be read only; without a copy where all parts read it in one memory."""
+        """A field of the whole graph, read-only; without a copy where all parts read it from one memory."""
         shared = None if self._ordered is None else self._ordered.shared(name)
         return self.exchange.gather(self.parts, name) if shared is None else shared
 
@@ -132,11 +132,11 @@ class PlacedExecution:
         self._superstep, self.stats = stats.superstep, stats
 
     def agree(self, seconds: float) -> float:
-        """The longest time of all processes, the same in each: by it they decide together."""
+        """The longest time of all processes, the same in each, so that all of them decide alike."""
         return self.exchange.largest([seconds])
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """One superstep on ``path``, whatever the horizon: others may have to be asked after each."""
+        """One superstep on ``path``, whatever the horizon: ranks may have to communicate after each."""
         require_legal(path, self.analysis, self.ir.name)
         if path not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
@@ -173,7 +173,7 @@ class PlacedExecution:
         return (*zip(self.names, busy, strict=True), (EXCHANGE, exchanging)) if self.names else ()
 
     def _halves(self, path: Path) -> Halves:
-        """Messages, and what becomes of the vertices."""
+        """Send messages, then update the vertices."""
         telling = Stopwatch()
         self.exchange.refresh(self.parts, path.direction)
         exchanging, busy = telling.seconds(), [0.0] * len(self.parts)
@@ -182,7 +182,7 @@ class PlacedExecution:
             for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
                 part.send(piece, path)
             busy[number] = own.seconds()
-        if path.direction == "push" or self.exchange.in_grid:  # else who pulls gets messages to own vertices only
+        if path.direction == "push" or self.exchange.in_grid:  # otherwise a pull yields messages to own vertices only
             delivering = Stopwatch()
             self.exchange.deliver(self.parts)
             exchanging += delivering.seconds()
@@ -192,9 +192,9 @@ class PlacedExecution:
         for number in reversed(self._order):
             own = Stopwatch()
             found[number] = self.parts[number].settle()
-            # whose kernels ran on meanwhile tells by itself how long
+            # a part whose kernels ran meanwhile reports its own time
             busy[number] = found[number].seconds or busy[number] + own.seconds()
-        # merged in the same order whoever was first
+        # merged in a fixed order, whichever part finished first
         return Halves([found[number] for number in range(len(self.parts))], busy, exchanging)
 
     def _step_in_order(self, horizon: int | None, clock: Stopwatch) -> Stats:
@@ -220,8 +220,8 @@ class PlacedExecution:
     def _with_work(part: Part, feed: Feed, direction: Direction) -> Array:
         """The slices with an active vertex (push), or one that wants messages (pull).
 
-        All of them where slices cost nothing to fetch and it is not worth asking: for a single one, and on a device,
-        which would have to tell the host who is active.
+        All slices where fetching is free and the check is not worthwhile: for a single slice, and on a device, which
+        would have to copy its frontier to the host.
         """
         every = feed.holding(None, direction)
         if feed.in_memory and (len(every) <= 1 or part.asynchronous):
@@ -229,7 +229,7 @@ class PlacedExecution:
         return feed.holding(part.frontier if direction == "push" else part.wanting(), direction)
 
     def _on_edges(self, method: str, senders: Sequence[Array | None] | None) -> str:
-        """Call a method of each part for its out-slices, all or those of ``senders``; an overflow of any part."""
+        """Call a method of each part for its out-slices, all or those of ``senders``; return any overflow."""
         if not self.ir.edge_fields:
             return ""
         found = []
@@ -256,7 +256,7 @@ class PlacedExecution:
         return getattr(self.shape, node.op)
 
     def _costs(self) -> tuple[float | None, float | None]:
-        """What a push and a pull of the next superstep would cost, where it is known."""
+        """The costs of a push and a pull of the next superstep, where they are known."""
         return None, None
 
     def _statistics(self, total: Partial, finished: Any) -> Stats:

@@ -1,4 +1,4 @@
-"""The plainest place: slices and parts of a graph in memory, on any leaf engines."""
+"""The simplest place: slices and parts of a graph in memory, on any leaf engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["PlacedEngine"]
 class PlacedEngine:
     """Runs programs over ``parts`` parts of a graph, each cut into ``slices`` slices, on ``leaf``.
 
-    A list of leaves has one part each. ``deal``: which slices a part gets; see :mod:`dromos.places.dealing`.
+    Each leaf of a list gets one part. ``deal``: which slices a part gets; see :mod:`dromos.places.dealing`.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -56,8 +56,8 @@ class PlacedEngine:
         name: str | None = None,
         kernels: Mapping[str, NativeKernel] | None = None,
     ) -> None:
-        """``grid``: parts in rows and columns, one slice each. ``kernels``: what no program can say, where the graph
-        is whole."""
+        """``grid``: parts in rows and columns, one slice each. ``kernels``: native kernels for what cannot be a
+        program; they take whole graphs."""
         several = isinstance(leaf, Sequence)
         if grid is not None:
             parts = grid.rows * grid.columns
@@ -80,7 +80,7 @@ class PlacedEngine:
         self.name = name or f"{kind} with slices={slices}, parts={parts}{how}"
 
     def prepare(self, program: Program, graph: GraphLike) -> PlacedExecution:
-        """The program in its initial state on every part."""
+        """Set up the program in its initial state on every part."""
         program, graph = along(program, graph)
         check_params(program, graph)
         types = graph_types(graph)
@@ -101,11 +101,11 @@ class PlacedEngine:
         return PlacedExecution(program, graph, types, parts, feeds, exchange, self._names)
 
     def native(self, name: str) -> NativeKernel | None:
-        """None, unless given: hand-written kernels take whole graphs, so programs do their work here."""
+        """None unless ``kernels`` were given: native kernels take whole graphs, so programs do their work here."""
         return self._kernels.get(name)
 
     def operator(self, name: str) -> NativeKernel | None:
-        """What no program can say, over slices; None where there is no such operator, or kernels get whole graphs."""
+        """The operator over slices for what cannot be a program; None if there is none, or kernels get whole graphs."""
         if name not in OPERATORS or self._kernels:
             return None
 

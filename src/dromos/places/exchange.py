@@ -1,4 +1,4 @@
-"""What the parts of a graph tell each other in a superstep."""
+"""What the parts of a graph exchange in a superstep."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["CopyExchange", "Exchange"]
 
 
 class Exchange(Protocol):
-    """Called by the driver with the parts that live in this process; it knows who the others are.
+    """Called by the driver with the parts of this process; it knows the other processes.
 
     Every process calls the same methods in the same order, so each may be a collective operation.
     """
 
     in_grid: bool
-    """Whether arcs lie in a grid of parts: then a pull too gathers messages to others' vertices."""
+    """Whether arcs lie in a grid of parts: then a pull also gathers messages to vertices of other parts."""
 
     @property
     def sent_bytes(self) -> int:
@@ -29,27 +29,27 @@ class Exchange(Protocol):
 
     @property
     def split(self) -> tuple[float, float]:
-        """Of the last superstep: the seconds that the slowest process computed, and those that the exchange took on the
-        one that waited least there; zeros where nobody measures."""
+        """For the last superstep: the seconds that the slowest process computed, and the exchange seconds of the
+        process that waited least; zeros where they are not measured."""
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
-        """Every part gets the copies that it reads in ``phase``."""
+        """Bring the copies that each part reads in ``phase`` up to date."""
 
     def deliver(self, parts: Sequence[Part]) -> None:
-        """Every outbox goes to the owner of its vertices."""
+        """Send each outbox to the owner of its vertices."""
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
-        """Those of all parts, everywhere, as one."""
+        """Merge the partial results of all parts into one, the same in every process."""
 
     def largest(self, values: Sequence[float]) -> float:
-        """The largest of all parts' values, everywhere."""
+        """The largest of all parts' values, the same in every process."""
 
     def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
-        """A field (or edge field) of the whole graph, from the rows that each part owns; it belongs to the caller."""
+        """A field (or edge field) of the whole graph, from the rows that each part owns; the caller owns the array."""
 
 
 class CopyExchange:
-    """All parts live in this process: what one tells another is copied."""
+    """An exchange by copying: all parts live in this process."""
 
     sent_bytes = 0
     in_grid = False

@@ -21,7 +21,7 @@ class Feed(Protocol):
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """Which of them there are; a store without the transpose has no in-rows."""
+        """The directions it has slices for; a store without the transpose has no in-rows."""
 
     @property
     def in_memory(self) -> bool:
@@ -31,7 +31,7 @@ class Feed(Protocol):
         """The numbers of the slices with rows of any of ``vertices`` (ascending ids; None: of all), ascending."""
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
-        """Those slices, in any order; reading the next ones may overlap what is done with one."""
+        """Yield those slices, in any order; reading the next ones may overlap with processing one."""
 
 
 def holding(first: Array, last: Array, vertices: Array | None) -> Array:
@@ -42,7 +42,7 @@ def holding(first: Array, last: Array, vertices: Array | None) -> Array:
     """
     if vertices is None:
         return np.arange(len(first))
-    if len(vertices) < len(first):  # from the side of the fewer
+    if len(vertices) < len(first):  # search from the smaller side
         begin = np.searchsorted(last, vertices, side="left")
         end = np.searchsorted(first, vertices, side="right")
         change = np.zeros(len(first) + 1, dtype=np.int64)

@@ -1,10 +1,14 @@
 """Parts in rows and columns: each has the arcs from the vertices of its column to those of its row.
 
-Part ``i * columns + j`` stands in row ``i`` and column ``j``, and owns one range of vertices as ever. A superstep is:
-*expand*, the parts of a column tell each other which of their vertices are active and what messages read of them;
-*send* along the block of arcs that each part has; *fold*, the messages to the vertices of a row, merged by the monoid,
-go to their owners in that row. So a part talks to the others of its row and column and to nobody else, in a push and in
-a pull alike. Each arc lies in one block, so every monoid is merged as if there were no grid.
+Part ``i * columns + j`` stands in row ``i`` and column ``j``, and owns one range of vertices as in any place. A
+superstep has three steps:
+
+- *expand*: the parts of a column exchange their active vertices and the values that messages read of them;
+- *send*: each part sends along its block of arcs;
+- *fold*: the messages to the vertices of a row, merged by the monoid, go to their owners in that row.
+
+So a part communicates only with the others of its row and column, in a push and in a pull alike. Each arc lies in one
+block, so every monoid is merged as if there were no grid.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ __all__ = ["Grid", "GridCopyExchange", "GridFeed", "arcs_by_row", "grid_feeds", 
 
 @dataclass(frozen=True)
 class Grid:
-    """So many rows and columns of parts.
+    """A number of rows and of columns of parts.
 
     >>> grid = Grid.parse("2d", 6)
     >>> str(grid), grid.row_of(4), grid.column_of(4), grid.members_of_row(1), grid.members_of_column(1)
@@ -85,22 +89,22 @@ class Grid:
         return list(range(column, self.rows * self.columns, self.columns))
 
     def source_range(self, part: int, bounds: Sequence[int]) -> tuple[int, int]:
-        """From the first to behind the last vertex of a part's column, whose out-rows its block has."""
+        """The vertex range (end exclusive) of a part's column, whose out-rows its block has."""
         column = self.members_of_column(self.column_of(part))
         return bounds[column[0]], bounds[column[-1] + 1]
 
     def enter(self, part: Part, number: int, bounds: Sequence[int]) -> None:
-        """Tell a part that it has the block with this number."""
+        """Assign the block with this number to a part."""
         first, last = self.source_range(number, bounds)
         part.enter_grid((self, number), last - first)
 
     def target_bounds(self, bounds: Sequence[int]) -> list[int]:
-        """The vertices of each row, as bounds: parts of a row own vertices that follow each other."""
+        """The vertices of each row, as bounds: the parts of a row own consecutive vertices."""
         return [bounds[row * self.columns] for row in range(self.rows + 1)]
 
 
 def require_grid(program: Program) -> None:
-    """Refuse a program whose arcs have values of their own: in a grid an arc does not lie where its source does."""
+    """Refuse a program with values per arc: in a grid an arc need not lie with its source."""
     ir = program.ir()
     specs = (*ir.edge_fields, *ir.edge_params)
     if specs:
@@ -111,7 +115,7 @@ def require_grid(program: Program) -> None:
 
 
 def arcs_by_row(pieces: Sequence[GraphSlice], targets: Sequence[int]) -> list[tuple[Array, ...]]:
-    """Sources, targets and weights, if any, of the arcs of some out-rows, for each row of a grid.
+    """Sources, targets and any weights of the arcs of some out-rows, for each row of a grid.
 
     >>> piece = GraphSlice(4, 6, np.array([9, 10, 12]), np.array([1, 7, 2]), None)
     >>> [[column.tolist() for column in arcs] for arcs in arcs_by_row([piece], [0, 5, 9])]
@@ -135,7 +139,7 @@ class GridFeed:
     in_memory = True
 
     def __init__(self, grid: Grid, part: int, bounds: Sequence[int], arcs: Sequence[Array]) -> None:
-        """``arcs``: sources, targets and, if there are any, weights."""
+        """``arcs``: sources, targets and any weights."""
         block = Graph.from_edges(*arcs, num_vertices=bounds[-1])
         row, targets = grid.row_of(part), grid.target_bounds(bounds)
         self._pieces: dict[Direction, GraphSlice] = {
@@ -144,7 +148,7 @@ class GridFeed:
         }
 
     def holding(self, vertices: Array | None, direction: Direction) -> Array:
-        """See :class:`dromos.places.feed.Feed`; the part itself knows which rows there is something to do for."""
+        """See :class:`dromos.places.feed.Feed`; the part itself knows which rows have work."""
         return np.arange(1 if self._pieces[direction].num_arcs else 0)
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
@@ -155,7 +159,7 @@ class GridFeed:
 
 def _rows(block: Graph, first: int, last: int) -> GraphSlice:
     rows = block.slice(first, last)
-    # from 0 on, and every row may have arcs in other blocks
+    # offsets start at 0, and any row may have arcs in other blocks
     return GraphSlice(first, last, rows.offsets - rows.offsets[0], rows.targets, rows.weights, lacks_arcs=True)
 
 

@@ -1,4 +1,4 @@
-"""Delta-stepping over parts: every part passes on what lies below a limit, all exchange, and the limit rises."""
+"""Delta-stepping over parts: every part relaxes values below a limit, all parts exchange, and the limit rises."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class OrderedPart(Part, Protocol):
 
 
 def can_order(parts: Sequence[Part], feeds: Sequence[Feed]) -> TypeGuard[Sequence[OrderedPart]]:
-    """Whether all parts can, and each has its rows in memory in one slice: it goes through them again and again."""
+    """Whether all parts support it and each has its rows in memory in one slice, since it rereads them many times."""
     in_one_slice = all(feed.in_memory and len(feed.holding(None, "push")) < 2 for feed in feeds)
     return in_one_slice and all(getattr(part, "ordered", False) for part in parts)
 
 
 class RisingLimit:
-    """Up to which value vertices pass theirs on: it rises when no value lies below it any more.
+    """The limit up to which vertices send their values: it rises once no value lies below it.
 
-    A wide step passes on values that fall again, a narrow one costs an exchange for little work. So steps begin narrow
-    and become wider where there is little to do, as in the tail of a skewed graph; each by the arcs that the last one
-    looked at. It matters for time alone.
+    A wide step sends values that fall again; a narrow step costs an exchange for little work. So steps begin narrow and
+    widen where there is little to do, as in the tail of a skewed graph. Each width depends on the number of arcs that
+    the last step looked at. The width affects time alone, not results.
 
     >>> limit = RisingLimit(32.0, 1000)
     >>> [limit.over(least) for least in (0.0, -math.inf)]
@@ -56,8 +56,8 @@ class RisingLimit:
     6.5
     """
 
-    _NARROW, _WIDE = 1 / 32, 16.0  # the first and the widest step, as parts of the given width
-    _LITTLE, _MUCH = 0.1, 0.3  # of all arcs
+    _NARROW, _WIDE = 1 / 32, 16.0  # the first and the widest step, as fractions of the given width
+    _LITTLE, _MUCH = 0.1, 0.3  # fractions of all arcs
     _WIDER, _NARROWER = 4.0, 0.5
 
     def __init__(self, width: float, num_arcs: int) -> None:
@@ -74,12 +74,12 @@ class RisingLimit:
             elif share < self._LITTLE and 0 < self._looked <= self._before:
                 self._width = min(self._WIDER * self._width, self._widest)
             self._before, self._looked = self._looked or self._before, 0
-            # a great number plus the width may be that number: the limit has to rise all the same
+            # for a large number, adding the width may not change it: the limit has to rise all the same
             self.value = max(least + self._width, math.nextafter(least, math.inf))
         return self.value
 
     def looked_at(self, arcs: int) -> None:
-        """All parts together looked at so many arcs in a superstep."""
+        """Record how many arcs all parts together looked at in a superstep."""
         self._looked += arcs
 
 
@@ -87,21 +87,20 @@ class OrderedRun(Protocol):
     """The ordered path of one run."""
 
     def step(self, typed: TypedProgram) -> Partial:
-        """One superstep; there is no frontier left where it reports none, and its size may be an estimate."""
+        """One superstep; a reported frontier of zero means that none is left, and its size may be an estimate."""
 
     def split(self) -> tuple[float, float]:
-        """The seconds that parts computed and exchanged since the last call, as :class:`Exchange` tells them."""
+        """The seconds that parts computed and exchanged since the last call, defined as in :class:`Exchange`."""
 
     def store(self) -> None:
-        """Leave the parts as after any superstep, since somebody may look at them."""
+        """Leave the parts as after any other superstep, since their state may be read."""
 
     def shared(self, name: str) -> Array | None:
-        """A field of the whole graph as the last superstep left it, if all parts read it in one memory; not to be
-        written."""
+        """A field of the whole graph after the last superstep, if all parts read it from one memory; read-only."""
 
 
 class Ordered:
-    """The limit of a run; :meth:`step` is what ``PlacedExecution`` does in a superstep on the ordered path."""
+    """The ordered run of a place: :meth:`step` is a superstep of ``PlacedExecution`` on the ordered path."""
 
     def __init__(self, parts: Sequence[OrderedPart], feeds: Sequence[Feed], exchange: Exchange) -> None:
         self._parts, self._exchange = parts, exchange
@@ -112,7 +111,7 @@ class Ordered:
         self._computed = self._exchanged = 0.0
 
     def step(self, typed: TypedProgram) -> Partial:
-        """Pass on what lies below the limit, exchange what others are to know, and look where the next limit lies."""
+        """Relax what lies below the limit, exchange messages, and find the least value for the next limit."""
         clock, limit, before = Stopwatch(), self._limit.over(self._least), self._exchange.sent_bytes
         for part, piece in zip(self._parts, self._pieces, strict=True):
             part.relax(piece, limit)
@@ -134,8 +133,8 @@ class Ordered:
         return found
 
     def store(self) -> None:
-        """See :class:`OrderedRun`: they are always so."""
+        """See :class:`OrderedRun`: nothing to do, they are always up to date."""
 
     def shared(self, name: str) -> Array | None:
-        """See :class:`OrderedRun`: each part has its own rows."""
+        """See :class:`OrderedRun`: None, since each part has its own rows."""
         return None

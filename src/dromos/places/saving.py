@@ -14,7 +14,7 @@ __all__ = ["restore_parts", "save_parts"]
 
 
 def save_parts(parts: Sequence[Part]) -> dict[str, Array]:
-    """What each part owns, under its number."""
+    """The arrays that each part owns, keyed by its number."""
     return {
         f"{number}.{name}": values
         for number, part in enumerate(cast(Sequence[ResumablePart], parts))
@@ -23,7 +23,7 @@ def save_parts(parts: Sequence[Part]) -> dict[str, Array]:
 
 
 def restore_parts(parts: Sequence[Part], exchange: Exchange, saved: Saved, superstep: int) -> tuple[Any, ...]:
-    """Put back what each part owns, then give all of them fresh copies of the others' rows; the reductions."""
+    """Restore what each part owns and refresh the copies of other parts' rows; return the reductions."""
     owners = cast(Sequence[ResumablePart], parts)
     for number, part in enumerate(owners):
         begin = f"{number}."

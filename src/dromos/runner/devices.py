@@ -1,4 +1,4 @@
-"""Which engine a device name stands for. The only place that knows them all; each is imported when it is asked for."""
+"""Which engine a device name stands for. The only module that knows them all; each is imported on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs; any machine has memory for fewer
 CLUSTER: Final = "mpi"
 HYBRID: Final = "+"
-_WORTH_COPYING: Final = 1 << 17  # arcs; with fewer, a CPU is done before the copy ends
+_WORTH_COPYING: Final = 1 << 17  # arcs; with fewer, a CPU finishes before the copy ends
 
 
 def _cpu(threads: int | None) -> Engine:
@@ -100,15 +100,18 @@ def engine_for(
 ) -> Engine:
     """The engine for ``device``: a name, several joined by ``+``, ``"auto"``, or an engine.
 
-    ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits
-    its memory with what a run needs, and is large enough to repay the copy; otherwise the CPU. ``slices`` and
-    ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory. A graph that stays
-    on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
-    ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
-    Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
-    part of the edges and ``split`` tells which vertices it gets; ``memory`` is what each GPU may take. ``deal`` is
-    which arcs each part or device gets: those of its own rows, pages in turn, or all that end at its vertices. Within
+    ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Otherwise it is a GPU if there is one, the graph and
+    what a run needs fit in its memory, and the graph is large enough to repay the copy; else it is the CPU. Within
     ``with dr.cluster(…):``, ``"auto"`` and ``"mpi"`` are its ranks.
+
+    - ``slices`` and ``parts`` cut the graph up, as if it did not lie in one memory.
+    - A graph that stays on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in
+      pages, within ``memory``.
+    - On a GPU, ``memory`` limits what a run takes of the device; the remaining arcs lie in the host's memory.
+    - Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's fraction of
+      the edges, ``split`` selects which vertices it gets, and ``memory`` limits each GPU.
+    - ``deal`` selects the arcs of each part or device: those of its own rows, pages in turn, or all that end at its
+      vertices.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
@@ -130,7 +133,7 @@ def engine_for(
         raise InvalidArgumentError(
             f"{given} is for a graph that several devices share; name them, as in device='cpu+cuda'"
         )
-    local = sys.modules.get("dromos.places.cluster.local")  # not imported: nobody has asked for ranks
+    local = sys.modules.get("dromos.places.cluster.local")  # if it was never imported, there are no local ranks
     ranks = local.active_engine() if local is not None and device in ("auto", CLUSTER) else None
     if ranks is not None or (isinstance(device, str) and device.partition(":")[0] == CLUSTER):
         if not (memory is slices is parts is None):
@@ -201,7 +204,7 @@ def _cuda_within(graph: GraphLike | None, slices: int | None, parts: int | None,
 
 def _is_larger_than_memory(graph: GraphLike) -> bool:
     """Whether a graph is mapped from a store that the free memory cannot hold."""
-    origin = sys.modules.get("dromos.graph.store.origin")  # not imported: no store has been opened
+    origin = sys.modules.get("dromos.graph.store.origin")  # if it was never imported, no store is open
     if origin is None or graph.num_arcs < _WORTH_STREAMING or origin.origin_of(graph) is None:
         return False
     from dromos import sizes
@@ -249,7 +252,7 @@ def _dealt(device: str, threads: int | None, slices: int | None, memory: int | s
 
 
 def _leaves_of(device: str, threads: int | None, memory: int | str | None) -> list[Leaf]:
-    """One for each of the devices that are joined by ``+``."""
+    """One leaf for each of the devices joined by ``+``."""
     from dromos.sizes import as_bytes
 
     num_threads(threads)
@@ -272,8 +275,8 @@ def _leaf_of(name: str, device: str, threads: int | None, memory: int | None) ->
 
 
 def _cluster(device: str, threads: int | None, graph: GraphLike | None) -> Engine:
-    """The ranks of an MPI job: ``mpi``, or ``mpi:numpy`` with the leaf engine that each rank is to run; ``mpi:4x2``,
-    ``mpi:2d`` or ``mpi:numpy:2d`` for ranks in rows and columns."""
+    """The ranks of an MPI job: ``mpi``; ``mpi:numpy`` with the leaf engine of each rank; ``mpi:4x2``, ``mpi:2d`` or
+    ``mpi:numpy:2d`` for ranks in rows and columns."""
     from dromos.places.cluster import ClusterEngine
     from dromos.places.cluster.world import threads_of_rank, world
 
@@ -295,7 +298,7 @@ def _cluster(device: str, threads: int | None, graph: GraphLike | None) -> Engin
 
 
 def _leaf_of_rank(comm: Any) -> Leaf:
-    """The GPUs of a machine go round among its ranks."""
+    """The leaf of this rank; the ranks of a machine share its GPUs round-robin."""
     from dromos.engines.cuda.availability import num_devices
     from dromos.places.cluster.world import seat_on_machine
 
@@ -322,9 +325,9 @@ def _placed(
 
 
 def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
-    """The name of an available device."""
+    """The name of a known device, with ``"auto"`` resolved."""
     if threads is not None or os.environ.get(THREADS_VARIABLE):
-        num_threads(threads)  # zero or a million threads are refused on every device alike
+        num_threads(threads)  # refuses zero or a million threads on every device alike
     name = (os.environ.get(DEVICE_VARIABLE) or "auto") if device == "auto" else device
     if name == "auto":
         name = _best(graph)[0]
@@ -336,7 +339,7 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
 
 
 def _best(graph: GraphLike | None) -> tuple[str, str]:
-    """The name of the device that ``"auto"`` is, and why."""
+    """The name of the device that ``"auto"`` selects, and why."""
     if graph is not None and graph.num_arcs < _WORTH_COPYING:
         return "cpu", f"a CPU is done with {graph.num_arcs:,} arcs before a copy to a GPU ends"
     from dromos.engines.cuda.availability import fits, why_unavailable
@@ -350,7 +353,7 @@ def _best(graph: GraphLike | None) -> tuple[str, str]:
 
 
 def why_chosen(device: str, graph: GraphLike, memory: int | None = None) -> str:
-    """Why :func:`engine_for` takes the engine that it takes.
+    """Why :func:`engine_for` selects its engine.
 
     >>> import dromos as dr
     >>> why_chosen("auto", dr.generators.path(3)), why_chosen("cpu", dr.generators.path(3), memory=1 << 20)

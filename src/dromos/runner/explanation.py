@@ -1,4 +1,4 @@
-"""What a report tells beyond the trace: the programs' generated code, and what other paths would have cost."""
+"""What a report shows beyond the trace: the programs' generated code, and the costs of other paths."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ __all__ = ["AUTO", "Explanation", "PathCost", "other_paths"]
 AUTO: Final = "auto"
 _MOST_TIMES_AS_LONG: Final = 4
 _LEAST_LIMIT: Final = 2.0
-"""Seconds that a path may take in any case."""
+"""Seconds that a path may always take."""
 
 
 class PathCost(NamedTuple):
-    """What one path would have cost in place of what the planner chose."""
+    """The cost of one path in place of the planner's choice."""
 
     phase: str
     path: str
     seconds: float
     supersteps: int
     stopped: bool
-    """Whether it was stopped, since it took much longer than the run itself."""
+    """Whether it was stopped because it took much longer than the run itself."""
 
 
 @dataclass
 class Explanation:
-    """What is kept with a result for its report."""
+    """What a result keeps for its report."""
 
     programs: dict[str, tuple[type[Program], GraphTypes]] = field(default_factory=dict)
     other_paths: list[PathCost] = field(default_factory=list)
     seconds: float = 0.0
-    """The time that the other paths took; no part of the run's."""
+    """The time spent on the other paths; not part of the run's time."""
     compile_seconds: float = 0.0
 
     def compare_paths(self, engine: Engine, program: Program, graph: Graph, taken: float, max_iter: int | None) -> None:
-        """Note what other paths would have cost."""
+        """Record the costs of other paths."""
         begin, compiled = time.perf_counter(), compile_seconds()
         self.other_paths += other_paths(engine, program, graph, taken, max_iter)
         self.seconds += time.perf_counter() - begin
         self.compile_seconds += compile_seconds() - compiled
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle, which takes classes by their names: those of functions and notebooks' cells are left out."""
+        """For pickle, which finds classes by name: those defined in functions and notebook cells are left out."""
         named = {name: entry for name, entry in self.programs.items() if _can_be_imported(entry[0])}
         return {**self.__dict__, "programs": named}
 
     def sources(self, device: str) -> Iterator[tuple[str, str, str]]:
-        """The code that was generated for each program: its name, the language, the text."""
+        """The code generated for each program: its name, the language, the text."""
         on_gpu = "cuda" in device
         for name, (program, types) in self.programs.items():
             typed = program.typed(types)
@@ -76,15 +76,15 @@ def _can_be_imported(kind: type) -> bool:
 
 
 class _TakesLong(Exception):
-    """A path is not worth waiting for."""
+    """A path takes too long to wait for."""
 
 
 def other_paths(
     engine: Engine, program: Program, graph: Graph, taken: float, max_iter: int | None = None
 ) -> Iterator[PathCost]:
-    """Run ``program`` again as planned (``auto``), then on each path that it can take; times without compiling.
+    """Run ``program`` again as planned (``auto``), then on each path it supports; times exclude compiling.
 
-    A path that takes more than four times as long as the run itself (``taken`` seconds), and two seconds, is stopped.
+    A path is stopped when it takes longer than two seconds and than four times the run itself (``taken`` seconds).
 
     >>> import dromos as dr
     >>> from dromos.algorithms.bfs import BFS
@@ -98,7 +98,7 @@ def other_paths(
     _close(looked_at)
     for path in (None, *looked_at.caps.paths):
         first = _cost(engine, program, graph, path, limit, max_iter)
-        # the second time everything is loaded and warm, as it was for the run itself
+        # the second run finds everything loaded and warm, as the run itself did
         yield first if first.stopped else min(first, _cost(engine, program, graph, path, limit, max_iter))
 
 
@@ -116,7 +116,7 @@ def _cost(
             raise _TakesLong
 
     def execution_agrees(seconds: float) -> float:
-        agree = getattr(execution, "agree", None)  # of several ranks, all stop or none
+        agree = getattr(execution, "agree", None)  # either all ranks stop or none
         return seconds if agree is None else float(agree(seconds))
 
     try:
@@ -134,5 +134,5 @@ def _cost(
 
 def _close(execution: Any) -> None:
     close = getattr(execution, "close", None)
-    if close is not None:  # threads that read, and an open file
+    if close is not None:  # reader threads and an open file
         close()

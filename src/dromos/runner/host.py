@@ -1,4 +1,4 @@
-"""Arrays of results, wherever they lie: on the host, or on a GPU."""
+"""Arrays of results, on the host or on a GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["array_module", "on_host"]
 
 
 def array_module(values: Any) -> Any:
-    """CuPy for an array that lies on a GPU, NumPy for any other."""
+    """CuPy for an array on a GPU, NumPy for any other."""
     if hasattr(values, "__cuda_array_interface__"):
         import cupy
 
@@ -21,7 +21,7 @@ def array_module(values: Any) -> Any:
 
 
 def on_host(values: Any) -> Array:
-    """An array of the host: a GPU's is copied, any other is as it is."""
+    """An array on the host: one on a GPU is copied, any other is returned as it is."""
     if not hasattr(values, "__cuda_array_interface__"):
         array: Array = values
         return array

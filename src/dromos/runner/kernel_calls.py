@@ -1,4 +1,4 @@
-"""The native kernels that a call of an algorithm asks for: who has them, who answers, and what the trace says."""
+"""The native kernels that a call of an algorithm uses: finding them, running them, and recording them in the trace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GPU: Final = "cuda"
 
 
 class KernelCalls:
-    """What a :class:`dromos.runner.session.Session` is to kernels, which it has the attributes for."""
+    """The kernel methods of :class:`dromos.runner.session.Session`, which sets the attributes."""
 
     name: str
     graph: Graph
@@ -38,14 +38,14 @@ class KernelCalls:
     path: str | Path
     _checkpoint: Checkpoint | None
     _may_leave: bool
-    """Whether the engine is a GPU's that nobody asked for."""
+    """Whether the engine is a GPU that was not asked for explicitly."""
     _at_once: bool
-    """Whether the engine is one that needs no compiler, for a first call."""
+    """Whether the engine is the one that needs no compiler, for a first call."""
     _rows: list[TraceRow | FusedRow]
     _kernel_calls: Counter[str]
 
     def _compile_from_now_on(self) -> None:
-        """Leave the engine that needs no compiler, if it is used."""
+        """Switch away from the engine that needs no compiler, if it is in use."""
         if self._at_once:
             self.engine = engine_for("cpu", self.threads)
         self._at_once = False
@@ -53,37 +53,37 @@ class KernelCalls:
     def native(
         self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
-        """What the engine's own kernel gives; None if it has none, or the caller wants a path, or checkpoints."""
+        """The result of the engine's own kernel; None without one, or with a fixed path or checkpoints."""
         found = self._native(kernel)
         return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
 
     def follow_kernel(self, kernel: str) -> None:
-        """Go on on the CPU if it has this kernel, the GPU has none, and nobody asked for a device or a path.
+        """Switch to the CPU if it has this kernel, the GPU has none, and neither a device nor a path was asked for.
 
-        For kernels that are done with a graph before programs are: one pass over the arcs against a superstep for each
-        level. The graph lies in the host's memory in any case.
+        For kernels that finish a graph before programs do: one pass over the arcs against a superstep per level. The
+        graph lies in the host's memory in any case.
         """
         if self._may_leave and self.engine.native(kernel) is None and cpu_kernel(kernel) is not None:
             self.little_to_do()
 
     def little_to_do(self) -> None:
-        """Go on on the CPU if nobody asked for a device or a path: the call is done sooner than a graph is copied."""
+        """Switch to the CPU if neither a device nor a path was asked for: the call ends before a copy would."""
         if self._may_leave:
             self.engine, self._may_leave = engine_for("cpu", self.threads), False
 
     def has_native(self, kernel: str) -> bool:
-        """Whether :meth:`native` gives an answer."""
+        """Whether :meth:`native` has a kernel to run."""
         return self._native(kernel) is not None
 
     def _native(self, kernel: str) -> NativeKernel | None:
-        if self.path != "auto" or self._checkpoint is not None:  # a program can be told a path, and be saved
+        if self.path != "auto" or self._checkpoint is not None:  # only programs have paths and can be saved
             return None
         return self.engine.native(kernel)
 
     def _call_or_compile(
         self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Run a kernel; a first call that takes longer than compiling begins again with compiled code."""
+        """Run a kernel; a first call that takes longer than compiling starts over with compiled code."""
         if self._at_once and found is self.engine.native(kernel):
             if kernel not in COMPILED_AT_ONCE:
                 try:
@@ -101,16 +101,16 @@ class KernelCalls:
     def _call(
         self, kernel: str, found: NativeKernel, graph: Graph | None, keep_on_device: bool, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Run a kernel and note it in the trace."""
+        """Run a kernel and record it in the trace."""
         begin, compiled = time.perf_counter(), compile_seconds()
         on = self.graph if graph is None else graph
         fields = found(on, **options)
-        # a single number comes to the host in any case, which also waits for the kernel: its time is right in the trace
+        # a single number is always copied to the host, which also waits for the kernel: the traced time is right
         fields = {
             name: values if keep_on_device and getattr(values, "ndim", 1) != 0 else on_host(values)
             for name, values in fields.items()
         }
-        if "steps" in fields:  # a kernel that tells its parts apart
+        if "steps" in fields:  # the kernel reports its steps one by one
             for levels, frontier, said, spent, *more in fields["steps"]:
                 read, parts = more[0] if more else 0, more[1] if len(more) > 1 else ()
                 row = TraceRow(
@@ -122,33 +122,33 @@ class KernelCalls:
             return fields
         size, arcs = on.num_vertices, on.num_arcs
         reason = f"the engine's own kernel for {kernel}"
-        seconds = max(0.0, time.perf_counter() - begin - (compile_seconds() - compiled))  # which is told apart
+        seconds = max(0.0, time.perf_counter() - begin - (compile_seconds() - compiled))  # compiling is reported apart
         number = self._kernel_calls[kernel]
         self._rows.append(TraceRow(kernel, number, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
         self._kernel_calls[kernel] += 1
         return fields
 
     def operator(self, kernel: str) -> NativeKernel | None:
-        """The engine's form of ``kernel`` over slices; None where it takes whole graphs."""
+        """The engine's version of ``kernel`` over slices; None where it takes whole graphs."""
         find = getattr(self.engine, "operator", None)
         found: NativeKernel | None = None if find is None else find(kernel)
         return found
 
     def in_slices(self, kernel: str) -> bool:
-        """Whether the engine's operator does this work, and no kernel of its own for graphs on disk."""
+        """Whether the engine's operator does this work, rather than a kernel of its own for graphs on disk."""
         if self.graph.on_disk and self._row_kernel(kernel) is not None:
             return False
         return self.operator(kernel) is not None
 
     def require_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`native`, for what no program can say; over slices by the engine's operator."""
+        """As :meth:`native`, for what cannot be a program; over slices by the engine's operator."""
         self.refuse_path()
         operator = self.operator(kernel)
         if operator is not None:
-            options.pop("keep_on_device", None)  # slices go by in the host's memory
+            options.pop("keep_on_device", None)  # slices are processed in the host's memory
             return self._call(kernel, operator, graph, False, options)
         self.graph.require_in_memory()
-        if getattr(self.engine, "streams", False):  # a mapped graph that is larger than memory: the system pages it
+        if getattr(self.engine, "streams", False):  # a mapped graph larger than memory: the operating system pages it
             self.engine = engine_for("cpu", self.threads)
         fields = self.native(kernel, graph, **options)
         if fields is None and self._at_once:
@@ -162,7 +162,7 @@ class KernelCalls:
         return fields
 
     def host_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`require_native`, by the CPU's kernel where the engine has none of its own, or leaves it to that.
+        """As :meth:`require_native`, with the CPU's kernel where the engine has none or leaves the call to the CPU.
 
         A graph on disk is read by a kernel of its place.
         """
@@ -185,9 +185,9 @@ class KernelCalls:
         return self._call_on_host(kernel, graph, options) if fields is None else fields
 
     def native_or_left(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
-        """As :meth:`native`, by the CPU's kernel where the engine has one and leaves this call to that.
+        """As :meth:`native`, with the CPU's kernel where the engine has a kernel but leaves this call to the CPU.
 
-        So it is where a GPU that nobody asked for has no room. None: a program has to do.
+        An example is a GPU without room that was not asked for. None: a program has to do the work.
         """
         found = self._native(kernel)
         if found is None:
@@ -202,9 +202,9 @@ class KernelCalls:
         return self._call_on_host(kernel, graph, options)
 
     def native_where_whole(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
-        """As :meth:`native_or_left`, by the CPU's kernel also where a GPU that has none was given a graph in memory.
+        """As :meth:`native_or_left`, with the CPU's kernel also where a GPU without one was given a graph in memory.
 
-        None: a program has to do.
+        None: a program has to do the work.
         """
         fields = self.native_or_left(kernel, graph, **options)
         is_free = self.path == "auto" and self._checkpoint is None
@@ -215,7 +215,7 @@ class KernelCalls:
     def _call_on_host(self, kernel: str, graph: Graph | None, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run the CPU's kernel."""
         found = cpu_kernel(kernel, self.threads)
-        if self.engine.name == GPU or HYBRID in self.engine.name:  # the result tells where it was computed
+        if self.engine.name == GPU or HYBRID in self.engine.name:  # the result names the engine that computed it
             self.engine = engine_for("cpu", self.threads)
         assert found is not None, kernel
         return self._call_or_compile(kernel, found, graph, False, options)
@@ -226,7 +226,7 @@ class KernelCalls:
         return found
 
     def refuse_path(self) -> None:
-        """Refuse a fixed path and checkpoints, for an algorithm that is no program."""
+        """Refuse a fixed path and checkpoints, for an algorithm that is not a program."""
         if self._checkpoint is not None:
             raise InvalidArgumentError(
                 f"checkpoint={str(self._checkpoint.path)!r}: {self.name} is one kernel and no program, so there are no "

@@ -1,4 +1,4 @@
-"""The one iteration loop: ask the planner, take a step, remember it."""
+"""The one iteration loop: ask the planner, take a step, record it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "ResumableWatch", "Watch", "fixed_path", "iterate"]
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told ``(supersteps done, most that there can be)``; 0 stands for "not known"."""
+"""Called with ``(supersteps done, most that there can be)``; 0 means "not known"."""
 Watch: TypeAlias = Callable[[Execution, Stats], None]
-"""Looks at a run between two steps; it may end the run by raising."""
+"""Called between two steps of a run; it may end the run by raising."""
 
 
 class ResumableWatch(Protocol):
-    """A watch whose own findings can be saved with the run."""
+    """A watch whose own state can be saved with the run."""
 
     def __call__(self, execution: Execution, stats: Stats) -> None:
         """See :data:`Watch`."""
 
     def save(self) -> Mapping[str, Array]:
-        """What it has found so far, for :meth:`restore`."""
+        """The state of the watch so far, for :meth:`restore`."""
 
     def restore(self, saved: Mapping[str, Array], state: Mapping[str, Array]) -> None:
-        """Go on from there, with a run whose fields are ``state`` again."""
+        """Continue from the saved state, with a run whose fields are ``state`` again."""
 
 
 _WATCHED_HORIZON = 64
 """The most supersteps at once while progress is observed."""
 _MOST_AT_ONCE = 1 << 30
-"""The most supersteps that an engine is asked for at once: they count in machine words."""
+"""The most supersteps that an engine is asked for at once: engines count in machine words."""
 
 
 def iterate(
@@ -54,20 +54,20 @@ def iterate(
     checkpoint: Checkpoint | None = None,
     leave: Callable[[Execution, Stats], bool] | None = None,
 ) -> History:
-    """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
+    """Run to the end, or for ``max_iter`` supersteps: on ``path``, or as the planner chooses if it is None.
 
-    ``watch`` and ``progress`` are called after ``every`` supersteps at the latest. ``checkpoint`` saves the run now and
-    then, so engines are not asked for more supersteps at once than pass in that time. Where ``leave`` answers that it
-    is true, the run ends as it is, and the caller goes on with it elsewhere.
+    ``watch`` and ``progress`` are called at least every ``every`` supersteps. ``checkpoint`` saves the run at
+    intervals, so engines are not asked for more supersteps at once than fit in an interval. When ``leave`` returns
+    true, the run stops as it is, and the caller continues it elsewhere.
 
-    The planner takes synchronous paths where there is a limit: only there do so many supersteps have a meaning.
-    KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
+    With ``max_iter`` the planner takes synchronous paths: only there is a number of supersteps well defined.
+    KeyboardInterrupt propagates: an engine stops its threads, and the state is lost.
     """
     known = [] if checkpoint is None else checkpoint.decisive
     history, stats = History(known), execution.stats
     caps = execution.caps if max_iter is None else execution.caps.in_supersteps()
     if checkpoint is not None:
-        caps = replace(caps, whole="")  # a run in one step cannot be saved on its way
+        caps = replace(caps, whole="")  # a run in one step cannot be saved midway
     fixed = None if path is None else Decision(path, "fixed by the caller", horizon=None)
     watched = progress is not None or watch is not None
     while not stats.finished and (max_iter is None or stats.superstep < max_iter):
@@ -103,7 +103,7 @@ def iterate(
 def fixed_path(
     path: str | Path, execution: Execution, program: Program, graph: GraphLike, engine: Engine
 ) -> Path | None:
-    """The path that the caller fixed, refused with the reason if the program or the engine cannot take it."""
+    """The path that the caller fixed; refused with the reason if the program or the engine does not support it."""
     if path == "auto":
         return None
     wanted = Path.parse(path)

@@ -1,4 +1,4 @@
-"""The rows of a result that a rank has, where results stay with the ranks (``gather=False``)."""
+"""The rows of a result on one rank, where results stay with the ranks (``gather=False``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["OwnRows", "cut_columns"]
 
 
 class OwnRows:
-    """The rows ``first..last`` of a result, on one rank of ``comm``; the ranks have one range after the other.
+    """The rows ``first..last`` of a result on one rank of ``comm``; the ranks have consecutive ranges.
 
     >>> from dromos.runner.together import OneProcess
     >>> OwnRows(OneProcess(), 2, 5).cut(np.arange(10)).tolist()
@@ -28,14 +28,14 @@ class OwnRows:
 
     @classmethod
     def of_vertices(cls, comm: Any, graph: Graph) -> OwnRows:
-        """About as many edges for each rank."""
+        """A range with about the same number of edges for each rank."""
         bounds = equal_edge_bounds(graph.offsets, comm.Get_size()).tolist()
         rank = comm.Get_rank()
         return cls(comm, bounds[rank], bounds[rank + 1])
 
     @classmethod
     def of_rows(cls, comm: Any, count: int) -> OwnRows:
-        """About as many rows for each rank.
+        """A range with about the same number of rows for each rank.
 
         >>> from dromos.runner.together import OneProcess
         >>> OwnRows.of_rows(OneProcess(), 7).ids.tolist()
@@ -50,11 +50,11 @@ class OwnRows:
         return np.arange(self.first, self.last)
 
     def cut(self, whole: Array) -> Array:
-        """The own rows of a column that all ranks have whole; a copy, so that the rest can go."""
+        """The own rows of a column that all ranks have in full; a copy, so that the rest can be freed."""
         return whole[self.first : self.last].copy()
 
     def gathered(self, own: Array) -> Array:
-        """The whole column; every rank calls this."""
+        """The whole column; a collective call of all ranks."""
         own = np.ascontiguousarray(own)
         counts = self.comm.allgather(len(own))
         width = own.dtype.itemsize * int(np.prod(own.shape[1:], dtype=np.int64))
@@ -64,7 +64,7 @@ class OwnRows:
         return whole
 
     def place_of(self, row: int, shown: Any) -> int:
-        """Where a row stands among the own ones."""
+        """The position of a row among the own rows."""
         if not self.first <= row < self.last:
             raise InvalidArgumentError(
                 f"the vertex {shown!r} is another rank's, and with gather=False a result has the rows of its own "
@@ -73,7 +73,7 @@ class OwnRows:
         return row - self.first
 
     def refuse(self, asked: str) -> InvalidArgumentError:
-        """The error for what needs all rows."""
+        """The error for an operation that needs all rows."""
         return InvalidArgumentError(
             f"{asked} needs all rows, and with gather=False a result has those of its own rank; "
             f"use result.gather().{asked}, and have all ranks call gather()"
@@ -83,7 +83,7 @@ class OwnRows:
 def cut_columns(
     comm: Any, graph: Graph, columns: Mapping[str, Any], edge_fields: Set[str], index: str | None
 ) -> tuple[dict[str, Array], OwnRows]:
-    """This rank's rows of columns that all ranks have whole; ``index``: rows are no vertices.
+    """This rank's rows of columns that all ranks have in full; ``index``: rows are not vertices.
 
     >>> import dromos as dr
     >>> from dromos.runner.together import OneProcess

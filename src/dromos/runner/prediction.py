@@ -1,9 +1,9 @@
-"""What an algorithm would take on each place of this machine: by a model of rates, without running it.
+"""Predicts the cost of an algorithm on each place of this machine: by a model of rates, without running it.
 
-A place goes through all arcs in ``arcs / arc_rate + vertices / vertex_rate``. Where arcs come from a disk or over the
-link to a GPU, reading overlaps computing, so the slower of the two counts. Rates are measured once on a machine and
-kept beside the compiled code. How often an algorithm goes through the arcs depends on the graph; the numbers here were
-counted on R-MAT and uniform graphs, so a lattice or a path takes more.
+One pass over all arcs takes ``arcs / arc_rate + vertices / vertex_rate``. Where arcs come from a disk or over the link
+to a GPU, reading overlaps computing, so the slower of the two counts. Rates are measured once per machine and kept
+beside the compiled code. The number of passes of an algorithm depends on the graph; the numbers here were counted on
+R-MAT and uniform graphs, so a lattice or a path takes more.
 """
 
 from __future__ import annotations
@@ -45,15 +45,16 @@ __all__ = ["Prediction", "chosen", "predictions", "require_model"]
 
 _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed"}  # others begin with the engine's name
-_STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # for each vertex: fields, copies, queues and bitmaps of a common run
+_STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
 _READ_BYTES: Final = 64 << 20
-# Of the graphs that rates are measured on: tables are larger than a core's own cache, and a GPU is busy for longer than
-# it takes to start.
+# The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
+# than it takes to start.
 _SCALE: Final = 20
 _SUPERSTEPS: Final = 6
-_SORTING_PASSES: Final = 3.0  # what sorting the arcs that stay takes, in passes along their pages
-# Of arcs that are sorted in a file: what sorting and writing takes beside the pass itself, what a pass takes by one in
-# memory (blocks are smaller), and the bytes by those of pages. Measured on kron22 within 256 MiB on two cores.
+_SORTING_PASSES: Final = 3.0  # the cost of sorting the arcs that stay, in passes over their pages
+# For arcs that are sorted in a file: the cost of sorting and writing beyond the pass itself; the time of a pass
+# relative to one in memory (blocks are smaller); and the bytes relative to those of pages. Measured on kron22 within
+# 256 MiB on two cores.
 _SPILLING_PASSES: Final = 1.3
 _SPILLED_PASS: Final = 1.4
 _SPILLED_BYTES: Final = 0.8
@@ -61,22 +62,22 @@ _SPILLED_BYTES: Final = 0.8
 
 @dataclass(frozen=True)
 class Prediction:
-    """One place."""
+    """The predicted cost on one place."""
 
     place: str
     how: str
-    """The arguments that choose it."""
+    """The arguments that select the place."""
     memory: int
-    """Bytes that it takes there."""
+    """Bytes of memory used there."""
     moved: int
-    """Bytes that come from the disk or over the link for each time that the arcs are read."""
+    """Bytes that come from the disk or over the link each time the arcs are read."""
     seconds: float | None
-    """None: it does not run there, for the reason in ``note``."""
+    """None if it does not run there, for the reason in ``note``."""
     note: str = ""
 
     @property
     def engine(self) -> str:
-        """The name of the engine that runs there.
+        """The name of the engine of this place.
 
         >>> Prediction("cuda, 25% of the arcs on the device", 'device="cuda"', 0, 0, None).engine
         'cuda'
@@ -85,7 +86,7 @@ class Prediction:
 
 
 def predictions(graph: Graph, cost: Cost, memory: int | None = None, device: str = "auto") -> list[Prediction]:
-    """Every place of ``device``, the quickest first; with ``"auto"`` every place of the machine.
+    """Every place of ``device``, the fastest first; with ``"auto"`` every place of the machine.
 
     ``memory`` is what a run may take, on the device or, for a stream, on the host.
     """
@@ -99,12 +100,12 @@ def predictions(graph: Graph, cost: Cost, memory: int | None = None, device: str
 
 
 def chosen(graph: Graph, memory: int | None = None, device: str = "auto") -> str:
-    """The engine that a run with these arguments takes."""
+    """The name of the engine that a run with these arguments uses."""
     return engine_for(device, None, graph, memory=memory).name
 
 
 def require_model(device: str) -> None:
-    """Refuse a device that is unknown, is not there, or whose runs nothing is known of.
+    """Refuse a device that is unknown, not present, or not covered by the model.
 
     >>> require_model("cpu")
     """
@@ -137,7 +138,7 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
         moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
         over = _measured_over_slices()
         rate = _disk_rate(graph)
-        once = on_disk / rate  # what is kept has to be read the first time
+        once = on_disk / rate  # arcs that are kept have to be read the first time
         spills = moved > 0 and origin.stripes is None and window_bytes(
             budget - state, graph.num_vertices, graph.num_arcs, MESSAGE_BYTES, num_threads(None)
         )  # fmt: skip
@@ -151,10 +152,10 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
 def _streamed(cost: Cost, read: float, pages: float, whole: float, disk: float, *, spills: bool = False) -> float:
     """The seconds of all passes over a graph on disk.
 
-    A share of the arcs is ``read`` in each, which takes the ``disk`` so long; with all of them in memory, a pass takes
-    ``pages`` seconds along pages, and ``whole`` where arcs are sorted as those of a graph in memory are. Those that
-    stay in memory are, by programs that gather along all arcs, if there are enough of them. ``spills``: all are, in a
-    file.
+    A fraction ``read`` of the arcs is read in each pass, which takes ``disk`` seconds. With all arcs in memory, a pass
+    takes ``pages`` seconds along pages, and ``whole`` seconds where arcs are sorted as in a graph in memory. Programs
+    that gather along all arcs sort those that stay in memory, if there are enough of them. ``spills``: all arcs are
+    sorted, in a file.
 
     >>> _streamed(Cost(10), 0.0, 2.0, 1.0, 0.0), _streamed(Cost(10), 1.0, 2.0, 1.0, 3.0)
     (20.0, 30.0)
@@ -207,7 +208,7 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
 
 
 def _on_both(graph: Graph, work: SplitCost | None, memory: int | None) -> Prediction:
-    """The CPU and the first GPU on one graph, with the share and the split that its model chooses."""
+    """The CPU and the first GPU on one graph, with the share and the split that the model chooses."""
     from dromos.engines.cuda.availability import why_unavailable
 
     place, how, arcs = "cpu+cuda", 'device="cpu+cuda"', _arc_bytes(graph)
@@ -239,13 +240,13 @@ def _leaves() -> list[Leaf]:
 
 
 def _arc_bytes(graph: Graph) -> int:
-    """The arcs in both directions where they differ."""
+    """The bytes of the arcs, in both directions where they differ."""
     size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
     return int(size * graph.num_arcs * (1 if graph.known_flags.symmetric else 2))
 
 
 def _arc_bytes_on_disk(graph: Graph) -> int:
-    """The same in the graph's file, where targets may be packed."""
+    """The bytes of the same arcs in the graph's file, where targets may be packed."""
     origin = origin_of(graph)
     assert origin is not None
     targets = origin.header.section("targets")
@@ -278,7 +279,7 @@ def _measured_over_slices() -> Rates:
 def _seconds(engine: Engine, graph: Graph) -> float:
     """A superstep in which all vertices are active, on the engine's own kernels."""
     execution, path = engine.prepare(SumsOfNeighbours(), graph), Path.parse("sync-pull-td")
-    execution.step(path)  # compiles, and brings the graph to the device
+    execution.step(path)  # compiles, and copies the graph to the device
     times = []
     for _ in range(_SUPERSTEPS):
         begin = time.perf_counter()
@@ -288,7 +289,7 @@ def _seconds(engine: Engine, graph: Graph) -> float:
 
 
 def _link_rate(device: str) -> float:
-    """Bytes in a second that a kernel reads of the host's memory."""
+    """Bytes per second that a kernel reads from the host's memory."""
     if device != "cuda":
         return float("inf")
     from dromos.engines.cuda.link_rates import link_rates
@@ -297,7 +298,7 @@ def _link_rate(device: str) -> float:
 
 
 def _disk_rate(graph: Graph) -> float:
-    """Bytes in a second that the graph's file gives to the threads of a stream, past the system's cache."""
+    """Bytes per second that the threads of a stream read from the graph's file, bypassing the system's cache."""
     origin = origin_of(graph)
     assert origin is not None
     size = min(_READ_BYTES, origin.header.file_bytes // (1 << 20) << 20) or 4096
@@ -313,5 +314,5 @@ def _disk_rate(graph: Graph) -> float:
 
 
 def _written(memory: int) -> str:
-    """A budget as somebody wrote it, or could write it."""
+    """A budget in the form that a user writes."""
     return memory.text if isinstance(memory, sizes.TypedSize) else str(memory)

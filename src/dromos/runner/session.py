@@ -1,4 +1,4 @@
-"""One call of an algorithm: an engine, the programs it runs there one after the other, and their joint trace."""
+"""One call of an algorithm: an engine, the programs that run on it in sequence, and their joint trace."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Answer = TypeVar("Answer", bound=Result)
 
 
 class Session(KernelCalls):
-    """Runs programs and native kernels on one engine and gathers what they did.
+    """Runs programs and native kernels on one engine and records their steps.
 
     >>> import dromos as dr
     >>> session = Session("hops", dr.generators.path(3), device="reference")
@@ -88,7 +88,7 @@ class Session(KernelCalls):
             device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split, deal=deal
         )
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
-        cold = chosen and self.engine.name == "cpu" and not explain  # paths are compared on one engine
+        cold = chosen and self.engine.name == "cpu" and not explain  # explain compares paths on one engine
         self._may_leave = chosen and self.engine.name == GPU and not keep_on_device
         self._explains, self._explanation = explain, Explanation()
         self._at_once = cold and first_calls.answers_at_once(graph)
@@ -119,40 +119,40 @@ class Session(KernelCalls):
 
     @property
     def is_saved(self) -> bool:
-        """Whether the call has a checkpoint: the same call has to run the same programs again."""
+        """Whether the call has a checkpoint: the same call then has to run the same programs again."""
         return self._checkpoint is not None
 
     def keep_between_runs(self) -> None:
-        """Have fields that are asked for with ``keep_on_device`` stay on a device until the session's result is made.
+        """Keep fields requested with ``keep_on_device`` on the device until the session's result is made.
 
-        For algorithms that give the fields of one program to the next.
+        For algorithms that pass the fields of one program to the next.
         """
         if self._checkpoint is None and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
 
     def hold_beside_programs(self, bytes_per_vertex: int, bytes_per_edge: int = 0) -> None:
-        """Have so much, which an algorithm holds from one program to the next, count in the budget of a stream.
+        """Reserve room in the budget of a stream for what an algorithm holds from one program to the next.
 
-        ``bytes_per_edge``: those of an answer that has one row per edge.
+        ``bytes_per_edge``: those of a result with one row per edge.
         """
         hold = getattr(self.engine, "hold", None)
         if hold is not None:
             hold(bytes_per_vertex * self.graph.num_vertices, bytes_per_edge * self.graph.num_edges)
 
     def program(self, kind: type[Program], **params: Any) -> Program:
-        """The program with all its parameters; arrays are taken as they are where the engine copies them itself."""
+        """The program with all its parameters; arrays are not copied where the engine copies them itself."""
         copies = self._checkpoint is None and getattr(self.engine, "copies_params", False)
         return kind.taking(**params) if copies else kind(**params)
 
     def placed(self, values: Array) -> Array:
-        """Values by vertex where the engine's programs read them: on its device, if it has one."""
+        """Values per vertex in the memory that the engine's programs read: on its device, if it has one."""
         place = getattr(self.engine, "placed", None) if self._checkpoint is None else None
         return values if place is None else place(values)
 
     def has_not_finite(self, values: Array) -> Callable[[], bool] | None:
-        """Begin to look for an infinite number or NaN among doubles on the engine's device; None if they are not there.
+        """Start looking for an infinity or NaN among doubles on the engine's device; None if they are not there.
 
-        The function that is returned waits and tells.
+        The returned function waits and returns the answer.
         """
         look = getattr(self.engine, "has_not_finite", None)
         if look is None or array_module(values) is np or not values.flags.c_contiguous:
@@ -161,20 +161,20 @@ class Session(KernelCalls):
         return found
 
     def shared(self, values: Array) -> Array:
-        """Values that belong to the graph and never change, where the engine's programs read them.
+        """Values that belong to the graph and never change, in the memory that the engine's programs read.
 
-        An engine with a device copies them there once, and keeps the copy as long as ``values`` live.
+        An engine with a device copies them there once, and keeps the copy as long as ``values`` lives.
         """
         share = getattr(self.engine, "shared", None) if self._checkpoint is None else None
         return values if share is None else share(values)
 
     def for_caller(self, values: Array) -> Array:
-        """``values`` where the caller wants them: on the host, unless they were asked to stay on the device."""
+        """``values`` where the caller wants them: on the host, unless results stay on the device."""
         return values if self._keeps else on_host(values)
 
     @property
     def results_module(self) -> Any:
-        """What makes arrays where the caller wants them: CuPy where results stay on a device, NumPy otherwise."""
+        """The module for arrays that the caller gets: CuPy where results stay on a device, NumPy otherwise."""
         if self._keeps and getattr(self.engine, "copies_params", False):
             import cupy
 
@@ -182,9 +182,9 @@ class Session(KernelCalls):
         return np
 
     def arc_slices(self, graph: Graph, vertex_bytes: int) -> Generator[GraphSlice, None, None]:
-        """All arcs of ``graph`` in the order of their sources; of one on disk in pieces, within the budget.
+        """Yield all arcs of ``graph`` in the order of their sources; a graph on disk in pieces, within the budget.
 
-        ``vertex_bytes``: what the caller holds for each vertex, which the budget is to have room for.
+        ``vertex_bytes``: what the caller holds per vertex, which the budget has to leave room for.
         """
         find = getattr(self.engine, "arc_slices", None) if graph.on_disk else None
         done = 0
@@ -195,14 +195,14 @@ class Session(KernelCalls):
                 self.progress(done, graph.num_arcs)
 
     def require_room(self, name: str, graph: Graph, *, directed: bool, weighted: bool) -> None:
-        """Refuse a budget that is too small for an operator on a graph on disk, before anything is read for it."""
+        """Refuse a budget that is too small for an operator on a graph on disk, before anything is read."""
         require = getattr(self.engine, "require_room", None) if graph.on_disk else None
         if require is not None:
             require(name, graph, directed=directed, weighted=weighted)
 
     def check_file(self) -> None:
         """Refuse to go on if the store that the graph is mapped from was changed."""
-        origin = sys.modules.get("dromos.graph.store.origin")  # not imported: no store has been opened
+        origin = sys.modules.get("dromos.graph.store.origin")  # if it was never imported, no store is open
         if origin is None:
             return
         changed = origin.changed_file(self.graph)
@@ -224,9 +224,9 @@ class Session(KernelCalls):
     ) -> Outcome:
         """Run ``program`` to its end or for ``max_iter`` supersteps, on the session's graph unless another is given.
 
-        ``watch`` is called after ``every`` supersteps at the latest. ``keep_on_device``: fields may stay on a
-        device, where an engine was told to leave them there. ``is_answer``: the result has these fields and no others,
-        so that of several ranks each may keep its own rows; they are then all that the outcome has.
+        ``watch`` is called at least every ``every`` supersteps. ``keep_on_device``: fields may stay on a device, if the
+        engine was set to leave them there. ``is_answer``: the result has these fields and no others, so each rank may
+        keep only its own rows; the outcome then has nothing else.
         """
         self._is_answer = is_answer and not self._gathers and self._checkpoint is None
         on = self.graph if graph is None else graph
@@ -256,7 +256,7 @@ class Session(KernelCalls):
         every: int | None,
         keep_on_device: bool,
     ) -> Outcome:
-        """As :meth:`run`, with the outcome from the checkpoint where it is there, and saved on the way where not."""
+        """As :meth:`run`, with the outcome from the checkpoint if it is there; otherwise saved during the run."""
         assert watch is None or hasattr(watch, "restore"), self.name
         known = checkpoint.begin(program, on, max_iter, cast("ResumableWatch | None", watch))
         if known is None:
@@ -271,7 +271,7 @@ class Session(KernelCalls):
         return Outcome(known.fields, self.finished, told["supersteps"], reductions)
 
     def _note_restored(self, program: Program, supersteps: int, checkpoint: Checkpoint) -> None:
-        """The supersteps before a restart are one row of the trace."""
+        """Record the supersteps before a restart as one row of the trace."""
         reason = f"restored from {checkpoint.path}"
         phase = type(program).__name__
         self._rows.append(TraceRow(phase, 0, supersteps, 0, 0, 0, "checkpoint", reason, None, 0.0, 0, 0))
@@ -297,18 +297,18 @@ class Session(KernelCalls):
             )
         finally:
             close = getattr(execution, "close", None)
-            if close is not None:  # threads that read, and an open file
+            if close is not None:  # reader threads and an open file
                 close()
         outcome = self._outcome(program, on, execution, history, keep_on_device)
         recycle = getattr(self.engine, "recycle", None)
-        if recycle is not None and path is None:  # nobody asks the execution for anything any more
+        if recycle is not None and path is None:  # the execution is not used any more
             recycle(execution)
         return outcome
 
     def _outcome(
         self, program: Program, on: Graph, execution: Execution, rows: Iterable[Row], keep_on_device: bool
     ) -> Outcome:
-        """What a run came to; its steps go into the trace."""
+        """The outcome of a run, whose steps are added to the trace."""
         phase = type(program).__name__
         self._explanation.programs[phase] = type(program), graph_types(on)
         self._rows += [FusedRow.of(phase, row) for row in rows]
@@ -336,11 +336,11 @@ class Session(KernelCalls):
         index: str | None = None,
         verifier: Callable[[Answer], None] | None = None,
     ) -> Answer:
-        """The answer of the session, as the class of results that declares these fields and values."""
+        """The result of the session, of the result class that declares these fields and values."""
         self.check_file()
         if self._effort is not None and self._at_once:
             first_calls.note(self._effort.seconds())
-        if self._ranks is not None:  # a field that is computed later would need all ranks then
+        if self._ranks is not None:  # a field computed later would need all ranks at that time
             fields = {name: column() if callable(column) else column for name, column in fields.items()}
         own_rows = self._own_rows
         if not self._gathers and own_rows is None:

@@ -1,4 +1,4 @@
-"""What the ranks of a job do together around files, so that an error of one is an error of all."""
+"""Collective file operations of the ranks of a job: an error of one rank is an error of all."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class OneProcess:
         return 0
 
     def Get_size(self) -> int:
-        """How many there are."""
+        """The number of processes."""
         return 1
 
     def allgather(self, value: Any) -> list[Any]:
-        """The values of all."""
+        """The values of all processes."""
         return [value]
 
     def bcast(self, value: Any) -> Any:
-        """The value of the first."""
+        """The value of the first process."""
         return value
 
 
 def by_first(comm: Any, work: Callable[[], Any]) -> Any:
-    """What the first rank's ``work`` gives, on every rank; its error too, so that none waits for another.
+    """The result of the first rank's ``work``, on every rank; an error is raised on all, so that no rank waits.
 
     >>> by_first(OneProcess(), lambda: 7)
     7
@@ -49,7 +49,7 @@ def by_first(comm: Any, work: Callable[[], Any]) -> Any:
 
 
 def each(comm: Any, work: Callable[[], None]) -> FileError | None:
-    """Have every rank do its own ``work``; the first rank's error, if any, the same on all of them.
+    """Have every rank do its own ``work``; return the error of the first rank that failed, if any, on all.
 
     >>> each(OneProcess(), lambda: None)
     """

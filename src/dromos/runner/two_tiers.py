@@ -1,6 +1,6 @@
-"""A program that begins without the compiler, and that compiled code goes on with where it takes long.
+"""A program that starts without the compiler, and continues in compiled code if it takes long.
 
-Both engines keep the state of a run in arrays of the same types, so it is handed over between two supersteps.
+Both engines keep the state of a run in arrays of the same types, so it can be handed over between two supersteps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Ran", "hand_over", "run_in_two_tiers"]
 
 
 class Ran(NamedTuple):
-    """The engine that a program ended on, the execution there, and the steps on both."""
+    """The engine that a program ended on, the execution there, and the steps on both engines."""
 
     engine: Engine
     execution: Execution
@@ -31,7 +31,7 @@ class Ran(NamedTuple):
 def run_in_two_tiers(
     program: Program, graph: GraphLike, threads: int | None, *, max_iter: int | None, progress: Progress | None
 ) -> Ran:
-    """Run ``program`` with NumPy, and with compiled code from where that takes long.
+    """Run ``program`` with NumPy, and continue with compiled code once that takes long.
 
     >>> import dromos as dr
     >>> from dromos.algorithms.bfs import BFS
@@ -48,7 +48,7 @@ def run_in_two_tiers(
         return Ran(engine, execution, rows)
     engine = engine_for("cpu", threads)
     compiled = engine.prepare(program, graph)
-    if program.ir().edge_fields:  # the engines keep them in different orders: begin again
+    if program.ir().edge_fields:  # the engines keep them in different orders: start over
         rows = []
     else:
         hand_over(execution, compiled, graph)
@@ -57,9 +57,9 @@ def run_in_two_tiers(
 
 
 def hand_over(execution: Execution, to: Execution, graph: GraphLike) -> None:
-    """Let ``to``, which has not run, go on from the state of a run in one part."""
+    """Have ``to``, which has not run, continue from the state of a run in one part."""
     saved = cast(ResumableExecution, execution).save()
     whole = {name.removeprefix("0."): values.copy() for name, values in saved.items()}
-    # how many arcs a search has not looked at only guides its choice of paths
+    # the number of arcs that a search has not looked at only guides its choice of paths
     state: Saved = {**whole, "untouched": np.asarray(float(graph.num_arcs))}
     cast(ResumableExecution, to).restore(state, execution.stats)
