@@ -20,7 +20,7 @@ Driven: TypeAlias = Literal["dd", "td"]
 class Path:
     """How one superstep runs.
 
-    ``sync``: messages see the state before the superstep, or (``async``) whatever is newest. ``direction``: sources
+    ``sync``: messages see the state before the superstep, or (``async``) the newest values. ``direction``: sources
     push along out-edges, or targets pull along in-edges. ``driven``: a queue of vertices (``dd``, data-driven), or a
     pass over all of them that skips the inactive ones (``td``, topology-driven).
 
@@ -59,7 +59,7 @@ _BY_NAME: Final = {str(path): path for path in PATHS}
 
 
 def require_legal(path: Path, analysis: Analysis, program: str) -> None:
-    """Refuse ``path`` with the reason, if it would change the program's answer."""
+    """Refuse ``path`` with the reason, if it would change the program's result."""
     reason = analysis.legal[str(path)]
     if reason is not None:
         legal = ", ".join(analysis.legal_paths)

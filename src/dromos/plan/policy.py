@@ -1,9 +1,11 @@
-"""The policy: statistics in, a decision out. Pure, so that a table of numbers tests it.
+"""The policy: a pure function from statistics to a decision, so that a table of numbers tests it.
 
-Programs of two kinds are planned by two algorithms of SEP-Graph (PPoPP 2019, section 4.3). *Iterative* programs start
-from all vertices; each candidate runs once, and from then on the one with the least predicted time does; where the
-engine knows what an arc of a push costs against one of a pull, a push waits until that says it wins. *Traversal*
-programs start from a few vertices and switch between push and pull by the edges of the frontier.
+Programs of two kinds are planned by two algorithms of SEP-Graph (PPoPP 2019, section 4.3):
+
+- *Iterative* programs start from all vertices. Each candidate path runs once; from then on the one with the least
+  predicted time runs. Where the engine knows the cost of an arc in a push relative to a pull, no push is tried before
+  that cost says it wins.
+- *Traversal* programs start from a few vertices and switch between push and pull by the edges of the frontier.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ __all__ = ["candidates", "choose"]
 _CLEARLY_LESS = 1.25
 """A direction is taken if the other would read this many times as much from disk."""
 
-# SEP-Graph's candidates for iterative programs, each with what replaces it where it is not legal, or where the engine
-# knows something that always beats it. Topology-driven pull comes first: it needs no atomics and wins while most
-# vertices are active.
+# SEP-Graph's candidates for iterative programs, each with its replacements where it is not legal, or where the engine
+# knows a path that always beats it. Topology-driven pull comes first: it needs no atomics and wins while most vertices
+# are active.
 _ITERATIVE = (
     ("sync-pull-td", "async-pull-td", "sync-push-td"),
     ("async-push-td", "sync-push-td"),
@@ -37,7 +39,7 @@ _SYNC_PASS = Path("sync", "pull", "td")
 
 @lru_cache(maxsize=64)
 def candidates(caps: Caps) -> tuple[Path, ...]:
-    """The paths that a run chooses between, the first one first.
+    """The paths that a run chooses between, in the order of trial.
 
     >>> from dromos.plan.path import PATHS
     >>> [str(path) for path in candidates(Caps(10, 90, "iterative", PATHS))]
@@ -59,7 +61,7 @@ def _is_dominated(path: Path, caps: Caps) -> bool:
 
 
 def _first(row: tuple[str, ...], caps: Caps) -> Path | None:
-    """The first path of a row that is legal; one that the engine would rather not take only if there is no other."""
+    """The first legal path of a row; one that the engine avoids only if there is no other."""
     legal = [path for text in row if (path := _allowed(text, caps)) is not None]
     return next((path for path in legal if not _is_dominated(path, caps)), legal[0] if legal else None)
 
@@ -88,7 +90,7 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
         return _iterative(stats, history, caps, available)
     if caps.switches or stats.switches:
         reason = "the engine switches between push and pull by itself, level by level"
-        # one level after the other: the path that it is on is synchronous
+        # level by level: the current path is synchronous
         return Decision(_allowed("sync-push-dd", caps) or available[0], reason, horizon=None, switching=True)
     push = next(path for path in available if path.direction == "push")
     pull = next(path for path in available if path.direction == "pull")
@@ -104,14 +106,14 @@ def choose(stats: Stats, history: History, caps: Caps) -> Decision:
 
 
 def _work(path: Path, stats: Stats) -> float:
-    """What the time of a step on ``path`` grows with; a pass over all vertices costs the same every time."""
+    """The quantity that the time of a step on ``path`` grows with; a pass over all vertices always costs the same."""
     if path.driven == "td":
         return 1.0
     return float(max(stats.out_degree if path.direction == "push" else stats.in_degree, 1))
 
 
 def _guess(path: Path, stats: Stats, history: History, caps: Caps) -> float | None:
-    """The seconds of a push that was not tried yet, by the last pass of pulls; None if there is nothing to go by."""
+    """The seconds of an untried push, estimated from the last pass of pulls; None without a basis."""
     if caps.push_cost is None or path.direction != "push":
         return None
     pulls = [
@@ -157,7 +159,7 @@ def _by_edges(stats: Stats, history: History, caps: Caps, push: Path, pull: Path
     last = history[-1].decision
     untouched = caps.num_arcs * c.gamma if last.untouched is None else last.untouched
     if last.path.direction == "push":
-        # only pushes count as touching edges: after a pull the old value stands, so the tail does not flip back
+        # only pushes count as touching edges: after a pull the old value is kept, so the tail does not flip back
         untouched -= stats.out_degree
         edges = f"out-edges {stats.out_degree:,} against {max(untouched, 0):,.0f} untouched / alpha = {c.alpha:g}"
         if stats.out_degree > untouched / c.alpha:
@@ -173,7 +175,7 @@ def _by_edges(stats: Stats, history: History, caps: Caps, push: Path, pull: Path
 
 
 def _by_bytes(stats: Stats, history: History, caps: Caps, push: Path, pull: Path) -> Decision | None:
-    """The direction that reads clearly less from disk; None where neither does, or nothing is on disk."""
+    """The direction that reads clearly less from disk; None if neither does, or nothing is on disk."""
     if stats.push_read is None:
         return None
     last = history[-1].decision.untouched if history else None

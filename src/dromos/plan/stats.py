@@ -1,4 +1,4 @@
-"""What the planner looks at: numbers only, so that it is tested without a graph."""
+"""The planner's inputs: numbers only, so that it is tested without a graph."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["Caps", "Constants", "Decision", "History", "Levels", "Row", "Stats"]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The supersteps of a step that fused several: of each its frontier, the arcs that left it, and its seconds."""
+    """The supersteps of a step that fused several: the frontier of each, the arcs that left it, and its seconds."""
 
     frontier: Array
     out_degree: Array
     seconds: Array
     pulled: Array | None = None
-    """Which of them were pulled, where the engine switched by itself."""
+    """Which of them were pulls, where the engine switched by itself."""
 
     @classmethod
     def of(cls, frontier: Array, out_degree: Array, clock: Array) -> Levels:
-        """From a clock in nanoseconds that was read when a superstep began, and at the end; 0: it was not read.
+        """From a clock in nanoseconds, read at the start of each superstep and at the end; 0: it was not read.
 
-        The time between two readings is shared out by the frontier and its arcs.
+        The time between two readings is divided in proportion to the frontier and its arcs.
 
         >>> Levels.of(np.array([1, 1, 8]), np.array([1, 3, 5]), np.array([5, 0, 11, 41])).seconds.tolist()
         [2e-09, 4e-09, 3e-08]
@@ -42,7 +42,7 @@ class Levels:
         return cls(frontier, out_degree, np.diff(moments) / 1e9)
 
     def then(self, following: Levels) -> Levels:
-        """These and those of a step after it, as of one step."""
+        """These supersteps and those of the step after it, as of one step."""
         pulled = None
         if self.pulled is not None and following.pulled is not None:
             pulled = np.concatenate([self.pulled, following.pulled])
@@ -71,34 +71,34 @@ class Stats:
     bytes: int = 0
     """Bytes that the last superstep moved, as the engine counts them."""
     seconds: float = 0.0
-    """What the last superstep took."""
+    """The seconds of the last superstep."""
     read: int = 0
     """Bytes that the last superstep read from disk."""
     sent: int = 0
-    """Bytes that ranks sent each other in the last superstep."""
+    """Bytes that ranks sent to each other in the last superstep."""
     push_read: int | None = None
     """Bytes that a push of the next superstep would read from disk; None where nothing is on disk."""
     pull_read: int | None = None
-    """The same of a pull; None also where the frontier is so thin that nobody asked."""
+    """The same for a pull; None also where the frontier is too small for it to be computed."""
     push_cost: float | None = None
-    """What a push of the next superstep would cost the slowest of several processors; None where nobody knows."""
+    """The cost of a push of the next superstep on the slowest of several processors; None if unknown."""
     pull_cost: float | None = None
-    """The same of a pull, in the same unit."""
+    """The same for a pull, in the same unit."""
     parts: tuple[tuple[str, float], ...] = ()
-    """The processors that shared the last superstep, and the seconds that each of them worked; of ranks, the seconds
-    that they computed and exchanged."""
+    """The processors that shared the last superstep, with the seconds that each worked; for ranks, the seconds that
+    they computed and exchanged."""
     way: str = ""
-    """How rows in the host's memory reached the device in the last superstep; empty where none did."""
+    """How rows in the host's memory reached the device in the last superstep; empty if none did."""
     way_seconds: float | None = None
-    """The seconds that were expected of that way, where there was a choice."""
+    """The seconds expected of that way, where there was a choice."""
     directions: str = ""
-    """The direction of each processor in the last superstep, where they took different ones; else empty."""
+    """The direction of each processor in the last superstep, if they differed; else empty."""
     finished: Literal["", "frontier empty", "converged"] = ""
     """Why there is no next superstep; empty while there is one."""
     switches: bool = False
-    """The engine can go on without being told a path from here on: see :attr:`Caps.switches`."""
+    """Whether the engine can continue from here without a given path: see :attr:`Caps.switches`."""
     levels: Levels | None = field(default=None, compare=False, repr=False)
-    """The supersteps of the last step one by one, where it fused several and the engine tells them apart."""
+    """The individual supersteps of the last step, where it fused several and the engine distinguishes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ class Constants:
 
     ``alpha``: push turns to pull when the frontier's out-edges exceed the untouched edges / alpha. ``beta``: pull turns
     back when the frontier is below |V| / beta. ``gamma`` >= 1 scales the edge count for programs that visit an edge
-    more than once. ``delta``: below this average degree a graph is taken for one of high diameter, and is always
-    pushed. These four are SEP-Graph's, with the values of its evaluation.
+    more than once. ``delta``: a graph with an average degree below this is assumed to have a high diameter, and is
+    always pushed. These four are SEP-Graph's, with the values of its evaluation.
     """
 
     alpha: float = 15.0
@@ -119,28 +119,28 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """What a run may choose from: the paths that the program and the engine allow, and the graph's totals."""
+    """A run's options: the paths that the program and the engine allow, and the graph's totals."""
 
     num_vertices: int
     num_arcs: int
     kind: Kind
     paths: tuple[Path, ...]
     always_active: bool = False
-    """Every vertex is in every frontier, so a queue of them says nothing."""
+    """Every vertex is in every frontier, so a queue of them carries no information."""
     dominated: tuple[Path, ...] = ()
     """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
     in_place: bool = False
-    """An asynchronous pull over all vertices costs what a synchronous one does, and what is new goes further in it."""
+    """An asynchronous pull over all vertices costs as much as a synchronous one, and new values travel further in it."""
     push_cost: float | None = None
-    """How many times the time of an arc in a pull an arc takes in a push, where the engine knows; None: it does not."""
+    """The time of an arc in a push relative to one in a pull; None if the engine does not know it."""
     ordered: bool = False
     """The engine settles vertices in the order of a field when it pushes asynchronously."""
     switches: bool = False
     """The engine switches between push and pull by itself, by the rule and constants given here, within one step."""
     whole: str = ""
-    """What the engine's kernel for all of a run does, where it has one: then it is told no path."""
+    """What the engine's kernel for a whole run does, if it has one: then it is not given a path."""
     why_no_others: str = ""
-    """Why the engine has no path beside these, where there is more to say than that the program allows no others."""
+    """Why the engine has no other paths, where the reason is not just that the program allows none."""
     constants: Constants = field(default_factory=Constants)
 
     @property
@@ -148,7 +148,7 @@ class Caps:
         return self.num_arcs / max(self.num_vertices, 1)
 
     def in_supersteps(self) -> Caps:
-        """The same without asynchronous paths: for a run of so many supersteps, which only synchronous ones count.
+        """The same without asynchronous paths: for a run with a limit, since only synchronous paths count supersteps.
 
         >>> from dromos.plan.path import PATHS
         >>> [str(path) for path in Caps(10, 90, "iterative", PATHS, ordered=True).in_supersteps().paths]
@@ -160,18 +160,18 @@ class Caps:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The path to take, why, and what the planner expects of it."""
+    """The path to take, the reason, and the planner's expectation."""
 
     path: Path
     reason: str
     predicted: float | None = None
     """Seconds expected, where a prediction was made."""
     untouched: float | None = None
-    """Algorithm 2's E' as of this decision; the next one carries on from it."""
+    """Algorithm 2's E' at this decision; the next decision continues from it."""
     horizon: int | None = 1
-    """Supersteps to run before asking again; None: to the end, in one kernel if the engine can."""
+    """Supersteps to run before the next decision; None: to the end, in one kernel if the engine can."""
     switching: bool = False
-    """The engine is to switch direction by itself on the way."""
+    """Whether the engine switches direction by itself within the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class History(Sequence[Row]):
         return self._latest.get(path)
 
     def decisive(self) -> list[Row]:
-        """The rows that a planner looks at, in order: the last step on each path, so the last of all is among them."""
+        """The rows that a planner considers, in order: the last step on each path, and so the last step of all."""
         latest = self._latest.values()
         return sorted(latest, key=lambda row: row.before.superstep)
 

@@ -1,7 +1,8 @@
-"""How the rows that lie in the host's memory reach a GPU in a superstep: the quickest way by bytes and measured rates.
+"""How rows in the host's memory reach a GPU in a superstep: the fastest way by bytes and measured rates.
 
-*In place*: kernels read them over the link as they go along. *Pages*: all rows are copied, in pieces, while kernels
-work on the pieces before. *Gathered*: the host copies the rows of the frontier one behind the other, and those go.
+- *In place*: kernels read them over the link as they run.
+- *Pages*: all rows are copied, in pieces, while kernels work on the previous pieces.
+- *Gathered*: the host packs the rows of the frontier contiguously and copies only those.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ __all__ = ["LINE_BYTES", "WAYS", "LinkRates", "Way", "bytes_of_push", "choose_wa
 Way: TypeAlias = Literal["in place", "pages", "gathered"]
 WAYS: Final[tuple[Way, ...]] = ("in place", "pages", "gathered")
 LINE_BYTES: Final = 128
-"""The least that is read in place at a time."""
+"""The least number of bytes read in place at a time."""
 
 
 @dataclass(frozen=True)
 class LinkRates:
-    """Bytes in a second of each way, with rows that are long enough."""
+    """Bytes per second of each way, for rows that are long enough."""
 
     in_place: float
     pages: float
@@ -32,7 +33,8 @@ class LinkRates:
 
 
 def bytes_of_push(frontier: int, out_degree: int, num_arcs: int, on_host: int) -> dict[Way, int]:
-    """What each way moves for a push along ``out_degree`` of ``num_arcs`` arcs, of which ``on_host`` bytes lie there.
+    """The bytes that each way moves for a push along ``out_degree`` of ``num_arcs`` arcs, with ``on_host`` bytes on the
+    host.
 
     A row is read in place in whole lines.
 
@@ -46,10 +48,10 @@ def bytes_of_push(frontier: int, out_degree: int, num_arcs: int, on_host: int) -
 
 
 def choose_way(moved: Mapping[Way, int], rates: LinkRates, factors: Mapping[Way, float]) -> tuple[Way, float]:
-    """The way that takes least, and the seconds that it is expected to take.
+    """The fastest way, and the seconds that it is expected to take.
 
-    ``moved``: the bytes of each way that there is. ``factors``: how many times the time by its rate a way took when it
-    was last taken; 1 where it was not. So a way that disappoints is left for the next best one.
+    ``moved``: the bytes of each available way. ``factors``: the actual time of a way relative to its rate when it was
+    last taken; 1 if it was not. So a way that disappoints is left for the next best one.
 
     >>> rates = LinkRates(in_place=50e9, pages=55e9, gathered=15e9)
     >>> choose_way({"in place": 10**9, "pages": 10**9}, rates, {})[0]

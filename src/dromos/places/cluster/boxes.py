@@ -1,4 +1,4 @@
-"""Messages from every rank to every other one, small and large, in few operations of MPI."""
+"""All-to-all messages between ranks, small and large, in few MPI operations."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from dromos.dtypes import Array
 __all__ = ["SLOT", "WORD", "Boxes"]
 
 SLOT: Final = 2048
-"""Bytes for each pair of ranks that go with the sizes: a small superstep costs one collective operation."""
+"""Bytes per pair of ranks that travel with the sizes: a small superstep costs one collective operation."""
 WORD: Final = 8
 """Bytes of a size."""
 
 
 class Boxes:
-    """What every rank has for every other one: sizes and small boxes in one operation, large ones directly.
+    """The boxes of every rank for every other one: sizes and small boxes in one operation, large ones directly.
 
-    A large box is on its way while the next ones are packed, and what came is merged while others are on their way; in
-    the order of the ranks, so that sums of floats come out the same.
+    A large box is sent while the next ones are packed, and received boxes are merged while others are in flight. They
+    are merged in the order of the ranks, so that floating-point sums are reproducible.
     """
 
     def __init__(self, comm: Any, slots: Array) -> None:
-        """``slots`` are used again from superstep to superstep."""
+        """``slots`` are reused in every superstep."""
         self._comm, self._slots = comm, slots
         self._sending: list[Any] = []
         self.sent_bytes = 0
 
     def send(self, rank: int, box: Array) -> None:
-        """Give ``box`` to a rank; every rank does so for every other one, in the order of the ranks."""
+        """Send ``box`` to a rank; every rank does so for every other one, in the order of the ranks."""
         slot = self._slots[rank]
         slot[:WORD].view(np.int64)[0] = len(box)
         if len(box) <= SLOT - WORD:
@@ -41,7 +41,7 @@ class Boxes:
         self.sent_bytes += len(box)
 
     def received(self) -> Iterator[Array]:
-        """The boxes of all others, in the order of the ranks."""
+        """Yield the boxes of all other ranks, in the order of the ranks."""
         incoming = np.empty_like(self._slots)
         self._comm.Alltoall(self._slots, incoming)
         sizes = incoming[:, :WORD].copy().view(np.int64).ravel().tolist()

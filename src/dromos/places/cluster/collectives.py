@@ -1,4 +1,4 @@
-"""Collective operations on bytes, of which there may be more than MPI's counts of 32 bits reach."""
+"""Collective operations on bytes, which may be more than MPI's 32-bit counts can express."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from dromos.engines.cpu.memory import reused_empty
 __all__ = ["MOST", "gather_all", "swapped"]
 
 MOST = (1 << 31) - 1
-"""What a count or a place may be: that of an operation of MPI 3."""
+"""The upper bound of a count or an offset in an operation of MPI 3."""
 
 
 def gather_all(comm: Any, given: Any, whole: Any, sizes: Sequence[int], starts: Sequence[int] | None = None) -> None:
-    """Give all ranks the bytes of each, ``sizes[r]`` in ``whole``: one rank's after the other's, or from ``starts`` on.
+    """Give all ranks the bytes of each, ``sizes[r]`` of rank ``r`` in ``whole``: contiguously, or from ``starts`` on.
 
-    ``given`` are this rank's, or MPI's ``IN_PLACE``. The bytes may lie on a device where MPI can reach it.
+    ``given`` are this rank's bytes, or MPI's ``IN_PLACE``. They may lie on a device where MPI can reach it.
     """
     begin = list(accumulate(sizes, initial=0))[:-1] if starts is None else list(starts)
     if _reach(sizes, begin) <= MOST:
         comm.Allgatherv(given, [whole, (list(sizes), begin)])
         return
-    unit = math.gcd(*sizes, *begin)  # rows of fields are a few bytes, and that is enough
+    unit = math.gcd(*sizes, *begin)  # rows of fields are a few bytes each, and that is enough
     if _reach(sizes, begin) // unit <= MOST:
         with _type_of(unit) as kind:
             parts = [size // unit for size in sizes], [start // unit for start in begin]
@@ -44,7 +44,7 @@ def gather_all(comm: Any, given: Any, whole: Any, sizes: Sequence[int], starts: 
 
 
 def swapped(comm: Any, column: Array, counts: Array) -> Array:
-    """The column's pieces, in the order of the ranks that they go to, after all ranks have exchanged theirs."""
+    """The pieces for this rank, after an all-to-all exchange; ``column`` is in the order of the destinations."""
     incoming = np.empty_like(counts)
     comm.Alltoall(counts, incoming)
     room = reused_empty(int(incoming.sum()), column.dtype)
@@ -59,7 +59,7 @@ def _reach(sizes: Sequence[int], starts: Sequence[int]) -> int:
 
 @contextmanager
 def _type_of(size: int) -> Iterator[Any]:
-    """An MPI type of so many bytes."""
+    """An MPI type of ``size`` bytes."""
     from mpi4py import MPI
 
     kind = MPI.BYTE.Create_contiguous(size).Commit()

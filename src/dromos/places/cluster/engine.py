@@ -39,10 +39,10 @@ __all__ = ["ClusterEngine"]
 class ClusterEngine:
     """Runs programs over the ranks of an MPI job, one part per rank, on ``leaf``; see ``docs/cluster.md``.
 
-    Of a graph on disk (:func:`dromos.open`) a rank reads its own rows only.
+    From a graph on disk (:func:`dromos.open`), a rank reads only its own rows.
 
-    Every rank makes the same calls with the same program and graph. Results are whole on every rank
-    unless it asks for its own rows.
+    Every rank makes the same calls with the same program and graph. Each rank gets the whole result unless it asks for
+    its own rows only.
     """
 
     reads_stores = True
@@ -50,7 +50,7 @@ class ClusterEngine:
     def __init__(self, leaf: Leaf, comm: Any = None, *, grid: str | None = None) -> None:
         """``grid``: rows and columns of ranks, as in ``"4x2"``, or ``"2d"``; None: ranges of vertices with their rows.
 
-        A graph is then cut up anew when it is first run on, and kept like that for the next run.
+        With a grid, a graph is partitioned again on its first run, and the blocks are kept for the next run.
         """
         self.leaf, self.comm = leaf, world() if comm is None else comm
         kind = leaf.name.partition(":")[0]  # ranks of one machine may have a GPU each
@@ -59,10 +59,10 @@ class ClusterEngine:
         if grid is not None:
             self._grid = rank_grid(self.comm, grid)
             self.name += f" in a grid of {self._grid.grid}"
-        self._rows: tuple[Any, str] = (None, "")  # the graph that was digested last, and its digest
+        self._rows: tuple[Any, str] = (None, "")  # the last graph with a digest, and the digest
 
     def prepare(self, program: Program, graph: GraphLike | RankGraph) -> RankExecution:
-        """The program in its initial state; refused if the ranks were not given the same."""
+        """Set up the program in its initial state; refused if the ranks differ in program or graph."""
         check_params(program, graph)
         if not isinstance(graph, RankGraph):
             program, graph = along(program, graph)
@@ -117,11 +117,11 @@ class ClusterEngine:
         return MemoryFeed(graph, first, last, 1)
 
     def native(self, name: str) -> NativeKernel | None:
-        """None: the hand-written kernels take whole graphs, so programs do their work here."""
+        """None: native kernels take whole graphs, so programs do their work here."""
         return None
 
     def operator(self, name: str) -> NativeKernel | None:
-        """What no program can say: each rank does the rows of its own vertices."""
+        """The operator for what cannot be a program: each rank processes the rows of its own vertices."""
         if name not in OPERATORS:
             return None
 
@@ -150,7 +150,7 @@ class ClusterEngine:
         return run
 
     def _require_same(self, program: str, params: str, graph: GraphLike | RankGraph) -> None:
-        """Refuse, on every rank, to run where ranks differ in version, program, parameters or graph."""
+        """Refuse, on every rank, to run if ranks differ in version, program, parameters or graph."""
         told = {
             "the version of Dromos": __version__,
             "the device": self.leaf.name.partition(":")[0],

@@ -1,4 +1,4 @@
-"""What the ranks of a cluster tell each other in a superstep, by MPI."""
+"""The exchange between the ranks of a cluster in a superstep, by MPI."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _TEXT: Final = 240  # bytes of an overflow's text
 
 
 class MpiExchange:
-    """One part per rank; ``ranges[r]`` are the first and the last vertex of rank ``r`` of ``comm``, without the last.
+    """One part per rank; ``ranges[r]`` is the vertex range (end exclusive) of rank ``r`` of ``comm``.
 
-    Every rank calls the same methods in the same order. What a rank decides from is the same everywhere: the partial
-    results of all ranks, merged in the order of the ranks. ``host``: where all ranks run on one machine, the memory
-    that they share. ``devices``: where parts lie on GPUs, how these tell each other without the host.
+    Every rank calls the same methods in the same order. All ranks decide from the same data: the partial results of
+    all ranks, merged in the order of the ranks. ``host``: the memory that ranks share if all run on one machine.
+    ``devices``: how parts on GPUs exchange data without the host.
     """
 
     in_grid = False
@@ -54,15 +54,15 @@ class MpiExchange:
         self._kind = _record(typed)
         self._slots = np.zeros((comm.Get_size(), SLOT), dtype=np.uint8)
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
-        # on a tiny graph one rank may own all vertices: nobody else has any that would need to know of them
+        # on a tiny graph one rank may own all vertices: no other rank has vertices that need copies of them
         self._alone = self._size == 1 or any(last - first == num_vertices for first, last in self._ranges)
         self.sent_bytes = 0
-        """Bytes that this rank has sent to others so far; what it wrote once, for all to read, is counted once."""
+        """Bytes that this rank has sent to others so far; what it writes once for all ranks to read is counted once."""
         self.seconds = 0.0
-        """Of this rank in :meth:`refresh` and :meth:`deliver` since the last :meth:`reduce`."""
+        """The seconds of this rank in :meth:`refresh` and :meth:`deliver` since the last :meth:`reduce`."""
         self.split = (0.0, 0.0)
-        """Of the last superstep: the seconds that the slowest rank computed, and those that the exchange took on the
-        rank that waited least there. About what the superstep took, together."""
+        """For the last superstep: the seconds that the slowest rank computed, and the exchange seconds of the rank that
+        waited least. Their sum is about the time of the superstep."""
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class MpiExchange:
 
     def _refresh(self, parts: Sequence[Part], phase: Phase) -> None:
         (part,) = parts
-        # one board for all costs nothing; copies of all of it are worth it where all of it changes
+        # one shared board costs nothing; without shared memory, copying all of it pays only where all of it changes
         on_board = isinstance(part, ArrayPart) and (self._host is not None or part.always)
         if phase == "pull" and on_board and not self._alone and can_post(parts):
             self._post(parts[0])
@@ -87,7 +87,7 @@ class MpiExchange:
         own = None if self._alone else part.copies(phase)
         if own is None:
             return
-        if phase in ("pull", "sources") and isinstance(part, ArrayPart) and part.always:  # so on every rank
+        if phase in ("pull", "sources") and isinstance(part, ArrayPart) and part.always:  # the same on every rank
             self._swap_rows([part.state[name] for name in own.fields], self._ranges)
             return
         if own.marks is not None and not own.fields:
@@ -102,7 +102,7 @@ class MpiExchange:
         if self._size == 1:
             return
         (part,) = parts
-        part.wait()  # what the kernels still take is no time of the exchange
+        part.wait()  # time that the kernels still take does not count as exchange
         clock = Stopwatch()
         boxes = Boxes(self._comm, self._slots)
         values: tuple[Array, ...] = ()
@@ -114,7 +114,7 @@ class MpiExchange:
             values = messages.values
             if messages.ids is None or len(messages.ids):
                 boxes.send(rank, pack_messages(messages))
-            else:  # most boxes of a thin frontier
+            else:  # the common case with a thin frontier
                 empty = pack_messages(messages) if empty is None else empty
                 boxes.send(rank, empty)
         first, last = self._ranges[self._rank]
@@ -170,7 +170,7 @@ class MpiExchange:
         return whole
 
     def _post(self, part: PostingPart) -> None:
-        """Messages that depend on their source alone: each is made by its owner, and read by all from one board."""
+        """Post messages that depend on their source alone: each owner makes its own, and all ranks read one board."""
         if self._board is None:
             rows = [(self._num_vertices, dtype) for dtype in self._typed.accumulators]
             here = [part.board_rows(*row) for row in rows] if self._host is None else self._host.arrays(rows)
@@ -182,11 +182,11 @@ class MpiExchange:
         else:
             own = posted[self._rank]
             self.sent_bytes += (own.stop - own.start) * sum(array.itemsize for array in self._board.arrays)
-            # nobody writes to it again before all have read it: the partial results are told in between
+            # no rank writes to it again before all have read it: the reduction of partial results lies in between
             self._comm.Barrier()
 
     def _swap_rows(self, arrays: Sequence[Array], ranges: Sequence[tuple[int, int]]) -> None:
-        """Rows of every rank, straight into the fields: where all vertices are always active, all ranks do so."""
+        """Gather the rows of every rank directly into the fields; with all vertices always active, all ranks do so."""
         for array in arrays:
             width = array.strides[0]
             sizes = [(last - first) * width for first, last in ranges]
@@ -195,7 +195,7 @@ class MpiExchange:
             self.sent_bytes += (self._size - 1) * sizes[self._rank]
 
     def _swap_marks(self, part: Part, marks: Array) -> None:
-        """All frontiers as bits: everyone knows how many, so one operation does it."""
+        """Gather all frontiers as bits in one operation, since every rank knows their sizes."""
         words = self._words_of_marks()
         whole = np.empty(sum(words), dtype=np.uint64)
         self._comm.Allgatherv(np.ascontiguousarray(marks), [whole, words])
@@ -233,7 +233,7 @@ class MpiExchange:
         return unpack_copies(data, first, last, self._ids, like.fields, active=like.active)
 
     def _to_all(self, data: Array) -> list[Array]:
-        """The bytes of every rank, in the order of the ranks; in one operation where all of them are few."""
+        """The bytes of every rank, in the order of the ranks; in one operation if all of them are short."""
         slot = _slot(data)
         slots = np.empty((self._size, SLOT), dtype=np.uint8)
         self._comm.Allgather(slot, slots)
@@ -248,7 +248,7 @@ class MpiExchange:
 
 
 def _slot(data: Array) -> Array:
-    """The size of ``data`` and, where it fits behind that, ``data`` itself."""
+    """The size of ``data``, followed by ``data`` itself if it fits."""
     slot = np.zeros(SLOT, dtype=np.uint8)
     slot[:WORD].view(np.int64)[0] = len(data)
     if len(data) <= SLOT - WORD:

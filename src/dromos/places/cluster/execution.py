@@ -17,12 +17,12 @@ __all__ = ["RankExecution"]
 
 
 class RankExecution(PlacedExecution):
-    """See :class:`dromos.places.driver.PlacedExecution`; the part of this process is one of those of all ranks."""
+    """See :class:`dromos.places.driver.PlacedExecution`; each rank has one part, this process its own."""
 
     exchange: MpiExchange | GridExchange
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """As its base; it also tells how long the ranks computed and exchanged."""
+        """As its base; it also reports how long the ranks computed and exchanged."""
         stats = super().step(path, horizon)
         split = self.exchange.split if self._ordered is None else self._ordered.split()
         if any(split):
@@ -31,12 +31,12 @@ class RankExecution(PlacedExecution):
 
     @property
     def own_rows(self) -> tuple[int, int]:
-        """The first vertex that this rank owns, and the one after its last."""
+        """The vertex range (end exclusive) of this rank."""
         (part,) = self.parts
         return part.first, part.last
 
     def own_result(self) -> Mapping[str, Array]:
-        """As :meth:`result`, but the rows of this rank's own vertices and arcs: nothing is exchanged."""
+        """As :meth:`result`, but only the rows of this rank's own vertices and arcs: nothing is exchanged."""
         (part,) = self.parts
         state, edges = part.state, part.edge_state
         rows = {spec.name: np.array(state[spec.name][part.first : part.last]) for spec in self.ir.fields}

@@ -43,7 +43,7 @@ class RankGraph:
         self.comm, self.bounds, self.offsets = comm, list(bounds), offsets
         self.targets, self.weights = targets, weights
         self.old_ids = old_ids
-        """What the vertices were called, where they were numbered anew."""
+        """The original ids of the vertices, if they were renumbered."""
         rank = comm.Get_rank()
         self.first, self.last = self.bounds[rank], self.bounds[rank + 1]
 
@@ -54,7 +54,7 @@ class RankGraph:
 
     @property
     def num_arcs(self) -> int:
-        """Arcs of the whole graph: two for each edge but for self-loops."""
+        """Arcs of the whole graph: two per edge, and one per self-loop."""
         return int(self.offsets[-1])
 
     @cached_property
@@ -69,7 +69,7 @@ class RankGraph:
 
     @property
     def types(self) -> GraphTypes:
-        """The number types that the graph gives to a program."""
+        """The number types of the graph for a program."""
         return GraphTypes(self.targets.dtype, None if self.weights is None else self.weights.dtype)
 
     def own_sources(self) -> Array:
@@ -88,11 +88,12 @@ class RankGraph:
         *,
         deal: bool = False,
     ) -> RankGraph:
-        """Every rank gives some of the edges, each edge once; the arcs go to the ranks that own their sources.
+        """Build the graph from edges that every rank has some of, each edge once; arcs go to the owners of their
+        sources.
 
         Edges are sent in rounds, so that memory holds the rank's edges, its arcs and one round. ``deal``: vertices are
-        numbered anew by falling degree and dealt out in turn, so that all ranks have about the same vertices and arcs,
-        and hubs stand together; :attr:`old_ids` tells what they were called.
+        renumbered by falling degree and dealt out in turn, so that all ranks have about the same number of vertices and
+        arcs, and hubs are adjacent; :attr:`old_ids` has their original ids.
         """
         if len(src) != len(dst) or (weights is not None and len(weights) != len(src)):
             raise GraphDataError(f"{len(src):,} sources and {len(dst):,} targets do not make edges")
@@ -152,7 +153,7 @@ class RankFeed:
 
 
 def _dealt(degree: Array, bounds: Sequence[int], dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """The new number of every vertex, by falling degree and in turn over the ranges, and the old one of each number."""
+    """The new id of every vertex, by falling degree and in turn over the ranges, and the old id of every new one."""
     from dromos.places.cluster import graph_kernels as kernels
 
     # the first ranges are the longer ones, so those that get a vertex in the last turn have room for it
@@ -198,12 +199,12 @@ def _routed(
 def _sorted_rows(
     sources: Array, targets: Array, weights: Array | None, num_vertices: int, first: int, starts: Array
 ) -> tuple[Array, Array | None]:
-    """The targets and weights of the rows that begin at ``starts``, each row in the order of its targets.
+    """The targets and weights of the rows that begin at ``starts``, each row sorted by target.
 
-    Arcs are sorted by the lower and then by the upper bits of their targets, and dealt out to their rows, which keeps
-    that order: nothing is compared, and the rows of a rank are few enough for a cache.
+    Arcs are sorted by the lower and then by the upper bits of their targets, and then distributed to their rows, which
+    keeps that order: nothing is compared, and the rows of a rank are few enough for a cache.
     """
-    if targets.dtype.itemsize > _SMALL_ID_BYTES:  # a row and a target do not fit one word
+    if targets.dtype.itemsize > _SMALL_ID_BYTES:  # a row and a target do not fit in one word
         rows = Graph.from_edges(sources, targets, weights, num_vertices=num_vertices, threads=1)
         return rows.targets, rows.weights
     from dromos.places.cluster import graph_kernels as kernels

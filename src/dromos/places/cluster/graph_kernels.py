@@ -1,4 +1,4 @@
-"""Compiled kernels that deal vertices and arcs out to ranks; one thread each, since every core has a rank."""
+"""Compiled kernels that distribute vertices and arcs to ranks; one thread each, since every core has a rank."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -18,9 +18,9 @@ def count_ends(thread, num_threads, src, dst, degree):
 
 @kernel
 def deal_by_degree(thread, num_threads, degree, places, starts, new_ids, old_ids):
-    """Number vertices anew: the largest degree first, dealt out in turn to the ranges that begin at ``starts``.
+    """Renumber vertices: the largest degree first, dealt out in turn to the ranges that begin at ``starts``.
 
-    ``places`` has an entry of 0 for each degree that there is, and one more.
+    ``places`` has an entry of 0 for each degree that occurs, and one more.
     """
     ranges = starts.size
     for v in range(degree.size):
@@ -40,7 +40,7 @@ def deal_by_degree(thread, num_threads, degree, places, starts, new_ids, old_ids
 
 @kernel
 def sum_degrees(thread, num_threads, degree, old_ids, offsets):
-    """The offsets of rows that are as long as the degrees of ``old_ids``."""
+    """The offsets of rows whose lengths are the degrees of ``old_ids``."""
     end = offsets[0]
     for i in range(old_ids.size):
         end += degree[old_ids[i]]
@@ -49,16 +49,16 @@ def sum_degrees(thread, num_threads, degree, old_ids, offsets):
 
 @kernel
 def renumber(thread, num_threads, ends, new_ids, renumbered):
-    """``renumbered = new_ids[ends]``; ids are known to lie within."""
+    """``renumbered = new_ids[ends]``; ids are known to be in range."""
     for i in range(ends.size):
         renumbered[i] = new_ids[ends[i]]
 
 
 @inline
 def owner_of(v, bounds):
-    """The range ``bounds[r]..bounds[r + 1]`` that ``v`` lies in."""
+    """The index ``r`` of the range ``bounds[r]..bounds[r + 1]`` that contains ``v``."""
     ranges = bounds.size - 1
-    found = int(v * (ranges / bounds[ranges]))  # near where all ranges are about equal; a division takes much longer
+    found = int(v * (ranges / bounds[ranges]))  # a close guess if all ranges are about equal; a division is much slower
     while bounds[found] > v:
         found -= 1
     while bounds[found + 1] <= v:
@@ -68,7 +68,7 @@ def owner_of(v, bounds):
 
 @kernel
 def count_arcs(thread, num_threads, src, dst, bounds, counts):
-    """``counts[r]``: how many of the arcs, both of every edge, start in range ``r``."""
+    """``counts[r]``: the number of arcs, both of every edge, that start in range ``r``."""
     for i in range(src.size):
         counts[owner_of(src[i], bounds)] += 1
         if src[i] != dst[i]:
@@ -77,7 +77,7 @@ def count_arcs(thread, num_threads, src, dst, bounds, counts):
 
 @kernel
 def place_arcs(thread, num_threads, src, dst, weights, bounds, cursors, sources, targets, arc_weights):
-    """Write both arcs of every edge from the cursor of the range on that their source lies in."""
+    """Write both arcs of every edge at the cursor of the range that contains their source."""
     weighted = weights.size > 0
     for i in range(src.size):
         for turn in range(1 if src[i] == dst[i] else 2):
@@ -93,7 +93,7 @@ def place_arcs(thread, num_threads, src, dst, weights, bounds, cursors, sources,
 
 @kernel
 def count_digits(thread, num_threads, width, targets, low, high):
-    """How often each value of the lowest ``width`` bits occurs, and each value of the others; one place further on."""
+    """Count each value of the lowest ``width`` bits, and each value of the others; shifted by one entry."""
     mask = (1 << width) - 1
     for i in range(targets.size):
         low[(targets[i] & mask) + 1] += 1
@@ -105,9 +105,9 @@ def count_digits(thread, num_threads, width, targets, low, high):
 
 @kernel
 def sort_by_low(thread, num_threads, first, width, sources, targets, weights, places, arcs, to_weights):
-    """Arcs as ``row << 32 | target``, by the lowest ``width`` bits of their targets; else in the order they come in.
+    """Arcs as ``row << 32 | target``, stably sorted by the lowest ``width`` bits of their targets.
 
-    One word per arc: a write to one place of some thousands takes longer than anything else here.
+    One word per arc: scattered writes to some thousands of places take longer than anything else here.
     """
     weighted = weights.size > 0
     mask = (1 << width) - 1
@@ -122,7 +122,7 @@ def sort_by_low(thread, num_threads, first, width, sources, targets, weights, pl
 
 @kernel
 def sort_by_high(thread, num_threads, width, arcs, weights, places, to_arcs, to_weights):
-    """Arcs by the other bits of their targets; else in the order they come in."""
+    """Sort arcs stably by the other bits of their targets."""
     weighted = weights.size > 0
     for i in range(arcs.size):
         digit = (arcs[i] & 0xFFFFFFFF) >> width
@@ -135,7 +135,7 @@ def sort_by_high(thread, num_threads, width, arcs, weights, places, to_arcs, to_
 
 @kernel
 def fill_rows(thread, num_threads, arcs, weights, cursors, row_targets, row_weights):
-    """Each arc to its row, from ``cursors[row]`` on; rows keep the order of the arcs."""
+    """Move each arc to its row, from ``cursors[row]`` on; rows keep the order of the arcs."""
     weighted = weights.size > 0
     for i in range(arcs.size):
         row = arcs[i] >> 32

@@ -1,4 +1,4 @@
-"""Ranks in rows and columns; see :mod:`dromos.places.grid` for what a superstep is there."""
+"""Ranks in rows and columns; see :mod:`dromos.places.grid` for the superstep there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _grids, _blocks = IdentityCache(), IdentityCache()
 
 
 class RankGrid:
-    """The grid of a job: this rank's place in it, and the communicators of its row and its column."""
+    """The grid of a job: this rank's position in it, and the communicators of its row and its column."""
 
     def __init__(self, comm: Any, grid: Grid) -> None:
         self.grid, self.comm, self.rank = grid, comm, comm.Get_rank()
@@ -37,7 +37,7 @@ class RankGrid:
     def feed(self, graph: Any, own_rows: Feed, bounds: Sequence[int], types: GraphTypes, *, weighted: bool) -> GridFeed:
         """The rank's block, kept as long as the graph lives.
 
-        Ranks of a column give each other the arcs of their own rows, with weights if the program reads any.
+        Ranks of a column exchange the arcs of their own rows, with weights if the program reads any.
         """
         known, key = _blocks.of(graph), (self.grid, weighted)
         if key not in known:
@@ -48,7 +48,7 @@ class RankGrid:
     def _made(
         self, own_rows: Feed, bounds: Sequence[int], ids: np.dtype[Any], weights: np.dtype[Any] | None
     ) -> GridFeed:
-        # a rank without arcs has to know their types too
+        # a rank without arcs needs their types too
         first, none = bounds[self.rank], None if weights is None else np.empty(0, weights)
         pieces = [GraphSlice(first, first, np.zeros(1, np.int64), np.empty(0, ids), none)]
         rows = own_rows.fetch(own_rows.holding(None, "push"), "push")
@@ -61,7 +61,7 @@ class RankGrid:
 
 
 def rank_grid(comm: Any, text: str) -> RankGrid:
-    """The grid of so many rows and columns, made once: it holds communicators."""
+    """The grid of the given rows and columns, made once: it holds communicators."""
     grid = Grid.parse(text, comm.Get_size())
     known = _grids.of(comm)
     if grid not in known:

@@ -27,7 +27,7 @@ _PAGE: Final = mmap.PAGESIZE
 _LINE: Final = 128  # bytes: arrays do not share a line of any cache
 _made = IdentityCache()
 _KEPT: Final = 1 << 31
-"""Bytes that are kept for later arrays while nobody uses them."""
+"""Bytes of unused memory that are kept for later arrays."""
 
 
 class HostMemory:
@@ -38,9 +38,9 @@ class HostMemory:
         self._pieces: list[_Piece] = []  # in the same order on every rank
 
     def arrays(self, wanted: Sequence[tuple[int, Any]]) -> list[Array]:
-        """Arrays of so many rows and such types, with anything in them, the same memory on every rank.
+        """Uninitialized arrays of the given numbers of rows and types, in the same memory on every rank.
 
-        Memory is used again when no rank has an array on it any more. Clearing fresh pages costs more than a superstep.
+        Memory is reused once no rank has an array on it any more. Clearing fresh pages costs more than a superstep.
         """
         sizes = [rows * np.dtype(dtype).itemsize for rows, dtype in wanted]
         starts = np.cumsum([0, *(-(-size // _LINE) * _LINE for size in sizes)]).tolist()
@@ -66,7 +66,7 @@ class HostMemory:
         return [piece for piece, free in zip(self._pieces, everyone.min(axis=0).tolist(), strict=True) if free]
 
     def _drop(self, free: list[_Piece]) -> None:
-        """Let go of the oldest free pieces, so that the others are not too much."""
+        """Release the oldest free pieces until at most ``_KEPT`` bytes are free."""
         kept = sum(piece.size for piece in free)
         for piece in free:
             if kept <= _KEPT:
@@ -95,7 +95,7 @@ class _Piece:
 
 
 def host_memory(comm: Any) -> HostMemory | None:
-    """Memory that all ranks share; None where they run on several machines, or the system does not allow it."""
+    """Memory that all ranks share; None if they run on several machines, or the system does not allow it."""
     if comm.Get_size() == 1:
         return None
     found: HostMemory | None = _made.once(comm, "memory", lambda: HostMemory(comm) if _opened(comm, 1) else None)
@@ -107,7 +107,7 @@ def _opened(comm: Any, size: int) -> _Piece | None:
     room = -(-(size + _TOKEN) // _PAGE) * _PAGE
     rank, made, told = comm.Get_rank(), -1, None
     if rank == 0 and hasattr(os, "memfd_create"):
-        with contextlib.suppress(OSError):  # the others are told nothing then
+        with contextlib.suppress(OSError):  # then the broadcast below sends None
             made = os.memfd_create("dromos")
             os.ftruncate(made, room)
             token = secrets.token_bytes(_TOKEN)
@@ -121,13 +121,13 @@ def _opened(comm: Any, size: int) -> _Piece | None:
             file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             pages = mmap.mmap(file, room)
             os.close(file)
-            if pages[-_TOKEN:] != token:  # the same number means another file on another machine
+            if pages[-_TOKEN:] != token:  # on another machine, the same path is a different file
                 pages = None
         except (OSError, ValueError):
             pages = None
     everyone = comm.allgather(pages is not None)
     if made >= 0:
-        os.close(made)  # not before all have opened it
+        os.close(made)  # only after all have opened it
     if pages is None or not all(everyone):
         return None
     if hasattr(mmap, "MADV_HUGEPAGE"):

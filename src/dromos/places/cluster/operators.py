@@ -1,4 +1,4 @@
-"""Operators over ranks: each does the blocks of its own rows, and gets from the others what it reads of theirs."""
+"""Operators over ranks: each processes the blocks of its own rows, and receives what it reads of the others."""
 
 from __future__ import annotations
 
@@ -101,5 +101,5 @@ class RankBlocks(Blocks):
 
 
 def _told(rows: Rows) -> list[int]:
-    """What another rank needs to know to take the rows."""
+    """What another rank needs to know to receive the rows."""
     return [rows.first, rows.last, len(rows.targets), rows.weights is not None]

@@ -1,6 +1,6 @@
-"""Messages and copies as bytes: what goes over the wire, without any MPI in it.
+"""Messages and copies as bytes for the wire, independent of MPI.
 
-Both ends know the program, so that types and names are not sent; only how many rows there are and in which form.
+Both ends know the program, so types and names are not sent; only the number of rows and their form are.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from dromos.engines.parts import Copies, Messages
 
 __all__ = ["num_rows", "pack_copies", "pack_messages", "unpack_copies", "unpack_messages"]
 
-_HEADER = 24  # bytes: three words, the form, the number of rows, and the bytes of each gap of a list
+_HEADER = 24  # bytes: three words, the form, the number of rows, and the bytes per gap of a list
 _LISTED, _BITMAP, _ALL = range(3)
 _GAPS = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
 def num_rows(data: Array) -> int:
-    """How many rows were packed."""
+    """The number of packed rows."""
     return int(data[:_HEADER].view(np.int64)[1])
 
 
 def pack_messages(messages: Messages) -> Array:
-    """A byte array; see :func:`unpack_messages`."""
+    """Messages as a byte array; see :func:`unpack_messages`."""
     if messages.ids is not None:
         ids, width = _gaps(messages.ids, messages.first)
         return _joined(_LISTED, len(messages.ids), [ids, *messages.values], width)
@@ -36,7 +36,7 @@ def pack_messages(messages: Messages) -> Array:
 
 
 def unpack_messages(data: Array, first: int, last: int, ids: np.dtype[Any], values: Sequence[Array]) -> Messages:
-    """The messages to the vertices ``first..last``; ``values`` are arrays of the types that the sender's have.
+    """The messages to the vertices ``first..last``; ``values`` are arrays of the same types as the sender's.
 
     >>> sent = Messages(4, 9, np.array([4, 8], np.int32), (np.array([1.5, 2.5]),))
     >>> got = unpack_messages(pack_messages(sent), 4, 9, np.dtype(np.int32), sent.values)
@@ -54,7 +54,7 @@ def unpack_messages(data: Array, first: int, last: int, ids: np.dtype[Any], valu
 
 
 def pack_copies(copies: Copies, dtype: np.dtype[Any]) -> Array:
-    """A byte array; the rows are named by a list of ids of type ``dtype`` or by a bitmap, whichever is smaller."""
+    """Copies as a byte array; rows are identified by ids of type ``dtype`` or by a bitmap, whichever is smaller."""
     rows = list(copies.fields.values())
     room = copies.last - copies.first
     if copies.ids is None:
@@ -92,7 +92,7 @@ def unpack_copies(
 
 
 def _gaps(ids: Array, first: int) -> tuple[Array, int]:
-    """Ascending ids as the gaps between them, from ``first`` on, in 1 or 2 bytes each; as they are where none fits.
+    """Ascending ids as the gaps between them, from ``first`` on, in 1 or 2 bytes each; unchanged if a gap does not fit.
 
     Ids in any other order stay as they are too.
 
@@ -110,7 +110,7 @@ def _gaps(ids: Array, first: int) -> tuple[Array, int]:
 
 
 def _read_ids(read: Any, rows: int, width: int, first: int, ids: np.dtype[Any]) -> Array:
-    """The ids that :func:`_gaps` was given."""
+    """The inverse of :func:`_gaps`."""
     for dtype in _GAPS:
         if width == dtype.itemsize:
             found: Array = np.cumsum(read(dtype, rows), dtype=ids)
@@ -121,7 +121,7 @@ def _read_ids(read: Any, rows: int, width: int, first: int, ids: np.dtype[Any]) 
 
 
 def _joined(form: int, rows: int, arrays: Sequence[Array], width: int = 0) -> Array:
-    """A header and the bytes of all arrays, each from a multiple of eight bytes on."""
+    """A header and the bytes of all arrays, each aligned to eight bytes."""
     sizes = [_padded(array.nbytes) for array in arrays]
     data = np.empty(_HEADER + sum(sizes), dtype=np.uint8)
     data[:_HEADER].view(np.int64)[:] = form, rows, width

@@ -33,9 +33,9 @@ class SharedOrdered:
         self._run = SharedOrder(part, piece, bounds, comm.Get_rank(), host.arrays)
         self._own, self._all = np.zeros(4), np.zeros((comm.Get_size(), 4))
         self._least = -math.inf
-        width = exchange.largest([part.step_width(piece)])  # also: all ranks have put their values there
+        width = exchange.largest([part.step_width(piece)])  # also a barrier: all ranks have written their values
         self._limit = RisingLimit(width, part.shape.num_arcs)
-        self._seconds, self._split = np.zeros(2), (0.0, 0.0)  # of this rank so far, and of all up to the last store
+        self._seconds, self._split = np.zeros(2), (0.0, 0.0)  # of this rank so far; of all ranks up to the last store
 
     def step(self, typed: TypedProgram) -> Partial:
         """See :class:`dromos.places.ordered.OrderedRun`."""
@@ -57,7 +57,7 @@ class SharedOrdered:
         """See :class:`dromos.places.ordered.OrderedRun`."""
         self._run.store()
         everyone = np.empty((self._comm.Get_size(), 2))
-        self._comm.Allgather(self._seconds, everyone)  # also: nobody lowers values again before all are here
+        self._comm.Allgather(self._seconds, everyone)  # also a barrier: no rank lowers values again before all are here
         self._seconds[:] = 0.0
         self._split = float(everyone[:, 0].max()), float(everyone[:, 1].min())
 

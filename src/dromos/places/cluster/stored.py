@@ -15,9 +15,9 @@ __all__ = ["StoredFeed"]
 
 
 class StoredFeed:
-    """See :class:`dromos.places.feed.Feed`: the rows ``first..last`` of a store, one slice for each direction.
+    """See :class:`dromos.places.feed.Feed`: the rows ``first..last`` of a store, one slice per direction.
 
-    A rank reads the pages that its rows lie in and no others, so that no rank ever holds all arcs.
+    A rank reads only the pages that its rows lie in, so that no rank ever holds all arcs.
     """
 
     in_memory = False

@@ -1,6 +1,6 @@
-"""How GPU ranks give each other rows and bits that lie on their devices: NCCL, CUDA-aware MPI, or neither.
+"""How GPU ranks exchange rows and bits that lie on their devices: NCCL, CUDA-aware MPI, or neither.
 
-Neither: through pinned memory of the host, as all that is packed there goes anyway.
+Neither: through pinned memory of the host, like all packed data.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _made = IdentityCache()
 
 
 class RankFacts(NamedTuple):
-    """What decides about the transport, of one rank."""
+    """The facts about one rank that decide the transport."""
 
     device: str
-    """Tells its GPU from every other one of the job."""
+    """Identifies its GPU among all GPUs of the job."""
     has_nccl: bool
     has_cuda_aware_mpi: bool
 
 
 class DeviceTransport(Protocol):
-    """Every rank calls it in the same order."""
+    """A collective exchange between devices; every rank makes the same calls in the same order."""
 
     def share(self, array: Any, sizes: Sequence[int], starts: Sequence[int]) -> None:
-        """Give all ranks this rank's bytes of ``array``: ``sizes[r]`` from ``starts[r]`` on are those of rank ``r``."""
+        """Give all ranks this rank's bytes of ``array``; rank ``r`` has ``sizes[r]`` bytes from ``starts[r]`` on."""
 
 
 def transport_for(ranks: Sequence[RankFacts], asked: str = "auto") -> str:
-    """The transport of a job, by what its ranks have: the same on every rank.
+    """The transport of a job, by the facts of its ranks: the same on every rank.
 
-    NCCL refuses two ranks on one device. ``asked`` is the environment's wish.
+    NCCL refuses two ranks on one device. ``asked`` is the setting of the environment.
 
     >>> one, other = RankFacts("a", True, False), RankFacts("b", True, False)
     >>> transport_for([one, other]), transport_for([one, one]), transport_for([one, one], "mpi")
@@ -58,7 +58,7 @@ def transport_for(ranks: Sequence[RankFacts], asked: str = "auto") -> str:
 
 
 def device_transport(comm: Any, device: int) -> DeviceTransport | None:
-    """That of the ranks of ``comm``, of which this one has the GPU ``device``; None: by way of the host."""
+    """The transport of the ranks of ``comm``, where this one has the GPU ``device``; None: through the host."""
     found: DeviceTransport | None = _made.once(comm, "transport", lambda: _new(comm, device))
     return found
 
@@ -132,10 +132,10 @@ def _has_nccl() -> bool:
 
 
 def _has_cuda_aware_mpi() -> bool:
-    """Whether the MPI library that is loaded says so: Open MPI and its kin have a function for it."""
+    """Whether the loaded MPI library reports it: Open MPI and its relatives have a function for it."""
     from mpi4py import MPI
 
     try:
-        return bool(ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support())  # found in what the module is linked to
+        return bool(ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support())  # found in the libraries of the module
     except (AttributeError, OSError):
         return False

@@ -1,4 +1,4 @@
-"""The ranks of an MPI job: how to reach them, and how a fault on one of them ends all."""
+"""The ranks of an MPI job: how to reach them, and how a failure of one ends all."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _installed = False
 def world() -> Any:
     """The communicator of all ranks; MPI is started if it is not running.
 
-    From now on an exception that nobody catches ends the whole job, with the rank in front of its text: the other
-    ranks would wait for this one for ever.
+    From then on an uncaught exception ends the whole job, with the rank in front of its text: the other ranks would
+    wait for this one forever.
     """
     try:
         from mpi4py import MPI
     except ImportError:
         raise MissingDependencyError("device='mpi' needs mpi4py: pip install 'dromos[mpi]'") from None
-    except RuntimeError as error:  # mpi4py is there, the MPI library is not
+    except RuntimeError as error:  # mpi4py is installed, the MPI library is not
         raise MissingDependencyError(f"no MPI library can be loaded ({error}): pip install 'dromos[mpi]'") from None
     _end_all_on_errors(MPI.COMM_WORLD)
     return MPI.COMM_WORLD
@@ -46,12 +46,12 @@ def rank_of_job() -> int:
 
 
 def threads_of_rank(comm: Any, cores: int) -> int:
-    """A fair share of this machine's cores: as many threads as there are cores for each rank on it."""
+    """The number of threads per rank: the cores of this machine divided by the ranks on it."""
     return max(1, cores // seat_on_machine(comm)[1])
 
 
 def seat_on_machine(comm: Any) -> tuple[int, int]:
-    """The number of this rank among those on the same machine, and how many these are."""
+    """The index of this rank among those on the same machine, and their number."""
     from mpi4py import MPI
 
     here = comm.Split_type(MPI.COMM_TYPE_SHARED)
@@ -61,14 +61,14 @@ def seat_on_machine(comm: Any) -> tuple[int, int]:
 
 
 def in_place() -> Any:
-    """Tells a collective operation that what a rank gives lies where the result goes."""
+    """The marker for a collective operation whose input already lies where the result goes."""
     from mpi4py import MPI
 
     return MPI.IN_PLACE
 
 
 def abort(comm: Any, error: BaseException) -> None:
-    """Print ``error`` with this rank's number and end the job. Does not return where there are other ranks."""
+    """Print ``error`` with this rank's number and end the job. Does not return if there are other ranks."""
     rank, size = comm.Get_rank(), comm.Get_size()
     expected = isinstance(error, DromosError)
     text = f"{type(error).__name__}: {error}" if expected else "".join(traceback.format_exception(error)).rstrip()

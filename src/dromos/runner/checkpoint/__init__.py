@@ -1,4 +1,4 @@
-"""Checkpoints: the state of a run, saved to disk now and then; the same call goes on from there after a kill."""
+"""Checkpoints: the state of a run, saved to disk at intervals; after a kill, the same call continues from there."""
 
 from dromos.runner.checkpoint.checkpoint import Checkpoint
 

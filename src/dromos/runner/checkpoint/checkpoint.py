@@ -1,4 +1,4 @@
-"""When a run is saved, and how the same call goes on from there."""
+"""When a run is saved, and how the same call continues from there."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from dromos.runner.together import OneProcess
 __all__ = ["Checkpoint", "Finished"]
 
 _AT_ONCE = 64
-"""Supersteps that an engine may fuse in its first step; fewer or more later, by the time that they took."""
+"""Supersteps that an engine may fuse in its first step; later steps are adjusted by the measured time."""
 _MOST_AT_ONCE = 1 << 20
 _WATCH = "watch."
 
 
 class Finished(NamedTuple):
-    """A program of the call that is done."""
+    """A finished program of the call."""
 
     fields: Mapping[str, Array]
     told: dict[str, Any]
@@ -55,7 +55,7 @@ class Checkpoint:
         self._words: dict[str, str] = {}
         self._watch: ResumableWatch | None = None
         self.decisive: list[Row] = []
-        """The steps before the restart by which the planner goes on."""
+        """The steps before the restart that the planner continues from."""
         self._saved_at = self._stepped_at = time.monotonic()
         self._at_once = _AT_ONCE if every > 0 else 1
 
@@ -64,9 +64,9 @@ class Checkpoint:
     def begin(
         self, program: Program, graph: Graph, max_iter: int | None, watch: ResumableWatch | None = None
     ) -> Finished | None:
-        """The next program of the call; what it came to, where that is known already.
+        """Start the next program of the call; return its outcome if that is known already.
 
-        ``watch`` looks at the run; what it finds is saved with it.
+        ``watch`` observes the run; its own state is saved with it.
         """
         self._watch = watch
         number, digest = len(self._done), self._digests.of(graph)
@@ -86,7 +86,7 @@ class Checkpoint:
         return None
 
     def resume(self, execution: Execution) -> int:
-        """Give ``execution`` the state that was saved; the supersteps that are done, 0 where nothing was saved."""
+        """Restore the saved state into ``execution``; return the supersteps done, 0 if nothing was saved."""
         if why := why_not_saved(execution):
             raise InvalidArgumentError(
                 f"checkpoint={str(self.path)!r}: a run on {self._engine.name!r} cannot be saved ({why}); "
@@ -105,7 +105,7 @@ class Checkpoint:
         return stats.superstep
 
     def _without_watch(self, saved: Mapping[str, Array], state: Mapping[str, Array]) -> dict[str, Array]:
-        """Give the watch what was saved of it; the other arrays."""
+        """Restore the watch from its saved arrays; return the other arrays."""
         if self._watch is not None:
             own = {name[len(_WATCH) :]: values for name, values in saved.items() if name.startswith(_WATCH)}
             self._watch.restore(own, state)
@@ -125,11 +125,11 @@ class Checkpoint:
 
     @property
     def at_once(self) -> int:
-        """The most supersteps of the next step, so that it ends about when it is time to save."""
+        """The most supersteps of the next step, so that it ends about when the next save is due."""
         return self._at_once
 
     def after_step(self, execution: Execution, stats: Stats, history: History) -> None:
-        """Save if it is time, or if a run that was saved before has come to its end."""
+        """Save if it is due, or if a run that was saved before has ended."""
         now = time.monotonic()
         agree = getattr(execution, "agree", lambda seconds: seconds)
         since, took = agree(now - self._saved_at), agree(now - self._stepped_at)
@@ -143,7 +143,7 @@ class Checkpoint:
         self._stepped_at = time.monotonic()
 
     def end(self, fields: Mapping[str, Array], told: dict[str, Any]) -> None:
-        """The program is done: ``fields`` and ``told`` are what :meth:`begin` gives after a restart."""
+        """Record that the program is done: :meth:`begin` returns ``fields`` and ``told`` after a restart."""
         found = {**fields, **self._watched()}
         copies = {name: values.copy() for name, values in found.items()}  # the caller may write into the fields
         self._done.append(Finished(copies, {"words": self._words, **told}))

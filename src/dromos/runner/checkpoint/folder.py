@@ -1,8 +1,9 @@
-"""A checkpoint on disk: a folder with one file of state per rank, and a manifest that makes them count.
+"""A checkpoint on disk: a folder with one state file per rank, and a manifest that makes them valid.
 
 Every file is written beside its name, flushed to disk and renamed. State files carry a serial number. The manifest
-names the serial that counts and is replaced when all ranks have written theirs; files of earlier serials go only then.
-So whenever a process is killed, the folder holds one whole checkpoint, the last or the one before, or none yet.
+names the valid serial. It is replaced once all ranks have written theirs; only then are files of earlier serials
+removed. So whenever a process is killed, the folder holds one whole checkpoint, the last or the one before, or none
+yet.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _STATE: Final = re.compile(r"\.?state-(\d+)\.\d+-of-\d+\.npz(\.part)?")
 
 
 class Folder:
-    """The checkpoint in ``path``, as one rank of ``comm`` sees it; all ranks call the same methods."""
+    """The checkpoint in ``path``, from one rank of ``comm``; all ranks call the same methods."""
 
     def __init__(self, path: str | os.PathLike[str], comm: Any) -> None:
         self.path, self._comm = Path(path), comm
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
         self.manifest: dict[str, Any] = by_first(comm, self._read_manifest)
-        """What was saved; empty where nothing was."""
+        """The saved manifest; empty if nothing was saved."""
         self._serial: int = self.manifest.get("serial", 0)
 
     def _read_manifest(self) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class Folder:
         return found
 
     def _require_writable(self) -> None:
-        """Found out before hours of work; the folder itself is made by the first file in it."""
+        """Check before hours of work; the folder itself is made by the first file in it."""
         nearest = next(place for place in (self.path, *self.path.absolute().parents) if place.exists())
         if not nearest.is_dir() or not os.access(nearest, os.W_OK):
             trouble = "may not be written" if nearest.is_dir() else "is a file"
@@ -72,7 +73,7 @@ class Folder:
     # ---- state -----------------------------------------------------------------------------------------------------
 
     def load(self) -> dict[str, Array]:
-        """This rank's state."""
+        """This rank's saved state."""
         ranks = len(self.manifest["bytes"])
         if ranks != self._size:
             raise CheckpointError(
@@ -83,11 +84,11 @@ class Folder:
         return _read_arrays(place, self.manifest["bytes"][self._rank])
 
     def save(self, arrays: Mapping[str, Array], told: Mapping[str, Any]) -> None:
-        """Replace what was saved by ``arrays`` of every rank, with ``told`` in the manifest."""
+        """Replace the saved state with ``arrays`` of every rank, and ``told`` in the manifest."""
         serial = self._serial + 1
         place = self.path / _state_name(serial, self._rank, self._size)
         size = _write(place, lambda stream: _write_arrays(stream, arrays))
-        sizes = self._comm.allgather(size)  # so all of them are on disk
+        sizes = self._comm.allgather(size)  # so all state files are on disk
         manifest = {"format": _FORMAT, "serial": serial, "bytes": sizes, **told}
         by_first(self._comm, lambda: self._commit(manifest))
         self.manifest, self._serial = manifest, serial
@@ -103,7 +104,7 @@ class Folder:
     # ---- programs that are done ------------------------------------------------------------------------------------
 
     def save_outcome(self, number: int, fields: Mapping[str, Array]) -> int:
-        """The fields of a finished program, which all ranks have whole: the first writes them. Their bytes."""
+        """Save the fields of a finished program, which all ranks have in full: the first rank writes. Return the size."""
         place = self.path / f"program-{number}.npz"
         size: int = by_first(self._comm, lambda: _write(place, lambda stream: _write_arrays(stream, fields)))
         return size
@@ -114,7 +115,7 @@ class Folder:
 
 
 def _as_number(value: Any) -> Any:
-    return value.item()  # a scalar of NumPy's
+    return value.item()  # a NumPy scalar
 
 
 def _state_name(serial: int, rank: int, size: int) -> str:
@@ -122,7 +123,7 @@ def _state_name(serial: int, rank: int, size: int) -> str:
 
 
 def _write(place: Path, write: Callable[[IO[bytes]], Any]) -> int:
-    """A file that gets its name when it is whole and on disk; its size."""
+    """Write a file that gets its name only when it is complete and on disk; return its size."""
     beside = place.with_name(f".{place.name}.part")
     try:
         with file_errors(place, "write"):
@@ -141,7 +142,7 @@ def _write(place: Path, write: Callable[[IO[bytes]], Any]) -> int:
 
 
 def _flush_names(folder: Path) -> None:
-    """Names in a folder are on disk when the folder is."""
+    """Flush the folder: the names in it are on disk only when the folder is."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -156,7 +157,7 @@ def _write_arrays(stream: IO[bytes], arrays: Mapping[str, Array]) -> None:
 
 
 def _read_arrays(place: Path, size: int) -> dict[str, Array]:
-    """The arrays of a file; a ZIP archive brings a checksum for each, which reading compares."""
+    """The arrays of a file; a ZIP archive has a checksum for each, which reading verifies."""
     with file_errors(place):
         actual = place.stat().st_size
         if actual != size:

@@ -1,4 +1,4 @@
-"""Statistics and decisions as plain values, so that the planner goes on as if nothing had happened."""
+"""Statistics and decisions as plain values, so that the planner continues after a restart as if uninterrupted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _KEPT = ("superstep", "frontier", "out_degree", "in_degree", "messages", "bytes"
 
 
 def plain_stats(stats: Stats) -> dict[str, Any]:
-    """What of statistics outlives a process; the rest is known again when the run goes on."""
+    """The statistics that outlive a process; the rest is known again when the run continues."""
     return {name: getattr(stats, name) for name in _KEPT}
 
 
 def plain_row(row: Row) -> dict[str, Any]:
-    """A step of a run as values that JSON has.
+    """A step of a run as JSON values.
 
     >>> row = Row(Stats(0, 1, 2, 2), Decision(Path(), "few edges", untouched=7.0), Stats(1, 2, 4, 4))
     >>> row_of(plain_row(row)) == row
@@ -29,6 +29,6 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 
 def row_of(told: dict[str, Any]) -> Row:
-    """The step that :func:`plain_row` was given."""
+    """The inverse of :func:`plain_row`."""
     decision = Decision(**{**told["decision"], "path": Path.parse(told["decision"]["path"])})
     return Row(Stats(**told["before"]), decision, Stats(**told["after"]))

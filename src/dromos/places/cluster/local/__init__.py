@@ -1,4 +1,4 @@
-"""Ranks for a notebook or a script: ``with dr.cluster(ranks=4): …`` starts them, sends calls there, and ends them."""
+"""Ranks for a notebook or a script: ``with dr.cluster(ranks=4): …`` starts them, sends them calls, and ends them."""
 
 from dromos.places.cluster.local.context import Cluster, active_engine, cluster
 

@@ -1,4 +1,4 @@
-"""``with dr.cluster(ranks=4):`` and what calls find there."""
+"""``with dr.cluster(ranks=4):`` and the engine that calls use inside it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _active: list[Cluster] = []
 def cluster(ranks: int, *, device: str = "cpu", threads: int | None = None) -> Cluster:
     """Processes of this machine that share the work on each graph, for the calls of a ``with`` block.
 
-    The ranks are started by the first call and end with the block, also where it ends by an error or Ctrl-C. Graphs go
-    to them through files in memory, each once. A rank that fails or is killed ends the others, with an error that names
-    it; the next call starts new ones.
+    The first call starts the ranks, and they end with the block, even if it ends with an error or Ctrl-C. Graphs are
+    sent to them once each, through files in memory. If a rank fails or is killed, the others end too, with an error
+    that names it; the next call starts new ones.
 
     Args:
-        ranks: how many processes.
-        device: what each of them computes on: ``"cpu"``, ``"numpy"``, ``"cuda"`` or ``"reference"``.
-        threads: for each rank; its share of the cores unless given.
+            ranks: the number of processes.
+            device: what each of them computes on: ``"cpu"``, ``"numpy"``, ``"cuda"`` or ``"reference"``.
+            threads: the threads of each rank; by default its share of the cores.
 
     >>> import dromos as dr
     >>> with dr.cluster(ranks=2, device="numpy"):
@@ -44,7 +44,7 @@ def cluster(ranks: int, *, device: str = "cpu", threads: int | None = None) -> C
         raise InvalidArgumentError(f"device={device!r}: a rank cannot run on it; choose one of {', '.join(_LEAVES)}")
     if launched():
         raise InvalidArgumentError("this process is a rank of an MPI job already; call with device='mpi'")
-    find_mpirun()  # a missing one shows here
+    find_mpirun()  # raises now if it is missing
     return Cluster(count, device, threads)
 
 
@@ -74,7 +74,7 @@ class Cluster:
             self.rooms.close()
 
     def call(self, name: str, *arguments: Any, job: Job | None = None) -> Any:
-        """Have all ranks do the same; ``job``: the one that has what this is about, which a fault may have ended."""
+        """Run the same call on all ranks; ``job``: the one that holds the needed state, which a failure may have ended."""
         with self._lock:
             if self not in _active:
                 raise ClusterError("the ranks have ended with the block that they were started for")
@@ -86,7 +86,7 @@ class Cluster:
                 self._forget()
                 return self.job.call(name, *arguments)
             except BaseException as error:
-                if not isinstance(error, Exception):  # Ctrl-C: nobody knows how far the ranks are
+                if not isinstance(error, Exception):  # Ctrl-C: the state of the ranks is unknown
                     self.job.kill()
                 raise
 
@@ -103,5 +103,5 @@ class Cluster:
 
 
 def active_engine() -> RemoteEngine | None:
-    """The engine of the innermost block that is open."""
+    """The engine of the innermost open block."""
     return _active[-1].engine if _active else None

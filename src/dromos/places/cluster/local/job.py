@@ -1,4 +1,4 @@
-"""An MPI job of this machine's: started, told what to do through a socket to each rank, and ended whatever happens."""
+"""An MPI job on this machine: started, controlled through a socket to each rank, and ended whatever happens."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Job", "find_mpirun"]
 
 _START_SECONDS: Final = 120.0
 _GRACE_SECONDS: Final = 3.0
-"""For the other ranks to answer after one has failed: each may have found the same fault."""
+"""The time for other ranks to answer after one has failed: each may have found the same fault."""
 _END_SECONDS: Final = 5.0
 _SLEEP_NANOSECONDS: Final = "20000"
-"""Of a rank that waits, where there are fewer cores than ranks."""
+"""The sleep of a waiting rank, where there are fewer cores than ranks."""
 _RANK: Final = "dromos.runner.cluster_rank"
-"""What ranks run. It stands above this layer, since it knows the names of all leaf engines."""
+"""The module that ranks run. It lies above this layer, since it knows the names of all leaf engines."""
 
 
 def find_mpirun() -> str:
@@ -65,7 +65,7 @@ class Job:
                 raise
 
     def _accept(self, listener: socket.socket) -> None:
-        """Wait until every rank has called in; refuse to wait for ranks of a job that has ended."""
+        """Wait until every rank has connected; raise if the job ends before."""
         listener.settimeout(0.2)
         until = time.monotonic() + _START_SECONDS
         found: dict[int, tuple[Connection, int]] = {}
@@ -84,7 +84,7 @@ class Job:
         self._pids = [found[rank][1] for rank in range(self.ranks)]
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Have all ranks do the same; what the first one gives. A rank that fails or ends is named in the error."""
+        """Run the same call on all ranks; return the first rank's result. An error names the rank that failed or ended."""
         order = (name, arguments)
         for rank, link in enumerate(self._links):
             try:
@@ -108,18 +108,18 @@ class Job:
         failed = {rank: fault for rank, (_, fault) in sorted(answers.items()) if fault is not None}
         if not failed:
             return answers[0][0]
-        if len(failed) < self.ranks:  # the others wait for those that failed, for ever
+        if len(failed) < self.ranks:  # the others would wait forever for those that failed
             self.kill()
         rank, (kind, text) = next(iter(failed.items()))
         raise _error(kind, text, "" if len(failed) == self.ranks else f"rank {rank} of {self.ranks}: ")
 
     def _ended(self, rank: int) -> ClusterError:
-        """The error for a rank that is gone; the others are ended."""
+        """The error for a rank that has exited; the other ranks are ended."""
         self.kill()
         return ClusterError(f"rank {rank} of {self.ranks} has ended: {self._said()}")
 
     def _said(self) -> str:
-        """What the launcher said last, without its frames and empty lines."""
+        """The last output of the launcher, without its frames and empty lines."""
         lines = [line.strip() for line in self._log.read_text(errors="replace").splitlines()]
         told = [line for line in lines if line.strip("-=*")]
         return " ".join(told[-6:])[-800:] or "it said nothing"
@@ -130,7 +130,7 @@ class Job:
         return bool(self._links) and self._process.poll() is None
 
     def close(self) -> None:
-        """Let the ranks end by themselves: they do when their sockets are closed. Kill those that do not."""
+        """Let the ranks exit, which they do when their sockets are closed. Kill those that do not."""
         for link in self._links:
             link.close()
         self._links = []
@@ -146,7 +146,7 @@ class Job:
         for link in self._links:
             link.close()
         self._links = []
-        if self._process.poll() is None:  # the ranks are there as long as their launcher is
+        if self._process.poll() is None:  # the ranks live as long as their launcher
             for pid in self._pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -162,7 +162,7 @@ class Job:
 
 
 def _error(kind: str, text: str, where: str) -> DromosError:
-    """An error of a rank here: of its own class where that takes a text alone."""
+    """The error of a rank, to be raised here: of its own class if that takes a text alone."""
     found = getattr(errors, kind, None) if kind else None
     if not where and isinstance(found, type):
         with contextlib.suppress(TypeError):
@@ -173,7 +173,7 @@ def _error(kind: str, text: str, where: str) -> DromosError:
 
 
 def _environment(ranks: int, threads: int | None) -> dict[str, str]:
-    """The caller's, without what an MPI library may have left there, and with leave to be root and to share cores."""
+    """The caller's environment without leftovers of an MPI library; ranks may run as root and share cores."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -182,9 +182,9 @@ def _environment(ranks: int, threads: int | None) -> dict[str, str]:
     source = str(Path(errors.__file__).parents[1])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [source, kept.get("PYTHONPATH", "")]))
     kept |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_mpi_yield_when_idle": "1"}
-    kept.setdefault("OMPI_MCA_btl", "^ofi")  # a rank would look for fabrics to other machines, for a second
+    kept.setdefault("OMPI_MCA_btl", "^ofi")  # otherwise a rank spends a second looking for fabrics to other machines
     if ranks > available_cores():
-        # yielding is not enough: the system lets a rank that waits run as often as those that it waits for
+        # yielding is not enough: the system schedules a waiting rank as often as those that it waits for
         kept.setdefault("OMPI_MCA_threads_pthreads_yield_strategy", "nanosleep")
         kept.setdefault("OMPI_MCA_threads_pthreads_nanosleep_time", _SLEEP_NANOSECONDS)
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container; Open MPI asks for consent

@@ -1,4 +1,4 @@
-"""The engine of a local cluster as the caller sees it: executions whose state lies with the ranks."""
+"""The engine of a local cluster on the caller's side: executions whose state lies with the ranks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RemoteEngine:
         self._numbers = itertools.count()
         self._files: dict[int, GraphFile] = {}
         self.gone: tuple[list[int], list[GraphFile]] = ([], [])
-        """Executions and graphs that nobody holds here any more; the ranks are told with the next call."""
+        """Executions and graphs that are no longer referenced here; the next call tells the ranks to free them."""
 
     def prepare(self, program: Program, graph: GraphLike) -> RemoteExecution:
         """See :class:`dromos.engines.Engine`."""
@@ -47,11 +47,11 @@ class RemoteEngine:
         return execution
 
     def native(self, name: str) -> NativeKernel | None:
-        """None: the hand-written kernels take whole graphs, so programs do their work here."""
+        """None: native kernels take whole graphs, so programs do their work here."""
         return None
 
     def operator(self, name: str) -> NativeKernel | None:
-        """What no program can say: each rank does the rows of its own vertices."""
+        """The operator for what cannot be a program: each rank processes the rows of its own vertices."""
         if name not in OPERATORS:
             return None
 

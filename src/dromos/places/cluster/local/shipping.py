@@ -1,4 +1,4 @@
-"""Programs, arrays and graphs on their way to ranks on this machine: what is large goes through files in memory."""
+"""Sends programs, arrays and graphs to ranks on this machine: large data goes through files in memory."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class ArrayFile(NamedTuple):
 
 
 class GraphFile(NamedTuple):
-    """A graph as ranks are to open it: mapped as a whole, or each rank its own rows."""
+    """How ranks open a graph: mapped as a whole, or only the rank's own rows."""
 
     path: str
     on_disk: bool
     is_transposed: bool = False
     has_weights: bool = True
-    """Whether those that are in the file belong to it."""
+    """Whether the graph has the weights that are in the file."""
 
 
 class ShippedProgram(NamedTuple):
-    """A program without its class, which may stand in a notebook."""
+    """A program without its class, which may be defined in a notebook."""
 
     name: str
     ir: ProgramIR
@@ -58,13 +58,13 @@ class Rooms:
     """Folders for files: in memory while there is room, else on disk; :meth:`close` removes them."""
 
     def __init__(self, disk: Path, memory: Path, mark: str = "") -> None:
-        """``mark``: begins the names of files, where several processes write to the same folders."""
+        """``mark``: a prefix of file names, where several processes write to the same folders."""
         self.disk, self.memory, self._mark = disk, memory, mark
         self._numbers = itertools.count()
 
     @classmethod
     def new(cls) -> Rooms:
-        """Folders of their own."""
+        """A new pair of folders."""
         disk = Path(tempfile.mkdtemp(prefix="dromos-"))
         if not (_MEMORY.is_dir() and os.access(_MEMORY, os.W_OK)):
             return cls(disk, disk)
@@ -84,7 +84,7 @@ class Rooms:
         return ArrayFile(str(place))
 
     def discard(self, value: Array | ArrayFile) -> None:
-        """Remove the file of an array that all have read."""
+        """Remove the file of an array that all ranks have read."""
         if isinstance(value, ArrayFile):
             Path(value.path).unlink(missing_ok=True)
 
@@ -113,7 +113,7 @@ class Rooms:
 
 
 def take(value: Array | ArrayFile, *, remove: bool) -> Array:
-    """The array of a message; a file is read, and removed by the one it was for."""
+    """The array of a message; a file is read, and removed by its recipient."""
     if not isinstance(value, ArrayFile):
         return value
     array: Array = np.load(value.path, allow_pickle=False)
@@ -123,19 +123,19 @@ def take(value: Array | ArrayFile, *, remove: bool) -> Array:
 
 
 def put_all(rooms: Rooms, value: Any) -> Any:
-    """Arrays in lists and tuples as they are sent; see :func:`take_all`."""
+    """Arrays in lists and tuples in the form in which they are sent; see :func:`take_all`."""
     if isinstance(value, list | tuple):
         return type(value)(put_all(rooms, one) for one in value)
     return rooms.put(value) if isinstance(value, np.ndarray) else value
 
 
 def take_all(value: Any) -> Any:
-    """What :func:`put_all` was given; files are removed.
+    """The inverse of :func:`put_all`; files are removed.
 
     >>> take_all([(1.5, np.arange(2))])
     [(1.5, array([0, 1]))]
     """
-    if isinstance(value, list | tuple) and not isinstance(value, ArrayFile):  # which is a tuple, too
+    if isinstance(value, list | tuple) and not isinstance(value, ArrayFile):  # an ArrayFile is a tuple too
         return type(value)(map(take_all, value))
     return take(value, remove=True)
 
@@ -150,13 +150,13 @@ def opened(file: GraphFile) -> Any:
 
 
 def packed_program(program: Program, rooms: Rooms) -> ShippedProgram:
-    """A program to be sent."""
+    """A program in the form in which it is sent."""
     params = {name: rooms.put(value) if np.ndim(value) else value for name, value in program.params.items()}
     return ShippedProgram(type(program).__name__, program.ir(), params)
 
 
 def unpacked_program(shipped: ShippedProgram, classes: dict[tuple[str, str], type[Program]]) -> Program:
-    """The program on a rank; ``classes`` are those that were made before, so that kernels are looked up once.
+    """The program on a rank; ``classes`` are those made before, so that kernels are looked up once.
 
     >>> from dromos.algorithms.bfs import BFS
     >>> unpacked_program(packed_program(BFS(source=3), Rooms(Path(), Path())), {})

@@ -1,4 +1,4 @@
-"""What each rank of a local cluster runs: it does what it is told through its socket, together with the others."""
+"""The loop of each rank of a local cluster: it executes calls from its socket, together with the other ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Worker", "serve"]
 
 
 class Worker:
-    """The executions and graphs of one rank, by the numbers and files that the caller knows them by."""
+    """The executions and graphs of one rank, keyed by the caller's numbers and files."""
 
     def __init__(self, engine: ClusterEngine, rooms: Rooms) -> None:
         self._engine = engine
@@ -39,7 +39,7 @@ class Worker:
         self._rooms = rooms
 
     def forget(self, executions: list[int], graphs: list[GraphFile]) -> None:
-        """Those that the caller has no use for any more."""
+        """Drop executions and graphs that the caller no longer uses."""
         for number in executions:
             self._executions.pop(number, None)
         for file in graphs:
@@ -58,7 +58,7 @@ class Worker:
         return execution.step(path, horizon), dict(execution.reductions)
 
     def fields(self, number: int, result: bool) -> dict[str, Array | ArrayFile]:
-        """The state or the result; from the first rank, in files where it is large."""
+        """The state or the result; from the first rank, in files if it is large."""
         execution = self._executions[number]
         fields = execution.result() if result else execution.state
         return {name: self._rooms.put(values) for name, values in fields.items()} if self._first else {}
@@ -95,12 +95,12 @@ class Worker:
         return dict(execution.reductions)
 
     def _begin(self) -> str:
-        """How names of this rank's arrays begin in a checkpoint."""
+        """The prefix of the names of this rank's arrays in a checkpoint."""
         return f"rank {self._engine.comm.Get_rank()}."
 
 
 def serve(engine: ClusterEngine, connection: Connection, rooms: Rooms) -> None:
-    """Do what comes through ``connection`` until it is closed; large answers go to files in ``rooms``."""
+    """Execute calls from ``connection`` until it is closed; large answers go to files in ``rooms``."""
     first = engine.comm.Get_rank() == 0
     worker = Worker(engine, rooms)
     try:
@@ -113,12 +113,12 @@ def serve(engine: ClusterEngine, connection: Connection, rooms: Rooms) -> None:
                 text = str(error) if ours else "".join(traceback.format_exception(error)).rstrip()
                 value, failed = None, (type(error).__name__ if ours else "", text)
             connection.send((value if first else None, failed))
-    except (BrokenPipeError, ConnectionResetError):  # the caller has gone
+    except (BrokenPipeError, ConnectionResetError):  # the caller has exited
         os._exit(1)
 
 
 def _received(connection: Connection) -> Any:
-    """The next order; None when it is over."""
+    """The next call; None when the connection is closed."""
     try:
         return connection.recv()
     except (EOFError, ConnectionResetError):
