@@ -130,7 +130,7 @@ class Caps:
     dominated: tuple[Path, ...] = ()
     """Paths that the engine knows to lose against another one, whatever the frontier; they are not tried."""
     in_place: bool = False
-    """An asynchronous pull over all vertices costs as much as a synchronous one, and new values travel further in it."""
+    """An asynchronous pull over all vertices costs as much as a synchronous one, and new values spread further."""
     push_cost: float | None = None
     """The time of an arc in a push relative to one in a pull; None if the engine does not know it."""
     ordered: bool = False

@@ -1,8 +1,8 @@
-"""Searches from many sources dealt over processors, each of which has the graph whole.
+"""Searches from many sources dealt over processors, each of which has the whole graph.
 
-Searches need nothing of each other, so no edge is cut and nothing is exchanged: each processor searches from its own
-groups of sources with its own kernel, and the answers are put together in the caller's order. That is how iBFS uses
-several GPUs (Liu, Huang and Hu, SIGMOD 2016).
+Searches are independent, so no edge is cut and nothing is exchanged: each processor searches from its own groups of
+sources with its own kernel, and the results are put together in the caller's order. iBFS uses several GPUs in the same
+way (Liu, Huang and Hu, SIGMOD 2016).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class _Stopped(Exception):
 
 
 def kernels_of(leaves: Sequence[Leaf], name: str) -> list[NativeKernel] | None:
-    """The kernel of each leaf for whole graphs; None if one of them has none."""
+    """The kernel of each leaf for whole graphs; None if any leaf has none."""
     found = [leaf.native(name) if hasattr(leaf, "native") else None for leaf in leaves]
     kernels = [kernel for kernel in found if kernel is not None]
     return kernels if len(kernels) == len(leaves) else None
 
 
 def portions(count: int, leaves: Sequence[Leaf], share: float | None = None) -> list[int]:
-    """How many of ``count`` equal pieces of work each leaf gets, so that all are done as soon as possible.
+    """The number of ``count`` equal pieces of work that each leaf gets, so that all finish as soon as possible.
 
-    ``share`` is the first one's part, where the caller says so; else leaves of one kind get equal parts, and others by
-    their measured rates: one that is too slow to be of help gets none.
+    ``share`` is the first leaf's fraction, if given. Otherwise leaves of one kind get equal numbers, and different
+    kinds get numbers by their measured rates: a leaf that is too slow to help gets none.
 
     >>> from dromos.engines.vectorised import VectorisedLeaf
     >>> portions(5, [VectorisedLeaf(), VectorisedLeaf()]), portions(4, [VectorisedLeaf()] * 3, share=0.5)
@@ -56,20 +56,20 @@ def portions(count: int, leaves: Sequence[Leaf], share: float | None = None) -> 
         speeds = [measured(leaf).arcs for leaf in leaves]
     given = [0] * len(leaves)
     able = [leaf for leaf, speed in enumerate(speeds) if speed > 0]
-    for _ in range(count):  # each piece to the leaf that would be done with it first
+    for _ in range(count):  # each piece goes to the leaf that would finish it first
         given[min(able, key=lambda leaf: (given[leaf] + 1) / speeds[leaf])] += 1
     return given
 
 
 class _Team:
-    """Leaves at work at the same time, each in a thread; the first one in the caller's, where Ctrl-C arrives."""
+    """Leaves that work at the same time, each in a thread; the first one in the caller's, where Ctrl-C arrives."""
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.leaves, self.lock = leaves, threading.Lock()
         self._errors: list[tuple[str, BaseException]] = []
 
     def check(self) -> None:
-        """Raise, where another leaf failed: what this one goes on to find is of no use."""
+        """Raise if another leaf failed: further results of this one are of no use."""
         if self._errors:
             raise _Stopped
 
@@ -102,7 +102,7 @@ class _Team:
 
 
 class _CallersError(Exception):
-    """What a function of the caller's raised."""
+    """An exception raised by a function of the caller's."""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__(str(cause))
@@ -127,7 +127,7 @@ def _joint(
     progress: Progress | None = None,
     **options: Any,
 ) -> Mapping[str, Any]:
-    """As the kernels, with each group searched on one of the leaves; ``consume`` is never told of two at once."""
+    """As the kernels, with each group searched on one of the leaves; calls of ``consume`` never overlap."""
     team, steps = _Team(leaves), []
 
     def deliver(leaf: Leaf, number: int, found: Found) -> None:
@@ -165,7 +165,7 @@ def _betweenness(
     progress: Progress | None = None,
     **options: Any,
 ) -> Mapping[str, Any]:
-    """As the kernels: the sums of all leaves, always added up in the same order."""
+    """As the kernels: the sums of all leaves, always added in the same order."""
     team, done = _Team(leaves), [0] * len(leaves)
     sums: dict[int, Array] = {}
 
@@ -190,7 +190,7 @@ def _betweenness(
 
 
 def _ranges(counts: Sequence[int]) -> list[range]:
-    """Ranges of so many numbers, one after the other."""
+    """Consecutive ranges of the given lengths."""
     ends = np.cumsum(counts).tolist()
     return [range(end - count, end) for count, end in zip(counts, ends, strict=True)]
 
@@ -200,7 +200,7 @@ DEALT: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {"joint": _joint,
 
 
 def dealt(leaves: Sequence[Leaf], name: str, share: float | None) -> NativeKernel | None:
-    """The kernel called ``name`` over all ``leaves``; None if sources are not dealt there, or a leaf has no kernel."""
+    """The kernel called ``name`` over all ``leaves``; None if its sources are not dealt, or a leaf lacks the kernel."""
     kernels = kernels_of(leaves, name) if name in DEALT else None
     if kernels is None:
         return None

@@ -38,9 +38,9 @@ def _is_device(leaf: Leaf) -> TypeGuard[_DeviceLeaf]:
 class HybridEngine:
     """Runs programs on one graph that is split over several leaf engines, which work at the same time.
 
-    ``share``: the part of the edges that the first leaf gets; the others get the rest in equal parts. ``split``: which
-    vertices the first leaf gets, those of the highest degrees (``"high"``), of the lowest (``"low"``), or any
-    (``"random"``). What is None or ``"auto"`` is chosen by the model of :mod:`dromos.places.hybrid.model`.
+    ``share``: the fraction of the edges that the first leaf gets; the others get equal parts of the rest. ``split``:
+    which vertices the first leaf gets, those of the highest degrees (``"high"``), of the lowest (``"low"``), or any
+    (``"random"``). The model of :mod:`dromos.places.hybrid.model` chooses what is None or ``"auto"``.
 
     >>> import dromos as dr
     >>> from dromos.engines.vectorised import VectorisedLeaf
@@ -70,7 +70,7 @@ class HybridEngine:
         self.name = "+".join(leaf.name for leaf in leaves)
 
     def prepare(self, program: Program, graph: GraphLike) -> HybridExecution:
-        """The program in its initial state on every part; the graph is split by the first program that runs on it."""
+        """Set up the program in its initial state on every part; the first program on a graph splits it."""
         check_params(program, graph)
         program, graph = along(program, graph)
         assert isinstance(graph, Graph)
@@ -98,14 +98,14 @@ class HybridEngine:
 
     @property
     def workers(self) -> int:
-        """Over how many processors groups of sources are dealt."""
+        """The number of processors that groups of sources are dealt over."""
         return len(self.leaves)
 
     def native(self, name: str) -> NativeKernel | None:
-        """The kernel of this name over several processors; None where there is none, so that a program has to do."""
+        """The kernel of this name over several processors; None if there is none and a program has to do the work."""
         return self._kernels().get(name) or dealt(self.leaves, name, self.share)
 
     def _kernels(self) -> dict[str, NativeKernel]:
-        """Components, by one forest that goes from processor to processor."""
+        """Components, by one forest that passes from processor to processor."""
         leaves = self.leaves
         return {"components": lambda graph: components(self._split(graph), leaves)} if can_link(leaves) else {}

@@ -25,12 +25,12 @@ from dromos.program.forms import is_claimed
 __all__ = ["HybridExecution"]
 
 ALPHA: Final = 300.0
-"""A push across the cut costs far more than a device's pull, which ends early: where to turn to pull."""
+"""The threshold for turning to pull: a push across the cut costs far more than a device's pull, which ends early."""
 
 
-# Costs by that of an arc that a CPU pulls along: of one that it pushes along, its message then goes across the cut, of
-# one that a device pushes along, or pulls along, and of a vertex whose fields are told. They were measured on one H200
-# and 16 cores.
+# Costs relative to an arc that a CPU pulls along: an arc that it pushes along with the message crossing the cut, an arc
+# that a device pushes along, one that a device pulls along, and a vertex whose fields are exchanged. They were measured
+# on one H200 and 16 cores.
 PUSHED_AWAY: Final = 128.0
 _DEVICE_PUSHED: Final = 0.2
 _DEVICE_PULLED: Final = 0.05
@@ -39,7 +39,7 @@ _SPLIT, _BOUNDS = "split", "bounds"
 
 
 class HybridExecution(PlacedExecution):
-    """As its base, on a graph under other ids; fields come back in the given order."""
+    """As its base, on a renumbered graph; results are in the given order."""
 
     def __init__(
         self, program: Program, split: SplitGraph, types: GraphTypes, parts: Sequence[Part], names: Sequence[str]
@@ -60,7 +60,7 @@ class HybridExecution(PlacedExecution):
             self.caps = replace(self.caps, constants=replace(self.caps.constants, alpha=ALPHA))
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """As its base; a processor that fails ends the run with an error that says so."""
+        """As its base; a processor that fails ends the run with an error that names it."""
         try:
             return super().step(path, horizon)
         except (RuntimeError, MemoryError) as error:
@@ -98,7 +98,7 @@ class HybridExecution(PlacedExecution):
         self.stats = replace(stats, push_cost=push_cost, pull_cost=pull_cost, switches=self._is_alone(stats.finished))
 
     def _front_of(self, part: Part, front: Array | None) -> Partial:
-        """How many vertices of a part are active, and the arcs that leave them; ``front``: None is all of them."""
+        """The active vertices of a part and the arcs that leave them, as counts; ``front``: None means all vertices."""
         offsets = self.shape.offsets
         if front is None:
             return Partial(part.last - part.first, int(offsets[part.last]) - int(offsets[part.first]))
@@ -122,7 +122,7 @@ class HybridExecution(PlacedExecution):
         return self._pair.is_alone(self._settled)
 
     def step_switching(self, horizon: int | None = None) -> Stats:
-        """Up to ``horizon`` supersteps of the device alone, when the others have nothing to do any more."""
+        """Up to ``horizon`` supersteps of the device alone, once the others have nothing left to do."""
         clock, pair = Stopwatch(), self._pair
         assert pair is not None
         try:
@@ -136,7 +136,7 @@ class HybridExecution(PlacedExecution):
         return self.stats
 
     def _costs(self) -> tuple[float | None, float | None]:
-        """By the slowest part: arcs that it would push along, or pull along, and what it is told for that.
+        """The cost of the slowest part: the arcs that it would push or pull along, and the data it receives for that.
 
         A pull of a search ends at the first message of a row, and is left to the rule for searches.
         """
@@ -154,7 +154,7 @@ class HybridExecution(PlacedExecution):
         return max(pushed), max(pulled[device] + pushed[device], self._pair.host_cost(active)) + told
 
     def _own_all(self) -> Array | None:
-        """Have every part own its rows, also those that the host found; then the device's active vertices."""
+        """Hand every part its rows, including those that the host found; return the device's active vertices."""
         handed_over = None if self._pair is None else self._pair.end_lead()
         if handed_over is None:
             return None
@@ -168,7 +168,7 @@ class HybridExecution(PlacedExecution):
         return {name: self.split.restored(values) for name, values in super().state.items()}
 
     def result(self) -> Mapping[str, Array]:
-        """The fields and the edge fields in the given order; they belong to the caller."""
+        """The fields and the edge fields in the given order; the caller owns the arrays."""
         self._own_all()
         edges = {spec.name for spec in self.ir.edge_fields}
         return {

@@ -21,7 +21,7 @@ _kept = IdentityCache()
 def inner_slice(graph: Graph, first: int, last: int, direction: Direction) -> GraphSlice:
     """The rows ``first..last`` without the arcs that leave the range; made once, and kept with the graph.
 
-    Rows have to be sorted, as those of a split graph are: then the arcs of a row that stay are one run of it.
+    Rows have to be sorted, as those of a split graph are: then the arcs of a row that stay are contiguous.
 
     >>> import dromos as dr
     >>> inner_slice(dr.generators.path(4), 0, 2, "push").targets.tolist()

@@ -1,4 +1,4 @@
-"""The thin supersteps that a search begins with: the host runs them alone, on the whole graph."""
+"""The thin supersteps at the start of a search: the host runs them alone, on the whole graph."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from dromos.graph.slices import GraphSlice
 
 __all__ = ["Lead"]
 
-_MOST_ARCS: Final = 1 << 14  # that the host goes along sooner than a device is told and waited for
-_SHARE: Final = 64  # and no more than this part of all arcs: there a pull is near
+_MOST_ARCS: Final = 1 << 14  # the host traverses this many sooner than a device is sent the work and waited for
+_SHARE: Final = 64  # and at most one in this many of all arcs: beyond that, a pull is near
 
 
 class Lead:
-    """A host's part that runs for both parts until there is more to do, and the device's part that goes on."""
+    """A host's part that runs for both parts until there is more to do, and the device's part that continues."""
 
     def __init__(self, graph: Graph, host: LeadingPart, device: AdoptingPart) -> None:
         self._graph = graph
         self._host, self._device = host, device
         self.most_arcs = min(_MOST_ARCS, graph.num_arcs // _SHARE)
-        """The most that the host goes along in a superstep."""
+        """The most arcs that the host traverses in a superstep."""
         self._begun = False
 
     def suits(self, active_arcs: int) -> bool:
-        """Whether a push along so many arcs is one for the host alone."""
+        """Whether the host alone should run a push along this many arcs."""
         return active_arcs <= self.most_arcs
 
     def step(self) -> tuple[Partial, float]:
@@ -41,14 +41,14 @@ class Lead:
         return self._host.lead(self._rows()), own.seconds()
 
     def _rows(self) -> GraphSlice:
-        """All rows; of those that the host does not hold, the active vertices' have been made."""
+        """All rows; rows that the host does not hold have been made for the active vertices."""
         graph = self._graph
         if isinstance(graph, PartlyHeldGraph):
             return graph.hold(self._host.led_front)
         return GraphSlice(0, graph.num_vertices, graph.offsets, graph.targets, graph.weights)
 
     def hand_over(self) -> tuple[Partial, Partial, Array] | None:
-        """The frontiers of the host and of the device, and the vertices of the latter; None: nothing was led."""
+        """The frontiers of the host and of the device, and the vertices of the latter; None: the host did not lead."""
         if not self._begun:
             return None
         led = self._host.end_lead()

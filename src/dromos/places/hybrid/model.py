@@ -1,10 +1,10 @@
-"""How long a run takes on a split graph: TOTEM's performance model, with rates that are measured once.
+"""The time of a run on a split graph: TOTEM's performance model, with rates that are measured once.
 
-In a superstep in which all vertices are active a processor waits for what the others tell of their vertices, and then
-takes ``arcs / arc_rate + vertices / vertex_rate``. All work at the same time, so the slowest counts. TOTEM's equation 4
-is the case of one rate and a GPU that is never the slowest. By that a share is chosen. A run is compared with other
-places by how often an algorithm goes along its arcs and looks at its vertices, which was fitted to measured runs
-(``benchmarks/gpu/split_costs.py``).
+In a superstep in which all vertices are active, a processor waits for the data of the others' vertices, and then takes
+``arcs / arc_rate + vertices / vertex_rate``. All work at the same time, so the slowest counts. TOTEM's equation 4 is
+the case of one rate and a GPU that is never the slowest. This time decides the share. To compare a run with other
+places, the model uses how often an algorithm traverses its arcs and visits its vertices, which was fitted to measured
+runs (``benchmarks/gpu/split_costs.py``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dromos.plan.cost import MESSAGE_BYTES, SplitCost
 __all__ = ["Choice", "best_choice", "choose", "predicted", "predicted_run", "sizes_of"]
 
 _SHARES: Final = (0.01, 0.02, 0.05, *(0.05 * i for i in range(2, 20)))
-_UNTIMED: Final = {"reference"}  # it would take hours to measure
+_UNTIMED: Final = {"reference"}  # measuring it would take hours
 _kept = IdentityCache()
 
 
@@ -46,7 +46,7 @@ class Choice:
 def predicted(
     arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates], crossing: float = MESSAGE_BYTES
 ) -> float:
-    """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes that tell of a vertex.
+    """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes sent per vertex.
 
     >>> slow, fast = Rates(1e9, 1e9, 1e10), Rates(9e9, 9e9, 1e10)
     >>> round(predicted([1e8, 9e8], [0, 0], [slow, fast]), 3), round(predicted([5e8, 5e8], [0, 0], [slow, fast]), 3)
@@ -59,9 +59,9 @@ def predicted(
 def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Rates]) -> float:
     """Seconds of a whole run: ``work`` on parts of these sizes, on processors of these rates.
 
-    A processor takes ``arcs * load / arc_rate + vertices * looked_at / vertex_rate + crossing * elsewhere / link``, of
-    which a GPU takes the first two ``on_device`` times. The slowest counts, or all of them if they work in turn. On top
-    come ``steps`` supersteps that have nothing to do, and ``shared`` more unless the GPU can end alone.
+    A processor takes ``arcs * load / arc_rate + vertices * looked_at / vertex_rate + crossing * elsewhere / link``; a
+    GPU takes the first two terms ``on_device`` times. The slowest counts, or the sum of all if they work in turn. Added
+    to this are ``steps`` supersteps that have nothing to do, and ``shared`` more unless the GPU can end alone.
 
     >>> def part(arcs: float, vertices: float = 0) -> PartSize:
     ...     return PartSize(arcs, vertices, joined=vertices, across=vertices, within=vertices, hubs=False)
@@ -97,19 +97,19 @@ def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Ra
         for r, load, count, is_long, (part, is_host) in zip(rates, loads, looked_at, long, both, strict=True)
     ]
     idle = work.steps + (0.0 if ends_alone else work.shared)
-    # the host's time in both: of a GPU's the measurement varies more
+    # the host's time in both cases: measurements of a GPU's time vary more
     step = min((r.step for r in rates if r.step), default=0.0)
     return (sum(seconds) if work.in_turn else max(seconds)) + idle * step
 
 
 def _looked_at(work: SplitCost, part: PartSize, total: float) -> float:
-    """The vertices that a CPU looks at, of ``total`` that have arcs."""
+    """The vertices that a CPU visits, out of ``total`` that have arcs."""
     count = part.across + part.within if work.search else part.joined
     return total * math.pow(count / total, work.growth)
 
 
 def _least(vertices: float) -> float:
-    """Rows of so many arcs, on average, are cut into tiles, in a graph of ``vertices``."""
+    """The least average number of arcs of a row for cutting into tiles, in a graph of ``vertices``."""
     return LEAST_SEGMENT * vertices / SPAN
 
 
@@ -126,10 +126,10 @@ def _slowest(
 def choose(
     graph: Graph, leaves: Sequence[Leaf], share: float | None = None, split: Split | None = None
 ) -> tuple[float, Split]:
-    """The first leaf's share of the arcs, and its vertices; what is given stays.
+    """The first leaf's share of the arcs, and its vertices; given values are kept.
 
-    Leaves of one kind share alike, and so do others with the reference engine among them. Others are measured, and the
-    least predicted time wins among shares with which every part fits its memory.
+    Leaves of one kind get equal shares, as do different kinds if the reference engine is among them. Other leaves are
+    measured, and the least predicted time wins among shares with which every part fits its memory.
 
     >>> import dromos as dr
     >>> from dromos.engines.vectorised import VectorisedLeaf
@@ -156,9 +156,9 @@ def best_choice(
     *,
     memory: int | None = None,
 ) -> Choice:
-    """The least predicted time; ``memory``: the bytes of rows that a GPU may hold, instead of what it has free."""
+    """The choice of least predicted time; ``memory``: bytes of rows that a GPU may hold, instead of its free memory."""
     rates, degree = [measured(leaf) for leaf in leaves], graph.out_degree
-    degree = degree[degree > 0]  # vertices without arcs count nowhere
+    degree = degree[degree > 0]  # vertices without arcs are not counted anywhere
     best: Choice | None = None
     for kind in SPLITS if split is None else (split,):
         before = np.cumsum(degree[order_of(degree, kind)])
@@ -178,9 +178,9 @@ def best_choice(
 
 
 def sizes_of(before: Array, share: float, parts: int) -> tuple[list[float], list[float]]:
-    """Arcs and vertices of each part; those after the first are alike.
+    """Arcs and vertices of each part; those after the first are equal.
 
-    ``before``: the arcs of all vertices up to each, the first part's vertices first.
+    ``before``: the cumulative arcs up to each vertex, the first part's vertices first.
     """
     n, arcs = len(before), float(before[-1]) if len(before) else 0.0
     first = int(np.searchsorted(before, share * arcs)) if n else 0
@@ -207,13 +207,13 @@ def _row_bytes(graph: Graph, arcs: float) -> float:
 
 
 def _over_link(leaves: Sequence[Leaf], graph: Graph, arcs: Sequence[float], rates: Sequence[Rates]) -> float:
-    """Seconds that the slowest GPU reads arcs in the host's memory, for which it was given no room."""
+    """Seconds that the slowest GPU reads arcs in the host's memory because they exceed its room."""
     seconds = [0.0]
     for leaf, count, rate in zip(leaves, arcs, rates, strict=True):
         if getattr(leaf, "memory", None) is not None:
             from dromos.engines.cuda.availability import room_for_arcs
 
             room = room_for_arcs(leaf.memory, graph.num_vertices)  # type: ignore[attr-defined]
-            both_ways = 1 if graph.known_flags.symmetric else 2  # a superstep goes one way
+            both_ways = 1 if graph.known_flags.symmetric else 2  # a superstep reads one direction
             seconds.append(max(0.0, _row_bytes(graph, count) - float(room or 0)) / both_ways / rate.bytes)
     return max(seconds)

@@ -1,18 +1,19 @@
-"""A superstep of a GPU and a CPU that share a graph: the GPU does what crosses the cut, and is waited for once.
+"""A superstep of a GPU and a CPU that share a graph: the GPU handles what crosses the cut, and is waited for once.
 
-Arcs across the cut are with both parts, as out-arcs of the one and as in-arcs of the other. In a pull the GPU takes
-them all: it pulls along the in-rows of its own vertices, and pushes along their out-rows to the CPU's vertices. So the
-CPU is left with the arcs within its own part, and need not be told who is active on the GPU. Of these arcs it goes
-along those of active vertices, or along all, whichever are fewer. Where very many vertices of the GPU are active in a
-search, and the CPU has few vertices, pushing to them takes longer than telling the CPU in bits who is active: then it
-pulls along all of its in-rows, which ends soon, and the GPU sends nothing there.
+Both parts have the arcs across the cut, as out-arcs of the one and as in-arcs of the other.
 
-In a push the GPU sends along the out-rows of its vertices, and along those of the CPU's active vertices that lead to
+*Pull*: the GPU handles all of them. It pulls along the in-rows of its own vertices, and pushes along their out-rows to
+the CPU's vertices. So the CPU is left with the arcs within its own part, and need not know which vertices are active on
+the GPU. Of these arcs it traverses those of active vertices, or all, whichever are fewer. In a search where very many
+vertices of the GPU are active and the CPU has few vertices, pushing to them takes longer than sending the CPU the
+GPU's frontier as bits. Then the CPU pulls along all of its in-rows, which ends soon, and the GPU sends nothing there.
+
+*Push*: the GPU sends along the out-rows of its vertices, and along those rows of the CPU's active vertices that lead to
 its own, which are copied to it (:mod:`dromos.places.hybrid.shipping`). It lists its messages to the CPU and goes on to
-settle its vertices; the host waits for all of that at once. Where there are too many such rows the CPU sends messages.
+settle its vertices; the host waits for all of that at once. If there are too many such rows, the CPU sends messages.
 
 A search begins on the host alone (:mod:`dromos.places.hybrid.lead`). In the superstep after that the host knows all
-active vertices; where its own are few it pulls along all of their in-rows, and the GPU has nothing to send there.
+active vertices; if its own are few, it pulls along all of their in-rows, and the GPU has nothing to send there.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ from dromos.program.forms import is_claimed, sums_floats
 __all__ = ["PUSHED", "Pair", "is_pair"]
 
 PUSHED: Final = 32.0
-"""The cost of an arc that a CPU pushes along, where one that it pulls along costs 1."""
+"""The cost of an arc that a CPU pushes along, relative to one that it pulls along."""
 _PROBED: Final = 16  # arcs, about, that a search looks at for each vertex
-_FEW: Final = 64  # a host with one of so many vertices, or fewer, finds an active neighbour of each soon
-_SOME: Final = 16  # and of so many, sends rows instead of messages
-_MANY_ACTIVE: Final = 1 << 15  # vertices of a device, whose out-rows take longer than telling the host who they are
+_FEW: Final = 64  # a host with at most one in this many vertices soon finds an active neighbor of each
+_SOME: Final = 16  # a host with at most one in this many sends rows instead of messages
+_MANY_ACTIVE: Final = 1 << 15  # from this many on, a device's out-rows take longer than sending its frontier as bits
 _DIRECTIONS: Final[dict[Direction, Path]] = {"push": Path("sync", "push", "dd"), "pull": Path("sync", "pull", "td")}
 _PHASES: Final[tuple[Phase, ...]] = ("pull", "push")
 
@@ -62,10 +63,10 @@ class ReachingPart(Part, Protocol):
     """A part on a device that can push to other parts' vertices alone, and list the messages to them meanwhile."""
 
     def send_away(self, piece: GraphSlice) -> None:
-        """As a push along the out-rows of a slice, to the vertices of other parts alone."""
+        """As a push along the out-rows of a slice, but only to the vertices of other parts."""
 
     def begin_outbox(self, first: int, last: int) -> None:
-        """Start what :meth:`outbox` of the same vertices waits for."""
+        """Start the work that :meth:`outbox` of the same vertices waits for."""
 
 
 def is_pair(parts: Sequence[Part]) -> TypeGuard[Sequence[ReachingPart]]:
@@ -88,14 +89,14 @@ class Pair:
         self._graph, self._parts, self._feeds, self._exchange = graph, parts, feeds, exchange
         self._device, self._host = (0, 1) if parts[0].asynchronous else (1, 0)
         self._pieces: dict[tuple[int, Direction], list[GraphSlice]] = {}  # they are in memory
-        by_arc = bool(typed.ir.edge_fields or typed.ir.edge_params)  # which are found by an arc's number
+        by_arc = bool(typed.ir.edge_fields or typed.ir.edge_params)  # values found by an arc's number
         self.pushes = not by_arc
-        """Whether supersteps that push may run here."""
+        """Whether push supersteps may run here."""
         self.pulls = not (by_arc or sums_floats(typed) or can_post(parts))
-        """Whether those that pull may: floats are added in a fixed order, and messages that are posted are cheaper."""
+        """Whether pull supersteps may: floats have to be added in a fixed order, and posting messages is cheaper."""
         self._claims = is_claimed(typed, analysis)
         self._tells_bits = self._claims and not fields_told(typed.ir, analysis, "pull")
-        # a host with many vertices has short rows, which it reaches by lists that it has to sort
+        # a host with many vertices has short rows, and would reach them by lists that it has to sort
         self._ships = (
             not sums_floats(typed)
             and takes_rows(parts[self._device])
@@ -110,17 +111,17 @@ class Pair:
             self._lead = Lead(graph, host, device)
 
     def leads(self, path: Path, active_arcs: Sequence[int]) -> bool:
-        """Whether the next superstep is one for the host alone."""
+        """Whether the host alone runs the next superstep."""
         return self._lead is not None and path.direction == "push" and self._lead.suits(sum(active_arcs))
 
     def lead(self) -> Halves:
-        """As :meth:`halves`, by the host for both parts; all of the frontier counts as its own."""
+        """As :meth:`halves`, by the host for both parts; the whole frontier counts as its own."""
         assert self._lead is not None
         found, seconds = self._lead.step()
         return Halves(self._in_order(found, Partial()), self._in_order(seconds, 0.0), 0.0)
 
     def end_lead(self) -> tuple[list[Partial], Array] | None:
-        """Have each part own what the host found for it: their frontiers, and the device's; None: it did not lead."""
+        """Give each part what the host found for it; return frontiers, and the device's vertices; None: no lead."""
         lead, self._lead = self._lead, None
         handed_over = None if lead is None else lead.hand_over()
         if handed_over is None:
@@ -129,8 +130,8 @@ class Pair:
         return self._in_order(on_host, on_device), front
 
     def is_alone(self, fronts: Sequence[Partial]) -> bool:
-        """Whether the device can go on by itself: no vertex of the host wants a message, and the device can pull from
-        those that are active."""
+        """Whether the device can continue by itself: no vertex of the host wants a message, and the device can pull
+        from the active ones."""
         device, host = self._parts[self._device], self._parts[self._host]
         if self._lead is not None or not self._can_search() or not getattr(host, "wants_none", False):
             return False
@@ -148,7 +149,7 @@ class Pair:
         )
 
     def _search(self, fronts: Sequence[Partial]) -> bool:
-        """Start a pull of the device that finds and settles at once, where it can."""
+        """Start a pull of the device that finds and settles in one pass, if it can."""
         device = self._parts[self._device]
         if not self._can_search():
             return False
@@ -158,7 +159,7 @@ class Pair:
         return True
 
     def go_alone(self, fronts: Sequence[Partial], horizon: int | None) -> tuple[Halves, Levels]:
-        """Up to ``horizon`` supersteps of the device; as :meth:`halves`, and the supersteps one by one."""
+        """Up to ``horizon`` supersteps of the device; as :meth:`halves`, and the individual supersteps."""
         device, host = self._parts[self._device], self._parts[self._host]
         assert is_lone(device)
         telling = Stopwatch()
@@ -178,7 +179,7 @@ class Pair:
     def halves(self, path: Path, fronts: Sequence[Partial], front: Array | None = None) -> Halves:
         """See :class:`dromos.places.driver.PlacedExecution`; ``fronts``: the frontier of each part.
 
-        ``front``: the device's active vertices, where the host knows them.
+        ``front``: the device's active vertices, if the host knows them.
         """
         device, host = self._parts[self._device], self._parts[self._host]
         wanted = not getattr(host, "wants_none", False)
@@ -227,7 +228,7 @@ class Pair:
                 wanted = False
             elif theirs is not None:
                 with working:
-                    host.copies("pull")  # has it mark its own active vertices first
+                    host.copies("pull")  # marks its own active vertices first
                     host.refresh(theirs)
                     self._send(self._host, path)
                 wanted = False
@@ -250,7 +251,7 @@ class Pair:
         return Halves(self._in_order(on_host, on_device), busy, exchanging.seconds, directions)
 
     def _tell_device(self, front: Partial) -> None:
-        """Who is active on the host (its frontier is ``front``), and the fields of its vertices that messages read."""
+        """Send the device the host's frontier (``front``), and the fields of its vertices that messages read."""
         for phase in _PHASES:
             if phase == "pull" and not front.frontier:
                 continue  # no mark of the host is set between supersteps
@@ -259,19 +260,19 @@ class Pair:
                 self._parts[self._device].refresh(told)
 
     def _is_told(self, active: int) -> bool:
-        """Whether the host pulls by itself, told in bits which of the device's vertices are active: so many."""
+        """Whether the host pulls by itself, with the device's ``active`` vertices sent as bits."""
         return self._tells_bits and active >= _MANY_ACTIVE and self._has_one_in(_FEW)
 
     def _has_one_in(self, count: int) -> bool:
-        """Whether the host has one of so many vertices, or fewer: those of long rows."""
+        """Whether the host has at most one in ``count`` vertices: those with long rows."""
         host = self._parts[self._host]
         return count * (host.last - host.first) <= self._graph.num_vertices
 
     def host_cost(self, active_arcs: Sequence[int]) -> float:
-        """The arcs that the host goes along within its part in a pull, by what one costs that it pulls along."""
+        """The cost of the host's arcs within its part in a pull, relative to an arc that it pulls along."""
         offsets, host = self._graph.offsets, self._parts[self._host]
         arcs = int(offsets[host.last]) - int(offsets[host.first])
-        within = arcs / max(self._graph.num_arcs, 1)  # about so many of them have both ends in the part
+        within = arcs / max(self._graph.num_arcs, 1)  # the approximate fraction with both ends in the part
         return within * min(arcs, PUSHED * active_arcs[self._host])
 
     def _rows(self, number: int, direction: Direction) -> list[GraphSlice]:
@@ -285,13 +286,13 @@ class Pair:
             self._parts[number].send(piece, path)
 
     def _send_within(self, active_arcs: int, direction: Direction | None = None) -> Direction | None:
-        """The host's messages to its own vertices; ``direction``: None is that which costs it less.
+        """Send the host's messages to its own vertices; ``direction``: None is the cheaper one.
 
-        Returns the direction that was taken, None where there was nothing to send.
+        Returns the direction that was taken, None if there was nothing to send.
         """
         host = self._parts[self._host]
         arcs = int(self._graph.offsets[host.last]) - int(self._graph.offsets[host.first])
-        if self._claims:  # a pull ends at the first active neighbour
+        if self._claims:  # a pull ends at the first active neighbor
             arcs = min(arcs, _PROBED * (host.last - host.first))
         if direction is None:
             direction = "push" if PUSHED * active_arcs < arcs else "pull"

@@ -1,4 +1,4 @@
-"""What the performance model knows of each part of a split graph; degrees are enough for all of it."""
+"""The performance model's facts about each part of a split graph; degrees are enough to compute them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class PartSize:
     arcs: float
     vertices: float
     joined: float
-    """Vertices that have arcs. On an R-MAT graph 4 of 10 have none, and are hardly looked at."""
+    """Vertices that have arcs. On an R-MAT graph 4 of 10 have none, and are rarely visited."""
     across: float
-    """Vertices that have a neighbour in another part."""
+    """Vertices that have a neighbor in another part."""
     within: float
-    """Vertices that have a neighbour in the same part."""
+    """Vertices that have a neighbor in the same part."""
     hubs: bool
-    """Whether each vertex has more arcs than those that have any have on average. A search reaches hubs soon."""
+    """Whether each vertex has more arcs than the average vertex with arcs. A search reaches hubs soon."""
 
 
 def part_sizes(degree: Array, bounds: Sequence[int]) -> list[PartSize]:
     """The sizes of parts: part ``i`` has the vertices ``bounds[i]..bounds[i + 1]``.
 
-    ``degree``: that of each vertex, the first part's vertices first.
+    ``degree``: the degree of each vertex, the first part's vertices first.
 
     >>> hub, others = part_sizes(np.array([4, 1, 1, 1, 1, 0]), (0, 1, 6))
     >>> hub
@@ -49,7 +49,7 @@ def _part_size(degree: Array, total: float, mean: float) -> PartSize:
     lengths = np.flatnonzero(counts)
     lengths = lengths[lengths > 0]
     rows, arcs = counts[lengths], float(degree.sum())
-    share = arcs / max(total, 1.0)  # the chance that an arc ends in the part
+    share = arcs / max(total, 1.0)  # the probability that an arc ends in the part
     joined = float(rows.sum())
     return PartSize(
         arcs=arcs,

@@ -1,4 +1,4 @@
-"""Supersteps on two parts of one kind, repeated: where the rates of a processor come from."""
+"""Measures the rates of a processor: repeated supersteps on two parts of one kind."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ __all__ = ["SumsOfNeighbours", "timings_of"]
 
 _PART_SCALE: Final = 21
 _THIN_SCALE: Final = 22
-"""Graphs on which 16 cores and a GPU take several times as long as for a superstep that has nothing to do, which is
-taken off: with a quarter of the size the rate of arcs varied by a fifth between measurements, now by 2 %."""
+"""Graphs on which 16 cores and a GPU take several times as long as for an empty superstep, whose time is subtracted:
+with a quarter of the size the rate of arcs varied by a fifth between measurements, now by 2 %."""
 _COPIES: Final = 3
 _SECONDS: Final = 0.06
 _TURNS: Final = 15
-"""Each superstep is repeated for so long, so many times in turn. For tenths of a second at a time all take up to twice
-as long, by where the system has put the threads: the least of three in a row varies, that of many turns hardly."""
+"""Each superstep is repeated for ``_SECONDS``, ``_TURNS`` times in turn. For tenths of a second at a time all
+supersteps take up to twice as long, depending on where the system has put the threads: the least of three in a row
+varies, the least of many turns hardly does."""
 _PATH: Final = Path.parse("sync-pull-td")
 
 
 class SumsOfNeighbours(Program):
-    """Every vertex adds up a number from each neighbour: what a superstep costs where all vertices are active."""
+    """Every vertex adds up a number from each neighbor: the cost of a superstep with all vertices active."""
 
     total = field(np.float64, init=1.0)
     combine = SUM
@@ -52,7 +53,7 @@ class SumsOfNeighbours(Program):
 
 
 def timings_of(leaf: Leaf) -> Timings:
-    """By two parts of the same kind: one that has hubs alone, and one that has all others."""
+    """Measure a leaf with two parts of its kind: one has only hubs, and one all other vertices."""
     runs = [
         _TwoParts(leaf, generators.rmat(_PART_SCALE, 16, seed=1, symmetrize=True), 0.25, "high"),
         _TwoParts(leaf, generators.path(1 << _THIN_SCALE), 0.5, "random"),
@@ -83,7 +84,7 @@ class _TwoParts:
         self._best = [float("inf")] * 3
 
     def repeat(self, seconds: float) -> None:
-        """Run supersteps for so long."""
+        """Run supersteps for this long."""
         begin = time.perf_counter()
         end = begin + seconds
         while begin < end:
@@ -93,14 +94,14 @@ class _TwoParts:
             begin = now
 
     def found(self) -> tuple[list[tuple[tuple[float, float], float]], float]:
-        """Arcs, vertices that have any, and seconds of both parts; then the seconds of a whole superstep."""
+        """Arcs, vertices with arcs, and seconds of both parts; then the seconds of a whole superstep."""
         return list(zip(self._sizes, self._best[:2], strict=True)), self._best[2]
 
 
 def _link_rate(leaf: Leaf) -> float:
-    """Bytes in a second from a part to the host's memory, in the way that parts copy."""
+    """Bytes per second from a part to the host's memory, by the copies that parts make."""
     if not leaf.name.startswith("cuda"):
-        return float("inf")  # it is there
+        return float("inf")  # it already is in the host's memory
     size = 1 << 25
     import cupy
 

@@ -1,4 +1,4 @@
-"""What each processor does in a second: measured on a machine, and kept beside the compiled code."""
+"""The rates of each processor: measured on a machine, and kept beside the compiled code."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ __all__ = ["Rates", "Timings", "measured", "measured_again", "rates_from"]
 
 _TIMES: Final = 3
 _APART: Final = 600.0
-"""Seconds between two measurements. While others have the machine everything may take a third longer than usual, so
-rates are measured again at another time, and the least times of all count."""
+"""Seconds between two measurements. While other processes use the machine, everything may take a third longer than
+usual, so rates are measured again at another time, and the least times of all count."""
 _log = logging.getLogger("dromos.rates")
 _measured: dict[str, Rates] = {}
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What a processor does in a second: arcs, vertices that have any, and bytes to or from the host."""
+    """What a processor does per second: arcs, vertices with arcs, and bytes to or from the host."""
 
     arcs: float
     vertices: float
     bytes: float
     long_arcs: float = 0.0
-    """Arcs of long rows, those of hubs; 0: as others."""
+    """Arcs of long rows, those of hubs; 0: the same as other arcs."""
     step: float = 0.0
-    """Seconds that a superstep takes which has nothing to do."""
+    """Seconds of a superstep that has nothing to do."""
 
     def seconds(self, arcs: float, vertices: float, *, long: bool = False) -> float:
-        """What a part takes for a superstep in which all vertices are active.
+        """The seconds of a part for a superstep in which all vertices are active.
 
         >>> Rates(1e9, 1e9, 1e10).seconds(1e9, 5e8), Rates(1e9, 1e9, 1e10, long_arcs=4e9).seconds(1e9, 0, long=True)
         (1.5, 0.25)
@@ -50,10 +50,10 @@ class Rates:
 
 
 def rates_from(seconds: Callable[[Graph], float], link: float, scale: int) -> Rates:
-    """Rates by the time of a superstep on two graphs, one with many arcs for its vertices and one with few.
+    """Rates from the time of a superstep on two graphs, one with many arcs per vertex and one with few.
 
-    They have ``1 << scale`` vertices, and four times as many. What a superstep takes that has next to nothing to do is
-    taken off.
+    They have ``1 << scale`` vertices, and four times as many. The time of a superstep with next to nothing to do is
+    subtracted.
 
     >>> rates = rates_from(lambda graph: 1e-3 + graph.num_arcs / 1e9 + graph.num_vertices / 1e8, 1e10, 16)
     >>> round(rates.arcs / 1e9, 1), round(rates.vertices / 1e8, 1)
@@ -66,7 +66,7 @@ def rates_from(seconds: Callable[[Graph], float], link: float, scale: int) -> Ra
 
 
 def _solved(sizes: list[tuple[float, float]], times: list[float]) -> tuple[float, float]:
-    """Arcs and vertices in a second, of two measurements."""
+    """Arcs and vertices per second, from two measurements."""
     rows, seconds = np.array(sizes), np.array(times)
     arc, vertex = np.linalg.solve(rows, seconds)
     least = seconds.min() / rows.sum() / 10  # a measurement that the equations do not fit still gives rates above zero
@@ -78,8 +78,7 @@ class Timings:
     """The least seconds of supersteps on parts of known sizes, from which rates follow."""
 
     sizes: tuple[tuple[float, float], ...]
-    """Arcs, and vertices that have any: of a part that has the hubs alone, of one that has all other vertices, and of
-    half a path."""
+    """Arcs, and vertices with arcs: of a part with only the hubs, of one with all others, and of half a path."""
     seconds: tuple[float, ...]
     nothing: float
     """Seconds of a part that has nothing to do."""
@@ -100,7 +99,7 @@ class Timings:
         return Timings(self.sizes, seconds, nothing, step, max(self.link, other.link))
 
     def rates(self) -> Rates:
-        """What these times come to, without what a superstep takes that has nothing to do.
+        """The rates from these times, without the time of a superstep that has nothing to do.
 
         >>> sizes = (8e8, 1e8), (8e8, 4e8), (2e8, 4e8)
         >>> rates = Timings(sizes, (0.35, 1.25, 0.65), 0.05, 0.1, 1e10).rates()
@@ -117,7 +116,7 @@ class Timings:
 def measured(leaf: Leaf) -> Rates:
     """The rates of a leaf on this machine: from this process, from the disk, or measured, which takes some seconds.
 
-    They are measured in the first processes that ask, up to three times and at least ten minutes apart.
+    The first processes that need them measure them, up to three times and at least ten minutes apart.
     """
     name = _file(leaf)
     if name not in _measured:
@@ -137,7 +136,7 @@ def measured_again(leaf: Leaf) -> Rates:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What is on the disk: the best times of so many measurements, the last of which was then."""
+    """The file on disk: the best times, the number of measurements, and the time of the last one."""
 
     timings: Timings
     count: int
@@ -163,12 +162,12 @@ def _read(name: str) -> _Kept | None:
 
 
 def _add_measurement(leaf: Leaf, before: _Kept | None) -> _Kept:
-    # what measures builds whole executions: who only reads the rates does not wait for it
+    # measuring builds whole executions: a process that only reads the rates does not import that
     from dromos.places.hybrid.rate_runs import timings_of
 
     tell(f"measuring how fast {leaf.name!r} is, for some seconds; what is best in {_TIMES} runs is kept", _log)
     found, count = timings_of(leaf), 1
-    if before is not None and before.timings.sizes == found.sizes:  # other graphs: those of another version
+    if before is not None and before.timings.sizes == found.sizes:  # else they are from the graphs of another version
         found, count = before.timings.merged(found), before.count + 1
     now = _Kept(found, count, time.time())
     disk_cache.save(_file(leaf), json.dumps(asdict(now)).encode())

@@ -1,7 +1,8 @@
-"""A host's active vertices, whose messages to a device's vertices the device makes: rows are sent, not messages.
+"""Messages from a host's active vertices to a device's vertices: the host sends rows, and the device makes the
+messages.
 
-To merge messages by target the host would go to a random place for each arc, list the targets, and gather what was
-merged. Rows are read in order, and the device has the places at hand.
+To merge messages by target, the host would make a random access for each arc, list the targets, and gather the merged
+values. Rows are read sequentially, and the device has the target values in its own memory.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _WORTH_A_TEAM: Final = 1 << 17  # arcs
 
 
 def ship_rows(graph: Graph, vertices: Array, part: RowTakingPart, threads: int) -> None:
-    """Have ``part`` send the messages of ``vertices``, which are another part's, to its own vertices."""
+    """Have ``part`` make the messages of ``vertices``, which belong to another part, to its own vertices."""
     from dromos.engines.cpu.copy_kernels import gather_rows
 
     begins = graph.offsets[vertices]

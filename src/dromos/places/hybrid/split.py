@@ -1,4 +1,4 @@
-"""A graph split over processors: vertices are renumbered so that those of a part are a range."""
+"""A graph split over processors: vertices are renumbered so that each part has a contiguous range."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _kept = IdentityCache()
 
 @dataclass(frozen=True, eq=False)
 class SplitGraph:
-    """A graph under other ids, of which each part owns a range."""
+    """A renumbered graph, in which each part owns a range."""
 
     graph: Graph
     bounds: tuple[int, ...]
@@ -38,15 +38,15 @@ class SplitGraph:
     given_ids: Array
     """The given id of each vertex of :attr:`graph`."""
     new_ids: Array
-    """The inverse."""
+    """The inverse of :attr:`given_ids`."""
     given_arcs: Array | None
-    """The given number of each arc of :attr:`graph`, where somebody asked for them."""
+    """The given number of each arc of :attr:`graph`, if requested."""
     split: Split
     """Which vertices the first part has."""
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The part of the arcs that each part has."""
+        """The fraction of the arcs that each part has."""
         ends = self.graph.offsets[np.array(self.bounds)]
         return tuple((np.diff(ends) / max(self.graph.num_arcs, 1)).tolist())
 
@@ -72,13 +72,13 @@ def split_graph(
     stay: Collection[int] = (),
     memory: int | None = None,
 ) -> SplitGraph:
-    """``graph`` with each part's vertices together; made once for a graph and the same options.
+    """``graph`` with each part's vertices contiguous; made once for a graph and the same options.
 
-    Part ``i`` gets about ``shares[i]`` of the arcs. Within a part vertices stand by falling in-degree, so that a GPU
-    finds rows of about the same length together. ``arcs``: the given numbers of arcs are kept, for edge fields.
-    ``device``: the GPU that renames and sorts the rows of a large graph; None: the CPU does. ``stay``: the parts that
-    this GPU runs, whose rows need not come back to the host. ``memory``: the bytes that a run may take of it; where all
-    arcs do not fit there, it renames them piece by piece.
+    Part ``i`` gets about ``shares[i]`` of the arcs. Within a part, vertices are ordered by falling in-degree, so that a
+    GPU finds rows of similar length together. ``arcs``: keep the given numbers of arcs, for edge fields. ``device``:
+    the GPU that renumbers and sorts the rows of a large graph; None: the CPU does. ``stay``: the parts that this GPU
+    runs, whose rows need not be copied back to the host. ``memory``: the bytes that a run may take of it; if all arcs
+    do not fit there, it renumbers them piece by piece.
 
     >>> import dromos as dr
     >>> made = split_graph(dr.Graph.from_edges([0, 1, 2], [3, 3, 3], directed=False), (0.5, 0.5), "high")
@@ -119,14 +119,14 @@ def _made_on(
     stay: Collection[int],
     memory: int | None,
 ) -> SplitGraph | None:
-    """As :func:`_made`, by a GPU; None where it cannot."""
+    """As :func:`_made`, by a GPU; None if it cannot."""
     import cupy
 
     from dromos.engines.cuda.dividing import can_divide
     from dromos.engines.cuda.permuting import can_permute, permuted
 
     with cupy.cuda.Device(device):
-        divides = graph.known_flags.symmetric and can_divide(graph, memory)  # which needs no degrees from the host
+        divides = graph.known_flags.symmetric and can_divide(graph, memory)  # needs no degrees from the host
         if not divides and not can_permute(graph):
             return None
         try:
@@ -134,7 +134,7 @@ def _made_on(
                 return _divided_on(graph, shares, split, stay)
             order, bounds = (None, ()) if _is_by_degree(graph, split) else _ordered(graph, shares, split)
             old_ids, new_ids, rows = permuted(graph, order)
-        except cupy.cuda.memory.OutOfMemoryError:  # others took it meanwhile
+        except cupy.cuda.memory.OutOfMemoryError:  # other processes took it meanwhile
             return None
     bounds = bounds or bounds_of(rows.offsets, shares)
     return SplitGraph(with_rows(graph, rows), bounds, old_ids, new_ids, None, split)
@@ -164,7 +164,7 @@ def _divided_on(
 
 
 def _is_by_degree(graph: Graph, split: Split) -> bool:
-    """Whether vertices by falling out-degree are in order, also within each part."""
+    """Whether an order by falling out-degree is the right one, also within each part."""
     return split == "high" and bool(graph.known_flags.symmetric)
 
 
@@ -178,7 +178,7 @@ def _ordered(graph: Graph, shares: tuple[float, ...], split: Split) -> tuple[Arr
 
 
 def _by_in_degree(in_degree: Array, order: Array, bounds: tuple[int, ...]) -> Array:
-    """The vertices of each part by falling in-degree: all of them by degree, then by the number of the part."""
+    """The vertices of each part by falling in-degree: sorted by degree, then by the number of the part."""
     part_of = np.empty(len(order), np.int64)
     for number, (begin, end) in enumerate(pairwise(bounds)):
         members = order[begin:end]

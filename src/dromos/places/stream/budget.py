@@ -1,4 +1,4 @@
-"""How the memory of a run is shared out: fields and offsets first, then buffers, and pages to keep with the rest."""
+"""How the memory of a run is divided: fields and offsets first, then buffers, and cached pages with the rest."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ __all__ = [
 
 # A window costs the host about a millisecond, whatever its size, so buffers grow with everything else.
 _BUFFERS: Final = 64 << 20
-_BUFFER_SHARE: Final = 8  # of the budget, where that is more
-LEAST_BUFFER_SHARE = 16  # of the fields and offsets, at least: with a few pages a run takes ten times as long
-_SHELF_SHARE: Final = 4  # of what could be cache: rows without their pages are worth many times their bytes
+_BUFFER_SHARE: Final = 8  # a divisor of the budget, used if that gives more
+LEAST_BUFFER_SHARE = 16  # a divisor of fields and offsets, the minimum: with a few pages a run takes ten times as long
+_SHELF_SHARE: Final = 4  # a divisor of the possible cache: rows without their pages are worth many times their bytes
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
-# What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (who got a message, in pieces and
-# sorted, the frontier, the next one, who wants a message). NumPy: temporary arrays in 8 bytes.
+# What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (vertices with a message, in
+# pieces and sorted; the frontier; the next frontier; vertices that want a message). NumPy: temporary arrays of 8 bytes.
 _MARKS: Final = {"cpu": 4, "numpy": 72, "reference": 400}
 _LISTS: Final = {"cpu": 5}
 _CLAIM_MARKS: Final = 1  # four bitmaps
-_CLAIM_LISTS: Final = 3  # the frontier, the next one, who wants a message
+_CLAIM_LISTS: Final = 3  # the frontier, the next frontier, vertices that want a message
 _FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
 
-# Operators: per vertex counts or two labels, degrees and sums of them; per arc of a block NumPy's temporary arrays, and
-# per arc that is held its id.
+# Operators: per vertex, counts or two labels, degrees and sums of them; per arc of a block, NumPy's temporary arrays;
+# per arc that is held, its id.
 _OPERATOR_VERTEX: Final = 40
 _BLOCK_ARC: Final = 80
 _HELD_ARC: Final = 8
 _LEAST_BLOCK: Final = 1 << 20
-# With weights: sums, and degrees of several kinds; per arc that is held a number too; and what threads mark rows in,
-# each a number per vertex.
+# With weights: sums, and degrees of several kinds; per arc that is held, a number too; and the marks of each thread, a
+# number per vertex.
 _WEIGHING_VERTEX: Final = 64
 _WEIGHING_HELD_ARC: Final = 16
 _WEIGHING_THREAD: Final = 8
-# With one row per edge in the answer: per vertex degrees, and twice where its row begins and its first edge, while rows
-# are made of those before, how long they are and sums of that.
+# With one result row per edge: per vertex, its degree, and twice the start of its row and its first edge; while rows
+# are made from the previous ones, their lengths and sums of these.
 _BY_EDGE_VERTEX: Final = 96
 
 _LEAST_WORK: Final = 2 << 20
-"""For what a kernel that reads the rows of some vertices works on at a time."""
+"""The least bytes for the working data of a kernel that reads the rows of some vertices."""
 WORK_SHARE: Final = 4
-"""What it gets of the budget, where that is more, as a divisor."""
+"""A divisor of the budget for the same, used if that gives more."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class MemoryPlan:
     memory: int
     state: int
     graph: int
-    """What the graph has in memory itself: row offsets, and labels that were asked for."""
+    """What the graph itself holds in memory: row offsets, and labels that were asked for."""
     tables: int
-    """What is known about pages, and the buffers from which packed ones are unpacked."""
+    """Metadata of pages, and the buffers from which packed pages are unpacked."""
     room: Room
     shelf: int = 0
     """Bytes for the rows of vertices that a traversal has not settled yet."""
@@ -86,7 +86,7 @@ class MemoryPlan:
 def state_bytes(
     program: Program, types: GraphTypes, leaf: str, num_vertices: int, num_arcs: int, *, claims: bool
 ) -> int:
-    """What a leaf engine takes for the fields of a program, the merged messages, the frontier and what is between.
+    """The bytes of a leaf engine for the fields of a program, merged messages, the frontier and intermediate data.
 
     ``claims``: vertices are written in place, as :class:`dromos.engines.cpu.claiming_part.ClaimingPart` does.
     """
@@ -99,7 +99,7 @@ def state_bytes(
         row = sum(size * (1 + (name in written) + (name in typed.ir.tables)) for name, size in sizes.items())
         offers = leaf == "cpu" and is_offered(typed.ir, analyse(typed))
         everyone = is_always_active(typed.ir, analyse(typed)) and typed.ir.update_on == "all"
-        lists = 0 if everyone else _LISTS.get(leaf, 0)  # nobody lists all vertices
+        lists = 0 if everyone else _LISTS.get(leaf, 0)  # if all vertices are always active, there are no lists
         row += typed.message_bytes * (2 if offers else 1) + _MARKS[leaf] + types.id.itemsize * lists
     if reads(typed.ir.exprs(), "in_degree"):
         row += 4
@@ -110,7 +110,7 @@ def state_bytes(
 
 @dataclass(frozen=True)
 class OperatorRoom:
-    """What an operator takes of a run's memory: all of it, and how many arcs its blocks and what it holds may have."""
+    """An operator's part of a run's memory: its total bytes, and the most arcs of its blocks and of what it holds."""
 
     bytes: int
     block_arcs: int
@@ -119,8 +119,8 @@ class OperatorRoom:
 
 
 def by_edge_bytes(num_edges: int, id_bytes: int) -> int:
-    """What an answer that has one row per edge is computed in: for each edge both arcs, a count, which of the edges one
-    of the arcs is, a list of edges, and a mark. The answer itself, two ids and a number of 8 bytes, takes less.
+    """The working memory for a result with one row per edge: per edge, both arcs, a count, the edge index of one of the
+    arcs, a list of edges, and a mark. The result itself, two ids and a number of 8 bytes, takes less.
 
     >>> by_edge_bytes(1000, 4)
     21000
@@ -139,10 +139,10 @@ def operator_room(
     weighing: bool = False,
     by_edge: bool = False,
 ) -> OperatorRoom:
-    """A quarter of the memory for rows that are held, an eighth for a block, which has one whole row at least.
+    """A quarter of the memory for rows that are held, an eighth for a block, which has at least one whole row.
 
-    ``weighing``: rows have weights, and as many threads take part as an eighth has room for, one at least.
-    ``by_edge``: all rows are held, beside this room.
+    ``weighing``: rows have weights, and an eighth limits the number of threads, which is at least one.
+    ``by_edge``: all rows are held, outside this room.
 
     >>> operator_room(1 << 30, 1000, 10, "cpu", 2).held_arcs >> 20
     32
@@ -171,12 +171,12 @@ def plan_memory(
     answer: int = 0,
     later: str = "",
 ) -> MemoryPlan:
-    """Share ``memory`` bytes out; refused with what is needed if it is too little for a run at any speed.
+    """Divide ``memory`` bytes; if they are too few for a run at any speed, refuse with what is needed.
 
-    ``graph``: what the graph itself has in memory, by name (:meth:`StoredGraph.held_bytes`). ``shelf``: some of the
-    memory is for rows that are kept without their pages. ``held``: what the state is. ``answer``: bytes
-    of an answer that has one row per edge, which are a part of the state from here on. ``later``: for the message, what
-    is needed beside that, and known only while the run goes on.
+    ``graph``: what the graph itself holds in memory, by name (:meth:`StoredGraph.held_bytes`). ``shelf``: some of the
+    memory is for rows that are kept without their pages. ``held``: what the state is. ``answer``: bytes of a result
+    with one row per edge, which count as state from here on. ``later``: for the message, further needs that become
+    known only during the run.
     """
     tables = sum(part.table_bytes + 6 * part.num_pages + unpacking_bytes(part) for part in rows)
     block = max(part.block_pages * part.page_bytes for part in rows)
@@ -209,9 +209,9 @@ def plan_operator(
     *,
     answer: int = 0,
 ) -> tuple[MemoryPlan, OperatorRoom]:
-    """As :func:`plan_memory`, for an operator, which takes the most of ``room_in(memory)``, half of that and so on.
+    """As :func:`plan_memory`, for an operator: tries the most of ``room_in(memory)``, half of that and so on.
 
-    So it is refused only where the least of room does not fit, and the error tells that.
+    So it is refused only if the least room does not fit, and the error reports that.
     """
     share = memory
     while True:
@@ -227,7 +227,7 @@ def plan_operator(
 def plan_rows(
     memory: int, state: int, graph: Mapping[str, int], rows: Sequence[PagedRows], later: str = ""
 ) -> tuple[MemoryPlan, int]:
-    """As :func:`plan_memory`, for a kernel that reads the rows of some vertices; and the bytes it may work in."""
+    """As :func:`plan_memory`, for a kernel that reads the rows of some vertices; also returns its working bytes."""
     plan = plan_memory(memory, state + _LEAST_WORK, graph, rows, held="what is computed", later=later)
     more = min(max(memory // WORK_SHARE - _LEAST_WORK, 0), plan.room.cache // 2)
     room = Room(plan.room.buffers, plan.room.cache - more)

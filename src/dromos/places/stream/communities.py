@@ -1,8 +1,8 @@
 """Louvain and Leiden on a graph on disk, within a budget.
 
-Moving, refinement and aggregation read the first level from disk, window by window, and levels above it are in memory
-(:mod:`dromos.places.stream.community_steps`). Tries run one after the other. Of Louvain's each makes all its rounds
-before the next begins, so that the levels of one of them are in memory.
+Moving, refinement and aggregation read the first level from disk, window by window; levels above it are in memory
+(:mod:`dromos.places.stream.community_steps`). Tries run one after the other. Each try of Louvain completes all its
+rounds before the next begins, so that the levels of only one try are in memory.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = ["communities", "communities_later", "communities_state"]
 
 _STRENGTH: Final = 8
 _GROUPS: Final = 10
-"""Ids for each vertex: where it begins, its community while it moves, and of three tries its community, and its parts
-on the levels above, the first of which has an entry for each vertex."""
+"""Ids per vertex: where it begins, its community while it moves, and for each of three tries its community and its
+parts on the levels above, the first of which has an entry for each vertex."""
 _MOVING: Final = 17, 2
-"""While vertices move: sums, totals and flags in bytes, and ids for members and free numbers."""
+"""While vertices move: bytes for sums, totals and flags, and ids for members and free numbers."""
 _REFINING: Final = 40, 3
-"""While they are refined: sums of parts and totals of communities, and ids for labels and their copy."""
+"""While they are refined: bytes for sums of parts and totals of communities, and ids for labels and their copy."""
 _BLOCK_ROW: Final = 16  # bytes of a block's row: its offset, and its place in the order
 
 
 def communities_state(graph: StoredGraph, options: Mapping[str, Any], threads: int | None) -> int:
-    """Bytes for what is known of all vertices, and for one block of rows that windows cut; beside the answer."""
+    """Bytes for the state of all vertices, and for one block of rows that windows cut; excludes the result."""
     ids, degree = graph.targets.dtype.itemsize, graph.out_degree
     arc = ids + (0 if graph.weights is None else graph.weights.dtype.itemsize)
     rows, arcs = block_size(graph.num_vertices, graph.num_arcs)
@@ -51,7 +51,7 @@ def communities_state(graph: StoredGraph, options: Mapping[str, Any], threads: i
 
 
 def communities_later(graph: StoredGraph, options: Mapping[str, Any]) -> str:
-    """What the graph of communities may take, if no two edges join the same ones and two vertices make one."""
+    """What the graph of communities may take, if no two edges join the same pair and two vertices make a community."""
     sizes = _level_sizes(graph, options["refined"], options["rounds"])
     most = more_memory_for(sizes.needed(graph.num_edges, graph.num_vertices // 2))
     return f", and at most about {enough_bytes(most)} more for the graph of communities, whose size shows on the way"
@@ -63,7 +63,7 @@ def _level_sizes(graph: StoredGraph, refined: bool, rounds: int) -> LevelSizes:
 
 
 def _step_bytes(graph: StoredGraph, refined: bool) -> int:
-    """What a step takes beside what there is between steps."""
+    """What a step takes beyond the memory held between steps."""
     step, ids = _REFINING if refined else _MOVING, graph.targets.dtype.itemsize
     return graph.num_vertices * (step[0] + ids * step[1])
 
@@ -98,7 +98,7 @@ def communities(
     )  # fmt: skip
 
     def answer(levels: list[Array], sums: tuple[float, Array]) -> Mapping[str, Any]:
-        for number, level in enumerate(levels):  # in place of the others, which no one needs any more
+        for number, level in enumerate(levels):  # replaces the others, which are not needed any more
             levels[number] = steps.numbered(_apart(level, alone))[0]
         return {"community": levels[-1], "levels": levels, "sums": sums, "steps": steps.told}
 
@@ -123,7 +123,7 @@ def communities(
 
 
 def _strengths(reader: RowReader, graph: StoredGraph, threads: int | None) -> tuple[Array, float]:
-    """The sum of the weights at each vertex, a self-loop twice; and the weight of all self-loops."""
+    """The sum of the weights at each vertex, self-loops counted twice; and the weight of all self-loops."""
     if graph.weights is None and not graph.has_self_loops:
         return graph.out_degree.astype(np.float64), 0.0
     nowhere = np.zeros(graph.num_vertices, graph.targets.dtype)
@@ -132,7 +132,7 @@ def _strengths(reader: RowReader, graph: StoredGraph, threads: int | None) -> tu
 
 
 def _apart(group: Array, alone: Array) -> Array:
-    """Groups in which each vertex without edges is one of its own; all were in one."""
+    """Groups in which each vertex without edges has its own; before, all of them shared one."""
     count = int(np.count_nonzero(alone))
     group = group.copy()
     group[alone] = np.arange(count) + (int(group.max(initial=-1)) + 1)

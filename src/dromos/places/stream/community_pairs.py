@@ -1,4 +1,4 @@
-"""The graph of communities of a graph on disk, whose arcs go by once: a table of pairs of communities in memory."""
+"""The graph of communities of a graph on disk, from one pass over the arcs: a table of community pairs in memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Pairs", "estimated_pairs", "level_bytes"]
 
 _FIRST_BITS: Final = 12
 _FULL: Final = 7, 8
-"""The part of the table's slots that is used at most."""
+"""The maximum load factor of the table."""
 
 
 def level_bytes(arcs: int, groups: int, arc_bytes: int) -> int:
-    """What the rows of a graph of so many arcs take, with offsets and strengths.
+    """The bytes of the rows of a graph with this many arcs, with offsets and strengths.
 
     >>> level_bytes(10, 2, 8)
     128
@@ -29,9 +29,9 @@ def level_bytes(arcs: int, groups: int, arc_bytes: int) -> int:
 
 
 class Pairs:
-    """Adds arcs up by pairs of groups, which are ``group`` of the vertices and ``0..groups - 1``.
+    """Sums arcs by pairs of groups; ``group`` maps vertices to ``0..groups - 1``.
 
-    ``hold(size)`` is asked for room before the table grows, and may refuse. No window of pages is in use then.
+    ``hold(size)`` is called for room before the table grows, and may refuse. No window of pages is in use at that time.
     """
 
     def __init__(self, group: Array, groups: int, dtype: np.dtype[Any], hold: Callable[[int], None]) -> None:
@@ -41,7 +41,7 @@ class Pairs:
 
     @staticmethod
     def table_bytes(pairs: int, groups: int, arc_bytes: int, weight_bytes: int) -> int:
-        """What is held at most until there are rows of so many pairs."""
+        """The most bytes held until there are rows of this many pairs."""
         slots, slot = 1 << _bits_for(pairs), 8 + weight_bytes
         return slots * slot + max(slots // 2 * slot, level_bytes(2 * pairs, groups, arc_bytes))
 
@@ -60,7 +60,7 @@ class Pairs:
             self._grow()
 
     def _add(self, block: RowBlock, begin: int) -> int:
-        """Add the arcs of a block from one on; the first that is left."""
+        """Add the arcs of a block from one on; return the first that is left."""
         kernels, told = _kernels(), np.zeros(2, np.int64)
         most = _FULL[0] * self._keys.size // _FULL[1] - self.count
         shift = np.int64(64 - self._bits)
@@ -72,7 +72,7 @@ class Pairs:
         return int(told[kernels.ADDED_TO])
 
     def level(self, strength: Array) -> Level:
-        """The graph of groups, whose strengths are given; nothing of the table is left."""
+        """The graph of groups, whose strengths are given; the table is freed."""
         kernels, ids = _kernels(), self._group.dtype
         size = level_bytes(2 * self.count, self._groups, ids.itemsize + self._dtype.itemsize)
         self._hold(self._keys.nbytes + self._sums.nbytes + size)
@@ -96,10 +96,10 @@ class Pairs:
 
 
 def estimated_pairs(group: Array, groups: int, blocks: Iterable[RowBlock], num_arcs: int) -> int:
-    """About how many pairs of groups arcs join, by a field of as many bits as there are edges.
+    """The approximate number of pairs of groups that arcs join, by a bitmap with as many bits as there are edges.
 
-    By how many bits are marked: Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for
-    database applications", 1990.
+    The estimate follows from the number of marked bits: Whang, Vander-Zanden and Taylor, "A linear-time probabilistic
+    counting algorithm for database applications", 1990.
     """
     bits = max(_FIRST_BITS, (num_arcs // 2).bit_length())
     marks, marked, size = np.zeros(1 << (bits - 3), np.uint8), 0, 1 << bits
@@ -110,7 +110,7 @@ def estimated_pairs(group: Array, groups: int, blocks: Iterable[RowBlock], num_a
 
 
 def _bits_for(pairs: int) -> int:
-    """The table, as a power of two of slots, in which so many pairs are no more than the part that may be used.
+    """The size of the table, as a power of two, whose maximum load holds this many pairs.
 
     >>> _bits_for(3584), _bits_for(3585)
     (12, 13)

@@ -1,12 +1,12 @@
 """The steps of Louvain and Leiden on a graph on disk: the first level by blocks of rows, those above in memory.
 
-What is known of vertices and communities is in memory. A pass lets vertices move whose neighbours moved since they were
-visited, and reads the pages that hold their rows. Which blocks there are follows from the graph, and what is drawn for
-each from the seed, so the communities depend on neither the number of threads nor the pages that the budget holds.
+The state of vertices and communities is in memory. A pass moves vertices whose neighbors moved since they were last
+visited, and reads the pages that hold their rows. The blocks follow from the graph, and the random numbers of each
+from the seed, so the communities depend on neither the number of threads nor the pages that the budget holds.
 
-The graph of Leiden's parts may have almost as many edges as the first one, as on R-MAT. Where it does not fit the
-budget, the connected pieces of communities are aggregated instead, from there on: communities hang together as before,
-and levels above are refined.
+The graph of Leiden's parts may have almost as many edges as the first one, as on R-MAT. If it does not fit the
+budget, the connected pieces of communities are aggregated instead, from there on: communities stay connected, and
+levels above are refined.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from dromos.places.stream.row_reader import RowReader
 __all__ = ["StoredLevel", "StoredSteps"]
 
 LITTLE: Final = 1e-4
-"""Modularity: a pass that gains less is the last."""
+"""The last pass is one that gains less modularity than this."""
 _DOUBT: Final = 1.05
-"""An estimate of pairs, and more than that is not expected."""
+"""A safety factor on an estimate of pairs; a larger error is not expected."""
 
 Answer = TypeVar("Answer")
 Step = tuple[int, int, str, float, int]
 
 
 class StoredLevel(Level):
-    """The first level, whose rows are on disk. All vertices without edges are one vertex of it."""
+    """The first level, whose rows are on disk. All vertices without edges are merged into one vertex of it."""
 
     __slots__ = ()
 
     @property
     def size(self) -> int:
-        """How many vertices the level has."""
+        """The number of vertices of the level."""
         count = int(np.count_nonzero(self.strength))
         return count + (count < len(self.strength))
 
@@ -55,7 +55,7 @@ class StoredLevel(Level):
 class StoredSteps:
     """See :class:`dromos.engines.native.community_levels.Steps`.
 
-    ``stop``: the flag of ``inner``, which has the steps on levels in memory; ``told`` gets what each reading came to.
+    ``stop``: the flag of ``inner``, which has the steps on levels in memory; ``told`` gets a record of each reading.
     ``sizes``: of levels in memory. ``spare``: bytes of the budget that are free while no vertices of the first level
     move.
     """
@@ -76,18 +76,18 @@ class StoredSteps:
         self._threads, self._sizes, self._spare, self._progress = threads, sizes, spare, progress
         self._num_arcs, self._is_too_fine = blocks.arcs_from(0), False
         self._held = 0  # bytes of levels in memory
-        self._held_for_threads = 0  # those of them that one thread would not need
+        self._held_for_threads = 0  # the part of them that one thread would not need
         self.told: list[Step] = []
 
     def on(self, threads: int) -> StoredSteps:
-        """One reader has the memory."""
+        """The same steps, for any number of threads: only one reader has the memory."""
         return self
 
     def move(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
         """See :class:`Steps`."""
         if not isinstance(level, StoredLevel):
             return self._in_memory(lambda: self._inner.move(level, scale, community, seed))
-        self._reader.hold(0)  # levels of a round before are gone
+        self._reader.hold(0)  # levels of the previous round are freed
         self._move(level, scale, community, np.random.default_rng(seed))
         return self.numbered(community)
 
@@ -166,7 +166,7 @@ class StoredSteps:
         """The graph of groups of a level in memory."""
         self._hold_beside(min(len(level.targets), groups * (groups - 1)))
         found = self._in_memory(lambda: self._inner.aggregate(level, group, groups))
-        if self._sizes.keeps:  # or else the level below goes, which is the larger one
+        if self._sizes.keeps:  # otherwise the level below, which is larger, is freed
             self._held += len(found.targets) * self._sizes.arc
         return found
 
@@ -188,9 +188,9 @@ class StoredSteps:
     def _pass(
         self, said: str, random: np.random.Generator, flags: Array | None = None
     ) -> Iterator[tuple[RowBlock, np.uint64]]:
-        """All blocks, or those of vertices with a flag, in an order that is drawn, with a random number for each.
+        """All blocks, or those of vertices with a flag, in random order, with a random number for each.
 
-        In the order of ids, which often go with degrees, communities come out worse.
+        In the order of ids, which often correlate with degrees, communities come out worse.
         """
         clock, before = Stopwatch(), self._reader.bytes_read
         order, vertices = random.permutation(self._blocks.count), 0
@@ -219,22 +219,22 @@ class StoredSteps:
             raise KeyboardInterrupt
 
     def _in_memory(self, step: Callable[[], Answer]) -> Answer:
-        """What a step gives, on a thread that this one waits for, so that Ctrl-C is seen."""
+        """The result of a step, run on a thread that this one waits for, so that Ctrl-C is handled."""
         found: list[Answer] = []
         run_team(lambda _, __: found.append(step()), threads=1, stop=self._stop)
         return found[0]
 
     def _scratch(self, ids: np.dtype[Any]) -> tuple[Array, Array]:
-        """For an order of the rows of a block, and for the communities around a vertex."""
+        """Scratch arrays for the order of a block's rows, and for the communities around a vertex."""
         return np.empty(self._blocks.most_rows, np.int32), np.empty(self._blocks.longest + 1, ids)
 
     @property
     def _most(self) -> int:
-        """The bytes that there are for a graph of communities, and what is made of it."""
+        """The bytes available for a graph of communities and what is made of it."""
         return self._spare + self._reader.most
 
     def _hold(self, group: Array, groups: int, size: int) -> None:
-        """Have room for ``size`` bytes; where there is not so much, say how much would do."""
+        """Make room for ``size`` bytes; if there is not enough, raise an error with the memory that would do."""
         if size <= self._most:
             self._reader.hold(max(0, size - self._spare))
             return
@@ -243,7 +243,7 @@ class StoredSteps:
         raise self._too_little(what, max(self._sizes.needed(pairs, groups), size))
 
     def _hold_beside(self, arcs: int) -> None:
-        """Have room for so many arcs beside the levels that there are; by going on on one thread, where need be."""
+        """Make room for this many arcs beside the existing levels; by switching to one thread, if necessary."""
         size = self._held + arcs * self._sizes.arc
         if size > self._most and self._held_for_threads:
             size, self._held = size - self._held_for_threads, self._held - self._held_for_threads
@@ -261,13 +261,13 @@ class StoredSteps:
         )
 
     def _pairs(self, group: Array, groups: int) -> int:
-        """About how many edges the graph of groups has, and hardly more."""
+        """An upper estimate of the number of edges of the graph of groups."""
         blocks = self._all("edges between communities are counted")
         return int(estimated_pairs(group, groups, blocks, self._num_arcs) * _DOUBT)
 
 
 def _together(group: Array, level: StoredLevel) -> Array:
-    """Groups in which all vertices without edges are in the first one's."""
+    """Groups in which all vertices without edges are in the group of the first one."""
     alone = level.strength == 0
     if alone.any():
         group[alone] = group[int(np.argmax(alone))]

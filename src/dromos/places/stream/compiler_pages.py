@@ -1,8 +1,8 @@
 """Memory that the compiler holds while nothing is compiled: on Linux, some 45 MB of LLVM's own machine code.
 
-Those are pages of a file, mapped and never written, so the system could drop them at any time; but they count as memory
-of the process, and a process that is held to a limit pays for them. A run within a budget gives them back; when
-something is compiled again, the system maps them anew, from its cache.
+These are pages of a file, mapped and never written, so the system could drop them at any time; but they count as
+memory of the process, which matters under a memory limit. A run within a budget releases them; when something is
+compiled again, the system maps them again, from its cache.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["release_compiler_pages"]
 _MAPS: Final = "/proc/self/maps"
 _DONT_NEED: Final = 4  # MADV_DONTNEED
 _LIBRARY: Final = "libllvmlite"
-_found: Final[list[tuple[int, int]]] = []  # a library stays where it is once it is loaded
+_found: Final[list[tuple[int, int]]] = []  # a library does not move once it is loaded
 
 
 def release_compiler_pages() -> int:
-    """Give the pages of LLVM's machine code back; how many bytes of addresses they were, 0 where there are none.
+    """Release the pages of LLVM's machine code; return the size of their address ranges, 0 if there are none.
 
     >>> release_compiler_pages() >= 0
     True
@@ -38,12 +38,12 @@ def release_compiler_pages() -> int:
 
 
 def _machine_code() -> list[tuple[int, int]]:
-    """Where the machine code of LLVM begins and ends."""
+    """The address ranges of LLVM's machine code."""
     try:
         with open(_MAPS) as lines:
             found = [line.split(maxsplit=2) for line in lines if _LIBRARY in line]
     except OSError:
         return []
-    # other parts hold addresses that were filled in when the library was loaded
+    # other segments hold addresses that were relocated when the library was loaded
     ranges = [addresses.split("-") for addresses, rights, _ in found if rights == "r-xp"]
     return [(int(begin, 16), int(end, 16)) for begin, end in ranges]

@@ -1,10 +1,11 @@
 """Weakly connected components of a graph on disk: one pass over its pages, and one forest in memory.
 
-Trees are joined along the rows of each window of pages, as Afforest joins them in one memory. Every page is read once
-(where a round begins within one, twice). In a symmetric graph a row whose vertex is in the largest tree needs no look:
-each of its arcs is seen from its other end, or both ends are in that tree. So vertices go by in two rounds: first those
-of a sixteenth of the arcs, then of the others only pages that hold rows of vertices outside of that tree. More rounds,
-each with as many arcs as all before it, read as many bytes on R-MAT and uniform graphs, and wait for each other.
+Trees are joined along the rows of each window of pages, as Afforest does in one memory. Every page is read once
+(twice if a round begins within it). In a symmetric graph, a row whose vertex is in the largest tree can be skipped:
+each of its arcs is seen from its other end, or both ends are in that tree. So vertices are processed in two rounds:
+first those of a sixteenth of the arcs, then, of the others, only pages that hold rows of vertices outside that tree.
+More rounds, each with as many arcs as all before it, read as many bytes on R-MAT and uniform graphs, and wait for each
+other.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dromos.places.stream.feed import PageFeed
 __all__ = ["BYTES_PER_VERTEX", "components"]
 
 BYTES_PER_VERTEX: Final = 24
-"""The forest in ids of 8 bytes, and a list of vertices while pages are chosen."""
+"""The forest with ids of 8 bytes, and a list of vertices while pages are chosen."""
 _FIRST_ROUND: Final = 16  # the share of the arcs, as a divisor
 _SMALL: Final = 1 << 15
 _SAMPLES: Final = 1024
@@ -35,7 +36,7 @@ Step: TypeAlias = tuple[int, int, str, float, int, tuple[tuple[str, float], ...]
 def components(
     feed: PageFeed, offsets: Array, dtype: np.dtype[np.generic], *, symmetric: bool, threads: int | None
 ) -> tuple[Array, list[Step]]:
-    """The least id of each vertex's component, and what was done: rounds, vertices, why, seconds, bytes read, parts."""
+    """The least id of each vertex's component, and the steps: rounds, vertices, why, seconds, bytes read, parts."""
     n = len(offsets) - 1
     parent = np.arange(n, dtype=dtype)
     giant, steps = _NOBODY, list[Step]()
@@ -62,7 +63,7 @@ def components(
 
 
 def _rounds(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Two ranges of vertices: a sixteenth of the arcs, or one vertex at least, and the others."""
+    """Two ranges of vertices: a sixteenth of the arcs, or at least one vertex, and the rest."""
     n, limit = len(offsets) - 1, offsets.dtype.type(int(offsets[-1]) // _FIRST_ROUND)
     last = max(1, int(np.searchsorted(offsets, limit)))
     if n:

@@ -54,11 +54,11 @@ class StreamEngine:
     """Runs programs on a stored graph within ``memory`` bytes, on a leaf engine.
 
     Args:
-        leaf: what computes.
-        memory: the budget for everything that the run holds; half of the free memory unless given.
-        page_bytes: the size of a page of targets; 16 KiB unless given.
-        opener: opens the file; for tests, one that fails.
-        otherwise: runs what was derived from a mapped graph and has no file of its own.
+            leaf: the engine that computes.
+            memory: the budget for everything that the run holds; by default half of the free memory.
+            page_bytes: the size of a page of targets; by default 16 KiB.
+            opener: opens the file; for tests, one that fails.
+            otherwise: runs graphs that were derived from a mapped graph and have no file of their own.
     """
 
     streams = True
@@ -78,11 +78,11 @@ class StreamEngine:
         self.name = f"{leaf.name}, streamed"
 
     def hold(self, beside: int, answer: int) -> None:
-        """Have so many bytes of the budget be for who runs programs, and for an answer that has one row per edge."""
+        """Reserve bytes of the budget for the caller of programs, and for a result with one row per edge."""
         self._beside, self._answer = beside, answer
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
-        """The program in its initial state; pages are read from the first superstep on."""
+        """Set up the program in its initial state; pages are read from the first superstep on."""
         if self._otherwise is not None and stored_form(graph) is None:
             return self._otherwise.prepare(program, graph)
         stored = _stored(graph)
@@ -138,12 +138,12 @@ class StreamEngine:
             raise
 
     def native(self, name: str) -> NativeKernel | None:
-        """The kernel of this name over pages; None where there is none, so that a program has to do."""
+        """The kernel of this name over pages; None if there is none and a program has to do the work."""
         kernels: dict[str, NativeKernel] = {"components": self._components} if self.leaf.name == "cpu" else {}
         return kernels.get(name)
 
     def row_kernel(self, name: str) -> NativeKernel | None:
-        """The kernel of this name that reads the rows of some vertices of a stored graph; None where there is none."""
+        """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
         if name not in ROW_KERNELS or (ROW_KERNELS[name].compiled and self.leaf.name != "cpu"):
             return None
         return partial(
@@ -176,7 +176,7 @@ class StreamEngine:
         return {"label": label, "steps": steps}
 
     def arc_slices(self, graph: GraphLike, held: int) -> Iterator[GraphSlice]:
-        """All arcs of a stored graph, one slice after the other, beside ``held`` bytes of who asks for them."""
+        """Yield all arcs of a stored graph in slices, leaving room for ``held`` bytes of the caller."""
         assert isinstance(graph, StoredGraph)
         graph.make_room()
         prefix = graph.out_prefix
@@ -189,7 +189,7 @@ class StreamEngine:
             )
 
     def operator(self, name: str) -> NativeKernel | None:
-        """What no program can say, over pages; None where there is no such operator."""
+        """The operator over pages for what cannot be a program; None if there is none."""
         return partial(self._operate, name) if name in OPERATORS and name not in HOLDING else None
 
     def _operate(
@@ -217,7 +217,7 @@ class StreamEngine:
     def _room_of(
         self, name: str, stored: StoredGraph, *, directed: bool, weighted: bool
     ) -> tuple[dict[Direction, PagedRows], MemoryPlan, OperatorRoom]:
-        """The rows that an operator reads, and how it shares out the budget."""
+        """The rows that an operator reads, and its division of the budget."""
         if directed and stored.in_prefix is None:
             raise InvalidArgumentError(f"this needs the in-edges, and {stored.why_no_transpose}")
         directions: tuple[Direction, ...] = ("push", "pull") if directed else ("push",)
@@ -257,7 +257,7 @@ def _prefixes(stored: StoredGraph) -> dict[Direction, str]:
 
 
 def stored_form(graph: GraphLike) -> StoredGraph | None:
-    """The graph on disk that ``graph`` is, or was mapped from; None for one that is in memory alone."""
+    """The graph on disk that ``graph`` is, or was mapped from; None for one that is only in memory."""
     if isinstance(graph, StoredGraph):
         return graph
     origin = origin_of(graph)  # type: ignore[arg-type]

@@ -19,12 +19,12 @@ from dromos.program import GraphTypes, Program
 
 __all__ = ["StreamExecution"]
 
-_LITTLE = 1 << 22  # bytes: a push that reads no more is made without asking what a pull would read
-_CONSTANTS = Constants(alpha=15.0, beta=18.0)  # as the CPU's engine in memory has them
+_LITTLE = 1 << 22  # bytes: for a push that reads no more, the bytes of a pull are not computed
+_CONSTANTS = Constants(alpha=15.0, beta=18.0)  # those of the CPU's engine in memory
 
 
 class StreamExecution(PlacedExecution):
-    """See :class:`dromos.engines.Execution`; to be closed when the run is over."""
+    """See :class:`dromos.engines.Execution`; has to be closed after the run."""
 
     def __init__(
         self, program: Program, graph: StoredGraph, types: GraphTypes, part: Part, feed: PageFeed, memory: MemoryPlan
@@ -43,11 +43,11 @@ class StreamExecution(PlacedExecution):
     def restore(self, saved: Saved, stats: Stats) -> None:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
         super().restore(saved, stats)
-        self.feed.forget_rows()  # they may be of a later superstep
+        self.feed.forget_rows()  # they may be from a later superstep
         self.stats = self._with_bytes(stats, 0)
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """One superstep on ``path``; the stats tell what it read, and what the next one would."""
+        """One superstep on ``path``; the stats have the bytes that it read, and those that the next one would read."""
         before, self._before = self.feed.pager.bytes_read, self.feed.seconds_by_part()
         self.feed.expect(horizon)
         stats = super().step(path, horizon)
@@ -71,7 +71,7 @@ class StreamExecution(PlacedExecution):
         return replace(stats, push_read=push, pull_read=self.feed.missing_bytes(part.wanting(), "pull"))
 
     def close(self) -> None:
-        """End the threads that read, and close the file."""
+        """Stop the reader threads, and close the file."""
         self.feed.close()
         release_compiler_pages()
 

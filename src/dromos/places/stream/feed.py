@@ -20,16 +20,16 @@ from dromos.plan.path import Direction
 
 __all__ = ["PageFeed", "SecondsByPart", "pages_of"]
 
-_BLOCK = 1 << 14  # vertices that NumPy looks at together: temporary arrays grow with this, not with the graph
+_BLOCK = 1 << 14  # vertices that NumPy processes together: temporary arrays grow with this, not with the graph
 
 
 class SecondsByPart(NamedTuple):
-    """What of the time of a superstep no kernel of it ran."""
+    """The seconds of a superstep in which none of its kernels ran."""
 
     disk: float
     """Waiting for pages to be read and checked."""
     host: float
-    """Choosing what to read and what to keep, and rows that are sorted or put aside."""
+    """Choosing what to read and what to keep, and sorting rows or putting them aside."""
 
     def told(self, whole: float) -> tuple[tuple[str, float], ...]:
         """By name, with the kernels, which have the rest of ``whole`` seconds.
@@ -43,15 +43,15 @@ class SecondsByPart(NamedTuple):
 class PageFeed:
     """See :class:`dromos.places.Feed`: the numbers of slices are those of pages.
 
-    A slice covers all pages of a window of the pager. In it the rows of the vertices that ``holding`` was asked about
-    are there; other rows may not be, and read as arcs to vertex 0. Leaf engines look at no other rows.
+    A slice covers all pages of a window of the pager. It has the rows of the vertices that ``holding`` was called with;
+    other rows may be missing, and read as arcs to vertex 0. Leaf engines read no other rows.
     """
 
     in_memory = False
 
     def __init__(self, pager: Pager, rows: dict[Direction, PagedRows], offsets: dict[Direction, Array]) -> None:
         self.pager, self._rows, self._offsets = pager, rows, offsets
-        self._asked: dict[Direction, Array] = {}  # what a direction would read, until a superstep runs
+        self._asked: dict[Direction, Array] = {}  # the pages that a direction would read, until a superstep runs
         self._fetching = Timer()
         self._shelf: RowShelf | None = None
         self._sorted: SortedRows | None = None
@@ -61,7 +61,7 @@ class PageFeed:
     def keep_unsettled(self, capacity: int, unsettled: Callable[[int, int], Array]) -> None:
         """Keep rows for later pulls in ``capacity`` bytes; see :class:`RowShelf` for which programs may.
 
-        ``unsettled(first, last)`` lists who of these vertices still wants a message, after a slice with them was sent.
+        ``unsettled(first, last)`` lists which of these vertices still want a message, after a slice with them was sent.
         """
         self._shelf, self._unsettled = RowShelf(capacity, self._offsets["pull"].dtype), unsettled
         pulled = self._rows["pull"]
@@ -69,16 +69,16 @@ class PageFeed:
         self._shelf.prepare(unsettled(0, 0).dtype, columns)
 
     def sort_cached(self, sorted_rows: SortedRows) -> None:
-        """Sort the in-rows when it is worth it; see :class:`SortedRows` for which programs may."""
+        """Sort the in-rows once it is worthwhile; see :class:`SortedRows` for which programs may."""
         self._sorted = sorted_rows
 
     def expect(self, supersteps: int | None) -> None:
-        """Be told how many supersteps there may be at most, with the one that comes; None: any number."""
+        """Set the most supersteps that there may be, including the next one; None: any number."""
         if self._sorted is not None:
             self._sorted.expect(supersteps)
 
     def close(self) -> None:
-        """End the threads that read, and close the files."""
+        """Stop the reader threads, and close the files."""
         self.pager.close()
         if self._sorted is not None:
             self._sorted.release(self.pager)
@@ -89,7 +89,7 @@ class PageFeed:
         return tuple(self._rows)
 
     def forget_rows(self) -> None:
-        """Read rows again that were kept: other vertices may want a message now."""
+        """Drop kept rows, so that they are read again: other vertices may want a message now."""
         self._asked.clear()
         if self._shelf is not None:
             self._shelf = RowShelf(self._shelf.capacity, self._offsets["pull"].dtype)
@@ -106,7 +106,7 @@ class PageFeed:
         return np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
 
     def missing_bytes(self, vertices: Array | None, direction: Direction) -> int:
-        """What the next superstep would have to read for ``vertices``; its :meth:`holding` of them is then known."""
+        """The bytes that the next superstep would read for ``vertices``; also caches its :meth:`holding` of them."""
         rows = self._rows[direction]
         pages = self._asked[direction] = self.holding(vertices, direction)
         return rows.missing_bytes(_mask(pages, rows.num_pages))
@@ -122,7 +122,7 @@ class PageFeed:
             yield piece
 
     def seconds_by_part(self, since: SecondsByPart | None = None) -> SecondsByPart:
-        """How long who asked for slices waited for the disk, and for what decides about pages, ``since`` or in all."""
+        """The seconds that slices waited for the disk and for decisions about pages, ``since`` or in all."""
         disk = self.pager.waiting.seconds
         found = SecondsByPart(disk, self._fetching.seconds - disk)
         return found if since is None else SecondsByPart(found.disk - since.disk, found.host - since.host)
@@ -152,7 +152,7 @@ class PageFeed:
 
 
 def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:
-    """A mask of the pages that hold arcs of ``vertices``, which ascend; a page is a power of two of arcs.
+    """A mask of the pages that hold arcs of ``vertices`` (ascending); a page has a power of two of arcs.
 
     >>> pages_of(np.array([1, 2]), np.array([0, 2, 2, 9]), page_arcs=2, num_pages=5).tolist()
     [False, True, True, True, True]

@@ -11,7 +11,7 @@ from dromos.jit import kernel
 
 @kernel
 def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
-    """Set ``marked`` to 1 for the pages of ``1 << shift`` arcs that hold arcs of ``vertices``, which ascend."""
+    """Set ``marked`` to 1 for the pages of ``1 << shift`` arcs that hold arcs of ``vertices`` (ascending)."""
     last_marked = np.int64(-1)
     for i in range(vertices.size * thread // num_threads, vertices.size * (thread + 1) // num_threads):
         v = np.int64(vertices[i])
@@ -25,7 +25,7 @@ def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
 
 @kernel
 def spread_offsets(thread, num_threads, ids, ends, low, offsets):
-    """Set ``offsets[v - low]`` to where the rows before v end: row ``ids[i]`` at ``ends[i]``, and ``ids[0]`` is low."""
+    """Set ``offsets[v - low]`` to the end of rows before v: row ``ids[i]`` ends at ``ends[i]``, ``ids[0]`` is low."""
     if thread == 0:
         offsets[0] = 0
     for i in range(ids.size * thread // num_threads, ids.size * (thread + 1) // num_threads):
@@ -37,9 +37,9 @@ def spread_offsets(thread, num_threads, ids, ends, low, offsets):
 
 @kernel
 def rows_with_arcs(thread, num_threads, vertices, start, offsets, ids, begins, starts, count):
-    """List those of ``vertices`` whose rows have arcs, where each begins, and where it does if they are put together.
+    """List those of ``vertices`` whose rows have arcs, where each row begins, and where it begins after packing.
 
-    ``offsets`` are those of the rows from vertex ``start`` on. For one thread: ``count`` gets the number of rows.
+    ``offsets`` are those of the rows from vertex ``start`` on. Single-threaded: ``count`` gets the number of rows.
     """
     rows, arcs, first = 0, np.int64(0), np.int64(offsets[0])
     starts[0] = 0

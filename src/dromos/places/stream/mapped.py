@@ -1,4 +1,4 @@
-"""Graphs on disk for engines that read a graph in the host's memory: the store is mapped."""
+"""Graphs on disk for engines that read a graph from the host's memory: the store is mapped."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class MappedEngine:
         self.engine, self.name = engine, engine.name
 
     def keeping_results(self) -> MappedEngine:
-        """An engine that leaves results on the device, where there is one."""
+        """An engine that leaves results on the device, if there is one."""
         keep = getattr(self.engine, "keeping_results", None)
         return self if keep is None else MappedEngine(keep())
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
-        """The program in its initial state."""
+        """Set up the program in its initial state."""
         return self.engine.prepare(program, _mapped(graph))
 
     def native(self, name: str) -> NativeKernel | None:

@@ -1,6 +1,6 @@
 """The rows of a graph on disk in blocks that follow from the graph alone, whatever windows of pages they come in.
 
-So what is drawn at random for a block, and the order in which its rows are used, do not depend on the budget.
+So the random numbers of a block, and the order in which its rows are used, do not depend on the budget.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from dromos.places.stream.row_reader import RowReader
 __all__ = ["RowBlock", "RowBlocks", "block_size"]
 
 LEAST_ARCS: Final = 1 << 17
-"""Of a block of several rows at most, or a sixty-fourth of all; a longer row is a block by itself."""
+"""The most arcs of a block of several rows, or a sixty-fourth of all; a longer row is a block by itself."""
 LEAST_ROWS: Final = 1 << 16
 _BLOCKS: Final = 64
 
 _Range: TypeAlias = tuple[int, int, int]
-"""A block's number, and the vertices from one up to another."""
+"""A block's number, and its range of vertices (end exclusive)."""
 
 
 def block_size(num_vertices: int, num_arcs: int) -> tuple[int, int]:
-    """The most rows and arcs that a block of several rows has.
+    """The most rows and arcs of a block of several rows.
 
     >>> block_size(1 << 20, 1 << 25)
     (65536, 524288)
@@ -37,7 +37,7 @@ def block_size(num_vertices: int, num_arcs: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Rows of vertices from ``start`` on, as kernels take them; offsets begin with 0."""
+    """Rows of vertices from ``start`` on, in the form for kernels; offsets begin with 0."""
 
     number: int
     start: int
@@ -47,7 +47,7 @@ class RowBlock:
 
     @property
     def num_arcs(self) -> int:
-        """How many arcs the rows have."""
+        """The number of arcs of the rows."""
         return len(self.targets)
 
     @property
@@ -57,7 +57,7 @@ class RowBlock:
 
 
 class RowBlocks:
-    """Reads blocks; ``no_weights`` stands for the weights where there are none."""
+    """Reads blocks; ``no_weights`` stands in for the weights if there are none."""
 
     def __init__(self, reader: RowReader, prefix: str, no_weights: Array) -> None:
         self._reader, self._prefix, self._no_weights = reader, prefix, read_only(no_weights)
@@ -68,7 +68,7 @@ class RowBlocks:
 
     @property
     def count(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return len(self._bounds) - 1
 
     @property
@@ -77,20 +77,20 @@ class RowBlocks:
         return int(np.diff(self._offsets[self._bounds].astype(OFFSET)).max(initial=0))
 
     def arcs_from(self, block: int) -> int:
-        """The arcs of a block and all after it."""
+        """The number of arcs of a block and all after it."""
         return int(self._offsets[-1]) - int(self._offsets[self._bounds[block]])
 
     def read(self, first: int = 0) -> Iterator[RowBlock]:
-        """The blocks from one on that have arcs, while pages are read ahead."""
+        """Yield the blocks from one on that have arcs, while pages are read ahead."""
         todo = list(self._ranges(range(first, self.count), None))
         wanted = self._pages(todo, None)
         self._reader.count(self._prefix, wanted)
         yield from self._read(todo, wanted)
 
     def read_in(self, order: Array, flags: Array | None = None) -> Iterator[RowBlock]:
-        """Blocks that have arcs in another order.
+        """Yield blocks that have arcs in another order.
 
-        ``flags``: only of vertices that have a flag now, and arcs; rows of others between them are not real.
+        ``flags``: only rows of vertices that now have a flag, and arcs; the rows of others between them are invalid.
         """
         todo = list(self._ranges(order.tolist(), flags))
         self._reader.count(self._prefix, self._pages(todo, flags))
@@ -108,7 +108,7 @@ class RowBlocks:
                     break
                 if low <= begin and end <= high:
                     own = [column[begin:end] for column in columns]
-                else:  # the window cuts it
+                else:  # a window boundary cuts the block
                     if low <= begin:
                         held = [np.empty(end - begin, column.dtype) for column in columns]
                     from_, to = max(begin, low), min(end, high)
@@ -144,7 +144,7 @@ class RowBlocks:
                 yield number, start, stop
 
     def _pages(self, todo: list[_Range], flags: Array | None) -> Array:
-        """A mask of the pages that are needed."""
+        """A mask of the required pages."""
         size = self._paged.page_arcs
         changes = np.zeros(self._paged.num_pages + 1, dtype=np.int32)
         for _, start, stop in todo:

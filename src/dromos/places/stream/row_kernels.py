@@ -25,20 +25,20 @@ __all__ = ["ROW_KERNELS", "RowKernel", "call_row_kernel"]
 
 @dataclass(frozen=True)
 class RowKernel:
-    """``run(reader, graph, threads=, strict=, progress=, **options)`` gives fields by name."""
+    """``run(reader, graph, threads=, strict=, progress=, **options)`` returns fields by name."""
 
     run: Callable[..., Mapping[str, Any]]
     weights: bool = False
-    """Whether it reads the weights of the graph, where there are any."""
+    """Whether it reads the weights of the graph, if there are any."""
     both: bool = False
     """Whether it reads in-rows too."""
     compiled: bool = False
-    """Whether it is for the leaf that compiles alone."""
+    """Whether it runs only on the compiled leaf."""
     state: Callable[[StoredGraph, Mapping[str, Any], int | None], int] = lambda graph, options, threads: 0
-    """Bytes that it holds beside rows, by the graph, the options and the threads."""
+    """Bytes that it holds beside rows, as a function of the graph, the options and the threads."""
 
     later: Callable[[StoredGraph, Mapping[str, Any]], str] = lambda graph, options: ""
-    """For the refusal of a budget: what it needs besides, which shows only while it runs."""
+    """For the refusal of a budget: further needs, which become known only while it runs."""
 
 
 ROW_KERNELS: Final[Mapping[str, RowKernel]] = {
@@ -62,12 +62,12 @@ def call_row_kernel(
     progress: Callable[[int, int], Any] | None = None,
     **options: Any,
 ) -> Mapping[str, Any]:
-    """What the kernel called ``name`` gives; its reader stays with the graph for the next call like this one."""
+    """The result of the kernel called ``name``; its reader stays with the graph for the next similar call."""
     kernel = ROW_KERNELS[name]
     prefixes = [graph.out_prefix]
     if kernel.both and graph.in_prefix not in prefixes:
         if graph.in_prefix is None:
-            graph.transpose  # noqa: B018  which refuses, and tells what to do
+            graph.transpose  # noqa: B018  raises an error that says what to do
         prefixes.append(str(graph.in_prefix))
     state = kernel.state(graph, options, threads)
     later = kernel.later(graph, options)

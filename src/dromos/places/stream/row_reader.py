@@ -1,4 +1,4 @@
-"""Rows of some vertices of a graph on disk, and the targets of single arcs, out of pages that are read for them."""
+"""Rows of some vertices of a graph on disk, and the targets of single arcs, from the pages that hold them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PickedRows", "RowReader", "ranges_that_fit"]
 
 @dataclass(frozen=True, eq=False)
 class PickedRows:
-    """The rows of ``vertices``, one after the other."""
+    """The rows of ``vertices``, concatenated."""
 
     vertices: Array
     offsets: Array
@@ -31,7 +31,7 @@ class PickedRows:
 
 
 def ranges_that_fit(sizes: Array, room: int) -> Iterator[tuple[int, int]]:
-    """Ranges of what takes so many bytes, each as long as ``room`` bytes allow, and at least one of it.
+    """Ranges of items with the given sizes in bytes, each as long as fits in ``room`` bytes, at least one item.
 
     >>> list(ranges_that_fit(np.array([2, 2, 9, 1]), 4))
     [(0, 2), (2, 3), (3, 4)]
@@ -45,9 +45,9 @@ def ranges_that_fit(sizes: Array, room: int) -> Iterator[tuple[int, int]]:
 
 
 class RowReader:
-    """Reads for one kernel within its budget; sections are known by what their names begin with.
+    """Reads for one kernel within its budget; sections are identified by the prefix of their names.
 
-    ``memory``: the budget; ``work``: the bytes of it for what a kernel computes at a time, beside the pages.
+    ``memory``: the budget; ``work``: the bytes of it for the working data of a kernel, beside the pages.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class RowReader:
 
     @property
     def bytes_read(self) -> int:
-        """What was read from the file since it was opened."""
+        """Bytes read from the file since it was opened."""
         return self._pager.bytes_read
 
     def too_little(self, what: str, size: int) -> ResourceError:
-        """The error for ``what``, which takes ``size`` bytes: more than there are to work in."""
+        """The error for ``what``, which takes ``size`` bytes: more than the working memory."""
         whole = self.memory + WORK_SHARE * size
         return ResourceError(
             f"memory={human_bytes(self.memory)} is too little: {what} takes {human_bytes(size)}, and "
@@ -78,7 +78,7 @@ class RowReader:
         return targets_at(self._pager, self._rows[prefix], arcs)
 
     def rows_of(self, prefix: str, vertices: Array) -> PickedRows:
-        """The rows of ``vertices``, which ascend."""
+        """The rows of ``vertices`` (ascending)."""
         offsets = self.offsets[prefix]
         begin, end = offsets[vertices].astype(OFFSET), offsets[vertices + 1].astype(OFFSET)
         columns = copied_rows(self._pager, self._rows[prefix], begin, end)
@@ -87,7 +87,7 @@ class RowReader:
         return PickedRows(vertices, own, columns[0], columns[1] if len(columns) > 1 else None)
 
     def are_joined(self, prefix: str, vertices: Array, targets: Array) -> Array:
-        """Whether an arc leads from each of ``vertices``, in whose rows ids rise, to the target beside it."""
+        """Whether an arc leads from each of ``vertices``, whose rows are sorted, to the corresponding target."""
         offsets, order = self.offsets[prefix], np.argsort(vertices, kind="stable")
         ids, found = vertices[order], np.empty(len(vertices), dtype=bool)
         begin, end = offsets[ids].astype(OFFSET), offsets[ids + 1].astype(OFFSET)
@@ -95,15 +95,15 @@ class RowReader:
         return found
 
     def paged(self, prefix: str) -> PagedRows:
-        """The rows, of which those pages are real that a window has."""
+        """The rows, of which only the pages of the current window are valid."""
         return self._rows[prefix]
 
     def count(self, prefix: str, wanted: Array) -> None:
-        """Be told which pages (a mask) the next calls of :meth:`windows` want together, each of them once."""
+        """Announce the pages (a mask) that the next calls of :meth:`windows` want together, each of them once."""
         self._pager.count(self._rows[prefix], wanted)
 
     def windows(self, prefix: str, wanted: Array) -> Iterator[Request]:
-        """Runs of pages, in which all ``wanted`` ones (a mask) are in memory until the next run is asked for."""
+        """Yield runs of pages, in which all ``wanted`` ones (a mask) stay in memory until the next run is requested."""
         return self._pager.windows(self._rows[prefix], wanted, counted=True)
 
     def slices(self, prefix: str) -> Iterator[GraphSlice]:
@@ -115,13 +115,13 @@ class RowReader:
 
     @property
     def most(self) -> int:
-        """Bytes that :meth:`hold` has room for at most."""
+        """The most bytes that :meth:`hold` has room for."""
         return self.work + self._pager.room.cache
 
     def hold(self, size: int) -> None:
-        """Have room for ``size`` bytes in all, :attr:`most` at most: beyond ``work`` in the place of kept pages.
+        """Make room for ``size`` bytes in all, at most :attr:`most`: beyond ``work``, they replace kept pages.
 
-        Not while windows go by, which count on those pages.
+        Must not be called during :meth:`windows`, which relies on those pages.
         """
         beside = max(0, size - self.work)
         self._pager.occupy(beside - self._beside)
@@ -130,5 +130,5 @@ class RowReader:
             self._pager.fit(rows)
 
     def close(self) -> None:
-        """End the threads that read, and close the file."""
+        """Stop the reader threads, and close the file."""
         self._pager.close()

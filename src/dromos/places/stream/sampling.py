@@ -1,7 +1,7 @@
-"""Samples of neighbourhoods of a graph on disk.
+"""Samples of neighborhoods of a graph on disk.
 
-Which arcs are drawn is known by their positions, so the row offsets are enough to draw them. What is read is the pages
-that hold drawn arcs, and no others of a long row.
+Arcs are drawn by their positions, so the row offsets are enough to draw them. Only the pages that hold drawn arcs are
+read, and no others of a long row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dromos.places.stream.row_reader import RowReader
 __all__ = ["sampling"]
 
 _EDGE_BYTES: Final = 96
-"""Of a drawn edge: its position, sorted twice, its two ends, and what finds the vertices that are new."""
+"""Bytes per drawn edge: its position, sorted twice, its two ends, and the data that finds new vertices."""
 
 
 def sampling(
@@ -48,7 +48,7 @@ def sampling(
 
 
 class _SortedPlaces:
-    """See :class:`dromos.engines.native.sampling.Places`; sorted, so that a call takes no time for all vertices."""
+    """See :class:`dromos.engines.native.sampling.Places`; sorted, so that a call does no work for all vertices."""
 
     def __init__(self) -> None:
         self._vertices, self._places = np.empty(0, np.int64), np.empty(0, np.int64)

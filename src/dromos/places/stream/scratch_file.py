@@ -1,4 +1,4 @@
-"""A file for what a run may read again: without a name, and gone when it is closed or the process ends."""
+"""A file for data that a run may read again: without a name, and gone when it is closed or the process ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READERS: Final = 4  # threads that share the pieces of one extent; others read 
 
 
 class Extent:
-    """A run of bytes in a scratch file: where it begins, how long it is, and what its pieces were when written."""
+    """A run of bytes in a scratch file: its start, its length, and the fingerprints of its pieces when written."""
 
     def __init__(self, position: int, nbytes: int) -> None:
         self.position, self.nbytes = position, nbytes
@@ -32,9 +32,9 @@ class Extent:
 
 
 def open_scratch(folder: Path, nbytes: int) -> ScratchFile | None:
-    """A scratch file in ``folder``; None where none can be made, or ``nbytes`` are more than half of what is free.
+    """A scratch file in ``folder``; None if none can be made, or ``nbytes`` are more than half of the free space.
 
-    And where files lie in memory: it would take what a budget is to spare.
+    None also if the folder's files lie in memory: the file would take the memory that a budget is to save.
 
     >>> open_scratch(Path("/no/such/folder"), 1) is None
     True
@@ -48,7 +48,7 @@ def open_scratch(folder: Path, nbytes: int) -> ScratchFile | None:
 
 
 def lies_in_memory(folder: Path) -> bool:
-    """Whether the files of a folder lie in memory, as far as the system tells.
+    """Whether the files of a folder lie in memory, as far as the system reports.
 
     >>> lies_in_memory(Path("/proc"))
     False
@@ -64,45 +64,45 @@ def lies_in_memory(folder: Path) -> bool:
 
 
 class ScratchFile:
-    """Extents one behind the other, read again by compiled code; past the system's cache where that is possible."""
+    """Consecutive extents, read again by compiled code; bypassing the system's cache where that is possible."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._end = file, 0
-        with contextlib.suppress(ImportError, AttributeError, OSError):  # some systems, and file systems, have no such
+        with contextlib.suppress(ImportError, AttributeError, OSError):  # some systems and file systems have none
             import fcntl
 
             flags = fcntl.fcntl(file, fcntl.F_GETFL)
             fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT)
         empty = np.zeros(0, np.uint8)
-        self._print(Extent(0, 0), empty)  # compiled here, where Ctrl-C is seen
+        self._print(Extent(0, 0), empty)  # compiled here, where Ctrl-C is handled
         self._read(Extent(0, 0), empty, np.zeros(1, np.int64), np.zeros(1, np.int64))
 
     def extent(self, nbytes: int) -> Extent:
-        """Room behind all others; ``nbytes`` are whole disk blocks."""
+        """Allocate room after all others; ``nbytes`` are whole disk blocks."""
         self._end += nbytes
         return Extent(self._end - nbytes, nbytes)
 
     def submit_write(self, pool: ReadPool, extent: Extent, data: Array) -> Batch:
-        """Have ``data`` (bytes, in memory that begins with a disk block) written; the wait may end with an OSError."""
+        """Submit a write of ``data`` (bytes, aligned to a disk block); waiting for the batch may raise an OSError."""
         pieces = range(0, extent.nbytes, _PIECE)
         writes = [partial(self.write, extent, data, begin) for begin in pieces]
         return pool.submit([partial(self._print, extent, data), *writes])
 
     def write(self, extent: Extent, data: Array, begin: int) -> None:
-        """Write the piece of ``data`` that begins there."""
+        """Write the piece of ``data`` that begins at ``begin``."""
         left, at = memoryview(data.data)[begin : begin + _PIECE], extent.position + begin
         while len(left):
             done = os.pwrite(self._file.fileno(), left, at)
             left, at = left[done:], at + done
 
     def submit(self, pool: ReadPool, extent: Extent, into: Array) -> tuple[Batch, Array]:
-        """Have an extent read; the batch to wait for, and a number that is then not 0 where it is not what it was."""
+        """Submit a read of an extent; return the batch to wait for, and a number that is then nonzero if it changed."""
         cursor, failed = np.zeros(1, np.int64), np.zeros(1, np.int64)
         readers = min(_READERS, len(extent.prints))
         return pool.submit([lambda: self._read(extent, into, cursor, failed)] * readers), failed
 
     def close(self) -> None:
-        """Remove it."""
+        """Close the file, which removes it."""
         self._file.close()
 
     @staticmethod

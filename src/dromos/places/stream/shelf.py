@@ -1,8 +1,8 @@
-"""Rows that a traversal will look at again, kept in memory without the pages around them.
+"""Rows that a traversal will read again, kept in memory without the pages around them.
 
-A pull over a whole graph settles most vertices. Those that are left have short rows, mostly, in nearly every page: the
-next pull would read all pages again for a thousandth of their bytes. While such a pull has its pages in memory, the
-rows of who is still unsettled are copied; if all of them have room, no later pull reads anything.
+A pull over a whole graph settles most vertices. The others mostly have short rows, in nearly every page: the next pull
+would read all pages again for a thousandth of their bytes. While such a pull has its pages in memory, the rows of
+unsettled vertices are copied; if all of them fit, no later pull reads anything.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from dromos.parallel import run_team
 __all__ = ["RowShelf"]
 
 _SMALL_COPY: Final = 1 << 16  # arcs that one thread copies
-_SMALL_SPAN: Final = 1 << 15  # vertices of which one thread makes the offsets
-_SPAN: Final = 1 << 18  # vertices of a slice that is given back: its offsets are made when it is asked for
+_SMALL_SPAN: Final = 1 << 15  # vertices whose offsets one thread makes
+_SPAN: Final = 1 << 18  # vertices of a returned slice: its offsets are made on demand
 
 
 class RowShelf:
-    """The rows of all vertices that were unsettled after a pull, if they fit ``capacity`` bytes.
+    """The rows of all vertices that were unsettled after a pull, if they fit in ``capacity`` bytes.
 
     Only for programs whose vertices, once settled, never want a message again: then the vertices of any later pull are
     among those on the shelf.
@@ -44,10 +44,10 @@ class RowShelf:
         """Whether every vertex that is still unsettled has its row here."""
         self._open = False
         self._columns: list[_Column] = []
-        """The vertices, where the row of each ends among all, the targets, and the weights where there are any."""
+        """The vertices, the end of each row among all, the targets, and any weights."""
 
     def prepare(self, id_dtype: np.dtype[Any], columns: Sequence[Array]) -> None:
-        """Compile what rows of ``columns`` need here, before the budget is used up."""
+        """Compile the kernels for rows of ``columns``, before the budget is used up."""
         nobody, offsets = np.empty(0, id_dtype), np.zeros(1, self._offset_dtype)
         _, begins, starts = _rows_with_arcs(GraphSlice(0, 0, offsets, columns[0][:0], None), nobody)
         for column in columns:
@@ -55,7 +55,7 @@ class RowShelf:
         _spread(np.zeros(1, id_dtype), offsets, 0, 1, self._offset_dtype)
 
     def begin(self) -> None:
-        """A pull over the rows of all unsettled vertices begins."""
+        """Start a pull over the rows of all unsettled vertices."""
         self._columns.clear()
         self.complete, self._open = False, self.capacity > 0
 
@@ -84,18 +84,18 @@ class RowShelf:
         all_ends.more(len(ends))[:] = ends + before
 
     def end(self) -> None:
-        """The pull is over."""
+        """End the pull."""
         self.complete, self._open = self._open or self.complete, False
 
     def slices(self) -> Iterator[GraphSlice]:
-        """All rows; a vertex between them that is not here has an empty one."""
+        """All rows; vertices between them that are not on the shelf have empty rows."""
         if not self._columns:
             return
         ids, ends, *columns = (column.values for column in self._columns)
         first = 0
         while first < len(ids):
             low = int(ids[first])
-            bound = low + _SPAN  # as one of the ids: a search for another type would convert all of them
+            bound = low + _SPAN  # of the type of the ids: a search for another type would convert all of them
             last = len(ids) if bound > int(ids[-1]) else int(np.searchsorted(ids, ids.dtype.type(bound)))
             high = int(ids[last - 1]) + 1
             begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
@@ -106,7 +106,7 @@ class RowShelf:
 
 
 class _Column:
-    """Values one behind the other, in memory that is taken as they come: to join them needs no second copy."""
+    """A growing array whose memory is reserved up front and used as values come: joining them needs no second copy."""
 
     def __init__(self, capacity: int, dtype: np.dtype[Any]) -> None:
         memory = SparseMemory(capacity)
@@ -115,15 +115,15 @@ class _Column:
 
     @property
     def values(self) -> Array:
-        """All that were written."""
+        """All values written so far."""
         return self._values[: self._count]
 
     def bytes_with(self, more: int) -> int:
-        """What all take when so many have come."""
+        """The total bytes after ``more`` further values."""
         return (self._count + more) * self._values.itemsize
 
     def more(self, count: int) -> Array:
-        """Room for so many more, which are to be written there."""
+        """Room for ``count`` further values, to be written by the caller."""
         self._count += count
         return self._values[self._count - count : self._count]
 
@@ -131,7 +131,7 @@ class _Column:
 def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) -> Array:
     """The offsets of ``low..high``, where row ``ids[i]`` ends at ``ends[i]`` and the rows between are empty.
 
-    A row that was cut stands there in two parts, one after the other.
+    A row that was cut appears as two consecutive parts.
     """
     from dromos.places.stream import feed_kernels as kernels
 
@@ -142,7 +142,7 @@ def _spread(ids: Array, ends: Array, low: int, high: int, dtype: np.dtype[Any]) 
 
 
 def _rows_with_arcs(piece: GraphSlice, vertices: Array) -> tuple[Array, Array, Array]:
-    """Those of ``vertices`` whose rows have arcs, where these begin, and where they do when they are put together."""
+    """Those of ``vertices`` whose rows have arcs, where the rows begin, and where they begin after packing."""
     from dromos.places.stream import feed_kernels as kernels
 
     ids, count = np.empty_like(vertices), np.zeros(1, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Similar vertices of a graph on disk: the rows of some sources, and those of their neighbours, at a time.
+"""Similar vertices of a graph on disk: the rows of some sources, and those of their neighbors, at a time.
 
-Sources go by in groups whose rows fit. Where those of a single source do not, the rows of its neighbours are counted
-one group after the other.
+Sources are processed in groups whose rows fit. If those of a single source do not, the rows of its neighbors are
+counted group by group.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from dromos.places.stream.row_reader import PickedRows, RowReader, ranges_that_f
 
 __all__ = ["similarity", "similarity_state"]
 
-_VERTEX_BYTES: Final = 12  # of each thread: a count and an id
-_ALONE_BYTES: Final = 52  # of each vertex that may be similar to a source whose neighbours go by in groups
-_ARC_BYTES: Final = 40  # an arc of a row, and while the neighbours of sources are numbered, of which there are fewer
+_VERTEX_BYTES: Final = 12  # per thread: a count and an id
+_ALONE_BYTES: Final = 52  # per vertex that may be similar to a source whose neighbors are processed in groups
+_ARC_BYTES: Final = 40  # an arc of a row, and while the neighbors of sources are numbered, of which there are fewer
 _PAIR_BYTES: Final = 33  # a vertex that may be among the best, its similarity, and copies of those that are
 
 
 def similarity_state(graph: StoredGraph, options: Mapping[str, Any], threads: int | None) -> int:
-    """Bytes that common neighbours are counted in."""
+    """Bytes of the counters of common neighbors."""
     team = max(1, min(num_threads(threads), len(options["sources"])))
     return graph.num_vertices * (_VERTEX_BYTES * team + _ALONE_BYTES)
 
@@ -68,11 +68,11 @@ class _Finding:
 
     @property
     def nothing(self) -> Mapping[str, Array]:
-        """No vertex is similar to any."""
+        """The result if no vertex is similar to any."""
         return {"count": np.empty(0, np.int64), "best": np.empty(0, self._dtype), "score": np.empty(0)}
 
     def answers(self, sources: Array) -> Iterator[Mapping[str, Array]]:
-        """The most similar vertices of all sources, of some at a time."""
+        """Yield the most similar vertices of all sources, some sources at a time."""
         pair, arc = self._k * _PAIR_BYTES, _ARC_BYTES
         for first, last in self._ranges(sources, self._degrees, pair, self._reader.work // 2):
             chunk = sources[first:last]
@@ -91,7 +91,7 @@ class _Finding:
                     yield self._alone(int(chunk[low]), near)
 
     def _together(self, own: PickedRows, near: Array) -> Mapping[str, Array]:
-        """Of some sources, with the rows of all their neighbours."""
+        """The similar vertices of some sources, with the rows of all their neighbors in memory."""
         back = self._rows(self._in, near)
         if self._counters is None:
             self._counters = Counters(self._n, self._dtype, self._sources, self._threads)
@@ -102,7 +102,7 @@ class _Finding:
         )  # fmt: skip
 
     def _alone(self, source: int, near: Array) -> Mapping[str, Array]:
-        """Of one source, whose neighbours' rows go by in groups."""
+        """The similar vertices of one source, whose neighbors' rows are processed in groups."""
         common = np.zeros(self._n, np.int32)
         for first, last in self._ranges(near, self._back, 0, self._reader.work):
             np.add.at(common, self._rows(self._in, near[first:last]).targets, 1)
@@ -124,7 +124,7 @@ class _Finding:
         return self._reader.rows_of(prefix, vertices)
 
     def _ranges(self, vertices: Array, offsets: Array, each: int, work: int) -> Iterator[tuple[int, int]]:
-        """Ranges of vertices whose rows, and ``each`` bytes more for a vertex, fit; one vertex at least."""
+        """Ranges of vertices whose rows, and ``each`` further bytes per vertex, fit; at least one vertex."""
         return ranges_that_fit((offsets[vertices + 1] - offsets[vertices]).astype(np.int64) * _ARC_BYTES + each, work)
 
 

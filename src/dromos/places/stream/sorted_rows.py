@@ -1,11 +1,13 @@
-"""In-rows in the form that a pull gathers from quickest, in the place of their pages.
+"""In-rows in the form that a pull gathers from fastest, in place of their pages.
 
 A program that gathers along all arcs in every superstep reads the same pages again and again. So the rows are sorted
-into blocks and tiles, as a graph in memory is (:mod:`dromos.engines.cpu.arc_blocks`), in the first superstep of a run
-that may have so many that it pays. Where all of them have room in the cache, this is done there in the second one, and
-the pages are given back one after the other: arcs in blocks take no more bytes. Else the sorted rows go to a file
-(:mod:`dromos.places.stream.spilled_rows`). Where there can be none, those that are cached are sorted, if they are many,
-and the others are read in pages as before.
+into blocks and tiles, as for a graph in memory (:mod:`dromos.engines.cpu.arc_blocks`), if a run may have enough
+supersteps to repay it. There are three cases:
+
+- If all rows fit in the cache, they are sorted there in the second superstep, and the pages are freed one after the
+  other: arcs in blocks take no more bytes.
+- Otherwise the sorted rows go to a file in the first superstep (:mod:`dromos.places.stream.spilled_rows`).
+- If there can be no file, the cached rows are sorted, if they are many, and the others are read in pages as before.
 """
 
 from __future__ import annotations
@@ -36,30 +38,30 @@ __all__ = ["LEAST_SHARE", "LEAST_SPILLED", "PAYS_FROM", "SORTING_PULL", "SortedR
 
 _log = logging.getLogger(__name__)
 
-_PIECE: Final = 1 << 20  # rows whose lengths are looked at together
+_PIECE: Final = 1 << 20  # rows whose lengths are read together
 PAYS_FROM: Final = 10
-"""Supersteps that a run may have at least: sorting takes as long as some pulls gain, so that short runs do without."""
-SORTING_PULL: Final = 4  # where supersteps are asked for one by one
-LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer is hardly seen beside what is read
+"""The least possible supersteps of a run: sorting costs as much as some pulls gain, so short runs do without."""
+SORTING_PULL: Final = 4  # where supersteps are requested one by one
+LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer gains little compared with the time of reading
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-# In windows, for what is sorted: one of pages and one sorted and written; then as many of those as fit, two at least.
-# Three where hubs come first, and with half a window more where tiles are by id: arcs in blocks take fewer bytes.
+# Memory for sorting, in windows: one of pages and one sorted and written; then as many of the latter as fit, at least
+# two. Three where hubs come first, and half a window more where tiles are by id: arcs in blocks take fewer bytes.
 _WINDOWS: Final = 2.5
 _WINDOWS_IN_ORDER: Final = 2 + 2 / LEAST_PER_ROW  # with numbers of rows
-PLACE_BYTES = 4  # of a vertex: where it is in that order
+PLACE_BYTES = 4  # per vertex: its position in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
 
 class SortedRows:
-    """The in-rows of a graph, sorted once they were pulled along some times; for programs whose pulls take all rows.
+    """The in-rows of a graph, sorted after some pulls; for programs whose pulls read all rows.
 
     Args:
         num_vertices: of the graph.
-        value_bytes: what each offers.
+        value_bytes: the bytes that each vertex offers.
         threads: of the kernels.
-        out_offsets: where the out-rows begin; None: nobody knows, and sources are in tiles by id.
-        folder: for a file of what has no room in memory; None: there is to be none.
+        out_offsets: where the out-rows begin; None: not known, and sources are in tiles by id.
+        folder: for a file of rows that do not fit in memory; None: no file.
     """
 
     def __init__(
@@ -69,13 +71,13 @@ class SortedRows:
         self._out_offsets, self._folder = out_offsets, folder
         self._pulls, self._most, self._sorted = 0, 1, False
         self.piece: SortedSlice | None = None
-        """The first rows, as soon as they are sorted in memory."""
+        """The first rows, once they are sorted in memory."""
         self.spilled: SpilledRows | None = None
-        """All rows, as soon as they are sorted in a file."""
-        self._room: Room | None = None  # the pager's, while they are
+        """All rows, once they are sorted in a file."""
+        self._room: Room | None = None  # the pager's original room, while rows are in a file
 
     def expect(self, supersteps: int | None) -> None:
-        """Be told before the first pull how many there may be at most; None: any number."""
+        """Set before the first pull the most supersteps that there may be; None: any number."""
         if not self._pulls:
             self._most = PAYS_FROM if supersteps is None else supersteps
 
@@ -110,7 +112,7 @@ class SortedRows:
         return self._pulls == 2 or (self._pulls == 1 and not fits)
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
-        """All rows; those that the file does not give as they were written are read from the store."""
+        """All rows; those that the file does not return as they were written are read from the store."""
         left, every = np.ones(rows.num_pages, dtype=bool), np.ones(rows.num_pages, dtype=bool)
         for piece, pages in spilled.slices():
             yield piece
@@ -125,14 +127,14 @@ class SortedRows:
             yield slice_of(rows, offsets, every, Request(window.first + first, window.first + last))
 
     def release(self, pager: Pager) -> None:
-        """Give the file and its memory back: the pager has all of its room again."""
+        """Release the file and its memory: the pager has all of its room again."""
         if self.spilled is not None:
             assert self._room is not None
             self.spilled.close()
             self.spilled, pager.room = None, self._room
 
     def _scratch(self, pager: Pager, rows: PagedRows) -> tuple[ScratchFile | None, int]:
-        """A file for all rows, where sorting them there is worth it, and the bytes of a window of pages."""
+        """A file for all rows, if sorting them there is worthwhile, and the bytes of a window of pages."""
         if self._folder is None or pager.first_cached(rows) == rows.num_pages:
             return None, 0
         room = pager.room.buffers + pager.room.cache
@@ -173,7 +175,7 @@ class SortedRows:
             self.spilled, pager.room = spilled, Room(0, 0)
 
     def _sort_cached(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
-        """Sort the rows that are cached from the first one on, where that is worth it."""
+        """Sort the rows that are cached from the first one on, if that is worthwhile."""
         cached = min(pager.first_cached(rows) * rows.page_arcs, rows.num_arcs)
         count = int(np.searchsorted(offsets, offsets.dtype.type(cached), side="right")) - 1
         if int(offsets[count]) < max(1, LEAST_SHARE * rows.num_arcs):
@@ -182,7 +184,7 @@ class SortedRows:
         table_bytes = self._num_vertices * self._value_bytes
         if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
-        # else some go by id; places and numbers of all vertices, and while rows are sorted who has each number
+        # else some go by id; positions and numbers of all vertices, and while rows are sorted the vertex of each number
         taken = 3 * PLACE_BYTES * self._num_vertices
         if int(own[-1]) == rows.num_arcs and self._may_order and spare > taken + PLACE_BYTES * self._num_vertices:
             order = self._order_for(GraphSlice(0, count, own, rows.targets[: rows.num_arcs], None))
@@ -209,7 +211,7 @@ class SortedRows:
         return self._out_offsets is not None and may_gain(self._out_offsets)
 
     def _order_for(self, piece: GraphSlice) -> SourceOrder:
-        """The order of sources in tiles, by these rows."""
+        """The order of sources in tiles, derived from these rows."""
         if self._out_offsets is None or not self._may_order:
             return BY_ID
         return better_order(self._out_offsets, piece.offsets, piece.targets.view(np.uint32))
@@ -225,7 +227,7 @@ class SortedRows:
 
     @staticmethod
     def _first_page(rows: PagedRows, offsets: Array, row: int) -> int:
-        """The page on which ``row`` begins; behind the last one where there are no more arcs."""
+        """The page on which ``row`` begins; the number of pages if there are no more arcs."""
         arc = int(offsets[row])
         return arc // rows.page_arcs if arc < rows.num_arcs else rows.num_pages
 
@@ -233,9 +235,9 @@ class SortedRows:
 def window_bytes(
     room: int, num_vertices: int, num_arcs: int, value_bytes: int, threads: int, *, ordered: bool = False
 ) -> int:
-    """The bytes of pages that are sorted together if there are ``room`` for all; 0 where a file is not worth it.
+    """The bytes of pages that are sorted together, with ``room`` bytes in all; 0 if a file is not worthwhile.
 
-    ``value_bytes``: what is gathered of each vertex; ``ordered``: sources may be in another order than that of ids.
+    ``value_bytes``: gathered from each vertex; ``ordered``: sources may be in another order than that of ids.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(64 << 20, 1 << 22, 1 << 27, 8, 16)
     (41, 0)
@@ -255,6 +257,6 @@ def _told(error: OSError) -> bool:
 
 
 def _longest(offsets: Array) -> int:
-    """The arcs of the longest row; piece by piece, since a run's memory is given away."""
+    """The number of arcs of the longest row; computed piece by piece, since a run's memory is already allotted."""
     pieces = (offsets[first : first + _PIECE + 1] for first in range(0, len(offsets) - 1, _PIECE))
     return max((int(np.diff(piece).max()) for piece in pieces), default=0)

@@ -1,9 +1,9 @@
-"""In-rows that have no room in memory, sorted as :mod:`dromos.engines.cpu.arc_blocks` does, in a file of their own.
+"""In-rows that do not fit in memory, sorted as :mod:`dromos.engines.cpu.arc_blocks` does, in a file of their own.
 
 The pages of a store come in the order of rows, and a gather along them waits for memory at nearly every arc. Arcs in
 blocks and tiles are gathered two to four times as fast, and take fewer bytes. So a run that pulls along all rows again
-and again sorts each window of pages once, and writes what comes of it to a scratch file; later pulls read that. Where
-the file cannot be written, or gives something else than was written, the run goes on with the pages of the store.
+and again sorts each window of pages once, and writes the result to a scratch file; later pulls read that. If the file
+cannot be written, or its contents change, the run continues with the pages of the store.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dromos.places.stream.scratch_file import Extent, ScratchFile
 __all__ = ["SpilledRows", "bytes_beside_arcs"]
 
 _WRITERS: Final = 4
-_LINE: Final = 64  # columns begin with a line of the cache
+_LINE: Final = 64  # columns are aligned to a cache line
 _COLUMNS: Final = (
     "word_starts", "long_starts", "segment_starts", "words", "segment_rows", "segment_ends", "long_sources",
     "row_places",
@@ -38,29 +38,29 @@ _COLUMNS: Final = (
 
 
 class _Arena:
-    """Memory for the columns of one slice, one behind the other, as they will lie in the file."""
+    """Memory for the columns of one slice, contiguous and in the layout of the file."""
 
     def __init__(self) -> None:
         self._bytes, self._address = np.zeros(0, np.uint8), 0
         self._used = 0
 
     def clear(self, nbytes: int) -> None:
-        """Begin anew, with room for so many bytes."""
+        """Start over, with room for ``nbytes`` bytes."""
         self._used = 0
         if nbytes > len(self._bytes):
-            self._bytes = np.zeros(0, np.uint8)  # so that there are not two
+            self._bytes = np.zeros(0, np.uint8)  # frees the old memory before the new is allocated
             self._bytes = _buffer(nbytes)
             self._address = self._bytes.ctypes.data
 
     def new(self, count: int, dtype: Any) -> Array:
-        """An array with anything in it."""
+        """An uninitialized array."""
         begin, size = -(-self._used // _LINE) * _LINE, count * np.dtype(dtype).itemsize
         self._used = begin + size
         assert self._used <= len(self._bytes), "columns take more than they can"
         return self._bytes[begin : self._used].view(dtype)
 
     def copy_of(self, values: Array) -> Array:
-        """The same values here; themselves where they lie here already."""
+        """A copy of the values here; the values themselves if they lie here already."""
         if self._address <= values.ctypes.data < self._address + len(self._bytes):
             return values
         copy = self.new(len(values), values.dtype)
@@ -68,17 +68,17 @@ class _Arena:
         return copy
 
     def place_of(self, values: Array) -> int:
-        """Where an array begins."""
+        """The offset of an array."""
         return values.ctypes.data - self._address
 
     @property
     def data(self) -> Array:
-        """All that was taken, in whole disk blocks."""
+        """All allocated bytes, in whole disk blocks."""
         return self._bytes[: aligned(self._used)]
 
 
 class _Place(NamedTuple):
-    """Where a column lies in the bytes of its slice."""
+    """The position of a column in the bytes of its slice."""
 
     begin: int
     length: int
@@ -105,15 +105,15 @@ class _Spilled:
 
 
 class SpilledRows:
-    """Sorted slices of all rows, one behind the other.
+    """Consecutive sorted slices of all rows.
 
     Args:
-        pager: whose threads read, and which counts bytes and the time that is waited for them.
+        pager: its threads read, and it counts the bytes and the time spent waiting for them.
         file: for the slices.
-        room: bytes for those that are in memory, of which there are two at least: one is computed on, others are read.
+        room: bytes for the slices in memory, of which there are at least two: one is computed on, others are read.
         num_sources: vertices of the graph.
         threads: of the kernels.
-        order_for: tells by the first slice in which order sources are in tiles.
+        order_for: derives the order of sources in tiles from the first slice.
     """
 
     def __init__(
@@ -125,16 +125,16 @@ class SpilledRows:
         self._order: SourceOrder | None = None
         self._slices: list[_Spilled] = []
         self._free: list[Array] = []
-        self._held: dict[int, tuple[Array, Batch, Array]] = {}  # slices that are in memory, or on their way
+        self._held: dict[int, tuple[Array, Batch, Array]] = {}  # slices that are in memory, or being read
         self._is_back = False
         self._writers, self._writing = ReadPool(_WRITERS), Batch(0)
         self._arena = _Arena()
 
     def append(self, piece: GraphSlice, pages: Request) -> SortedSlice:
-        """Sort a slice, which has these pages, and write it behind the others while the caller goes on.
+        """Sort a slice, which has these pages, and append it to the file while the caller continues.
 
-        What is returned is good until the next call, and the targets of ``piece`` are lost. An OSError is that of the
-        slice before, and comes before anything is lost.
+        The returned slice is valid until the next call, and the targets of ``piece`` are overwritten. An OSError
+        belongs to the previous slice, and is raised before anything is lost.
         """
         self._writing.wait()
         if self._order is None:
@@ -156,15 +156,15 @@ class SpilledRows:
         return spilled.filled(self._arena.data)
 
     def finish(self) -> None:
-        """All slices were appended; an OSError is that of the last one."""
+        """Wait for the last write after all slices were appended; an OSError belongs to the last one."""
         self._writing.wait()
         self._writers.close()
         self._arena = _Arena()
 
     def slices(self) -> Iterator[tuple[SortedSlice, Request]]:
-        """All slices, each with its pages; some lack where the file is not as written.
+        """All slices, each with its pages; slices are missing if the file has changed.
 
-        One pass goes forward and the next one back: it begins with what the last one has left in memory.
+        Passes alternate between forward and backward: each begins with what the last one has left in memory.
         """
         size = max((spilled.extent.nbytes for spilled in self._slices), default=1)
         while len(self._free) + len(self._held) < min(max(self._room // size, 2), len(self._slices)):
@@ -193,7 +193,7 @@ class SpilledRows:
         self._pager.bytes_read += extent.nbytes
 
     def close(self) -> None:
-        """Give memory and disk space back; nobody reads any more."""
+        """Free memory and disk space; there are no reads after this."""
         self._writers.close()
         self._free.clear()
         self._held.clear()
@@ -201,9 +201,9 @@ class SpilledRows:
 
 
 def bytes_beside_arcs(num_sources: int, num_rows: int, threads: int) -> int:
-    """What a slice of so many rows takes at most beside its arcs: where tiles begin, and what fills blocks of a disk.
+    """The most bytes of a slice with this many rows beside its arcs: the starts of tiles, and padding to disk blocks.
 
-    So little that it is among what a run takes without regard to the graph.
+    They are so few that they count in the part of a run's memory that does not depend on the graph.
 
     >>> bytes_beside_arcs(1 << 22, 1 << 17, 2)
     20480
@@ -213,7 +213,7 @@ def bytes_beside_arcs(num_sources: int, num_rows: int, threads: int) -> int:
 
 
 def _buffer(nbytes: int) -> Array:
-    """Memory that begins with a disk block, in huge pages; all of it will be written."""
+    """Memory aligned to a disk block, in huge pages; all of it will be written."""
     memory = SparseMemory(nbytes)
     memory.expect(0, len(memory.bytes))
     return memory.bytes

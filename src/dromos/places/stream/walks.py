@@ -1,8 +1,8 @@
 """Random walks on a graph on disk: all walks take a step, then all take the next.
 
-Of a step along edges that count the same, the position of its arc is known by the row offsets, and only the pages that
-hold such arcs are read. By weights whole rows are copied, in groups that fit. With the bias of node2vec the rows of the
-vertices before are searched in their pages. Draws are those of the walks in memory.
+For a step along unweighted edges, the row offsets give the position of its arc, and only the pages that hold such arcs
+are read. With weights, whole rows are copied, in groups that fit. With the bias of node2vec, the rows of the previous
+vertices are searched in their pages. Draws are the same as those of the walks in memory.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dromos.places.stream.row_reader import RowReader, ranges_that_fit
 __all__ = ["walks", "walks_state"]
 
 _STATE_BYTES: Final = 64
-"""Of a walk: where it is and was, its number, its random number, and those of the walks that are drawn again."""
-_DRAW_BYTES: Final = 160  # of a draw: random numbers, positions, what is drawn, and bounds while a row is searched
-_ARC_BYTES: Final = 40  # of a row by weights: the arc, sums, and what is divided and divided by
+"""Bytes per walk: its current and previous vertex, its number, its random number, and those of walks drawn again."""
+_DRAW_BYTES: Final = 160  # per draw: random numbers, positions, what is drawn, and bounds while a row is searched
+_ARC_BYTES: Final = 40  # per arc of a weighted row: the arc, sums, the dividend and the divisor
 _MORE_TRIES: Final = 4
 
 
 def walks_state(graph: StoredGraph, options: Mapping[str, Any], threads: int | None) -> int:
-    """Bytes that walks take from step to step, beside the answer."""
+    """Bytes that walks take from step to step, excluding the result."""
     return len(options["starts"]) * _STATE_BYTES
 
 
@@ -67,7 +67,7 @@ def walks(
 class _Stepping:
     """Finds the next vertices of walks, as many at a time as there is memory for.
 
-    They are -1 where no edge has a weight above zero. ``random`` is moved on.
+    They are -1 where no edge has a weight above zero. ``random`` is advanced.
     """
 
     def __init__(self, reader: RowReader, graph: StoredGraph, p: float, q: float) -> None:
@@ -77,7 +77,7 @@ class _Stepping:
         self._biased = (p, q) != (1.0, 1.0)
 
     def first(self, at: Array, random: Array) -> Array:
-        """A neighbour of each vertex, in proportion to the weight of its edge."""
+        """A neighbor of each vertex, in proportion to the weight of its edge."""
         random += STEP
         after, order = np.empty(len(at), np.int64), np.argsort(at, kind="stable")
         for some in self._shares(len(at), _DRAW_BYTES):
@@ -88,8 +88,8 @@ class _Stepping:
     def next(self, at: Array, before: Array, random: Array) -> Array:
         """The vertex after each ``at``, for walks that were at ``before``.
 
-        A step is drawn until the bias accepts it. Its random numbers are known beforehand, so that several draws of a
-        walk are made at once, more and more of them: what they need is read once.
+        A step is drawn until the bias accepts it. Its random numbers are known beforehand, so several draws of a walk
+        are made at once, in growing numbers: what they need is read once.
         """
         if not self._biased:
             return self.first(at, random)
@@ -111,13 +111,13 @@ class _Stepping:
         return after
 
     def _shares(self, count: int, size: int) -> Iterator[slice]:
-        """Ranges of walks that take ``size`` bytes each; those from vertices nearby are together."""
+        """Ranges of walks that take ``size`` bytes each; walks from nearby vertices are together."""
         step = max(1, self._reader.work // size)
         for first in range(0, count, step):
             yield slice(first, min(first + step, count))
 
     def _tried(self, at: Array, before: Array, random: Array, tries: int) -> tuple[Array, Array]:
-        """So many draws for each walk, and which of them the bias accepts."""
+        """``tries`` draws for each walk, and which of them the bias accepts."""
         turns = np.arange(tries, dtype=np.uint64) * np.uint64(2)
         chance = unit(random[:, None] + (turns + np.uint64(1)) * STEP)
         limit = unit(random[:, None] + (turns + np.uint64(2)) * STEP) * self._top
@@ -130,7 +130,7 @@ class _Stepping:
         return np.where(u == before, self._back, np.where(joined, 1.0, self._away))
 
     def _drawn(self, at: Array, chance: Array) -> Array:
-        """A neighbour of each vertex, by a number in 0..1 for each."""
+        """A neighbor of each vertex, by a number in 0..1 for each."""
         if self._graph.weights is None:
             begin = self._offsets[at].astype(np.int64)
             degree = self._offsets[at + 1].astype(np.int64) - begin
@@ -148,7 +148,7 @@ class _Stepping:
         return found
 
     def _of_all(self, v: int, before: int, chance: float) -> int:
-        """The vertex after ``v`` where the bias accepts hardly any: by looking at all neighbours."""
+        """The vertex after ``v`` where the bias accepts hardly any draw: by looking at all neighbors."""
         next(self._groups(np.array([v])))
         rows = self._reader.rows_of(self._prefix, np.array([v]))
         near = rows.targets.astype(np.int64)

@@ -104,7 +104,7 @@ class Folder:
     # ---- programs that are done ------------------------------------------------------------------------------------
 
     def save_outcome(self, number: int, fields: Mapping[str, Array]) -> int:
-        """Save the fields of a finished program, which all ranks have in full: the first rank writes. Return the size."""
+        """Save the fields of a finished program, which all ranks have in full: the first writes. Return the size."""
         place = self.path / f"program-{number}.npz"
         size: int = by_first(self._comm, lambda: _write(place, lambda stream: _write_arrays(stream, fields)))
         return size

@@ -74,7 +74,7 @@ class Cluster:
             self.rooms.close()
 
     def call(self, name: str, *arguments: Any, job: Job | None = None) -> Any:
-        """Run the same call on all ranks; ``job``: the one that holds the needed state, which a failure may have ended."""
+        """Run the same call on all ranks; ``job``: the one with the needed state, which a failure may have ended."""
         with self._lock:
             if self not in _active:
                 raise ClusterError("the ranks have ended with the block that they were started for")

@@ -84,7 +84,7 @@ class Job:
         self._pids = [found[rank][1] for rank in range(self.ranks)]
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Run the same call on all ranks; return the first rank's result. An error names the rank that failed or ended."""
+        """Run the same call on all ranks; return the first rank's result. An error names the rank that failed."""
         order = (name, arguments)
         for rank, link in enumerate(self._links):
             try:
