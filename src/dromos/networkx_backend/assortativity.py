@@ -1,4 +1,4 @@
-"""Degrees of neighbours: ``networkx.algorithms.assortativity``."""
+"""Degrees of neighbors: ``networkx.algorithms.assortativity``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _degrees(graph: BackendGraph, kind: str) -> Array:
 
 
 def _pairs(graph: BackendGraph, x: str, y: str) -> tuple[Array, Array]:
-    """The degrees at both ends of every arc, parallel edges each for themselves."""
+    """The degrees at both ends of every arc, with parallel edges counted individually."""
     left, right = _degrees(graph, x)[graph.sources], _degrees(graph, y)[graph.targets]
     if graph.multiplicity is None:
         return left, right

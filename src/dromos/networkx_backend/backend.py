@@ -1,4 +1,4 @@
-"""What NetworkX's dispatcher calls: conversion, ``can_run``, ``should_run``, and the functions as attributes."""
+"""The interface for NetworkX's dispatcher: conversion, ``can_run``, ``should_run``, and the functions as attributes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Interface:
         return [*super().__dir__(), *REGISTRY]
 
     def can_run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-        """Whether the answer would be NetworkX's for these arguments, or the reason why they are refused."""
+        """Whether the result would equal NetworkX's for these arguments, or the reason why they are refused."""
         if name not in REGISTRY:
             return f"{name} is not implemented"
         graph = args[0] if args else kwargs.get("G")
@@ -68,7 +68,7 @@ _READING = (
 
 @cache
 def _overridden(kind: Any) -> str | None:
-    """What a class reads from a graph in another way than NetworkX's own classes, if anything."""
+    """What a class reads from a graph differently from NetworkX's own classes, if anything."""
     import networkx as nx
 
     plain = next((one for one in kind.__mro__ if one in (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)), None)
@@ -85,7 +85,7 @@ def _is_converted(graph: Any) -> bool:
 def _configured_least() -> int | None:
     import networkx as nx
 
-    least: int | None = getattr(nx.config.backends.get("dromos"), "min_nodes", None)  # not there if not registered
+    least: int | None = getattr(nx.config.backends.get("dromos"), "min_nodes", None)  # missing if not registered
     return least
 
 

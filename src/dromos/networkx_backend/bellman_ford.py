@@ -1,4 +1,4 @@
-"""Shortest paths with negative weights: ``networkx.algorithms.shortest_paths.weighted``, Bellman and Ford's family."""
+"""Shortest paths with negative weights: ``networkx.algorithms.shortest_paths.weighted``, the Bellman-Ford family."""
 
 # mypy: allow-untyped-calls
 from __future__ import annotations
@@ -141,7 +141,7 @@ def single_source_bellman_ford(G: BackendGraph, source: Any, target: Any = None,
 
 @implements(worth=Worth.ALL_PAIRS, refuse=_REFUSE)
 def all_pairs_bellman_ford_path_length(G: BackendGraph, weight: Any = "weight") -> Iterator[tuple[Any, Lengths]]:
-    G.values(weight)  # refuse now, not when the first result is asked for
+    G.values(weight)  # refuse now, not when the first result is requested
     return ((node, lengths_from(G, node, weight)) for node in G)
 
 

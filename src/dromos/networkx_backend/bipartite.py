@@ -20,7 +20,7 @@ def _directed(bound: Bound) -> str | None:
 
 
 def _coloring(graph: BackendGraph) -> dict[Any, int] | None:
-    """Colors in NetworkX's order of an undirected graph, nodes without neighbours last; ``None`` if there are none."""
+    """Colors of an undirected graph in NetworkX's order, nodes without neighbors last; ``None`` if there are none."""
     from dromos.networkx_backend.kernels.search import two_coloring
 
     rows = graph.symmetric_rows if graph.directed else graph.rows

@@ -64,7 +64,7 @@ def _closeness(reached: float, total: float, others: int, wf_improved: bool) -> 
 
 
 def _weighted_sums(graph: BackendGraph, weight: Any, nodes: Array) -> tuple[list[int], list[Any]]:
-    """Of each of ``nodes``: how many others have a path to it, and the sum of their distances."""
+    """For each of ``nodes``: how many others have a path to it, and the sum of their distances."""
     rows, lengths = graph.reversed_rows, graph.reversed_values(nonnegative(graph, weight)[1])
     reached: list[int] = []
     total: list[Any] = []
@@ -76,7 +76,7 @@ def _weighted_sums(graph: BackendGraph, weight: Any, nodes: Array) -> tuple[list
 
 
 def distances_in_order(rows: Rows, lengths: Array, start: int) -> Array:
-    """Distances from ``start`` to all nodes that a path leads to, ascending."""
+    """Distances from ``start`` to all reachable nodes, ascending."""
     from dromos.networkx_backend.kernels.weighted import dijkstra
 
     n = len(rows.offsets) - 1
@@ -169,7 +169,7 @@ class _Scale:
 
 
 def edges_once(graph: BackendGraph) -> Array:
-    """The arcs that stand for edges, in NetworkX's order: of both directions the one from the earlier node."""
+    """The arcs that stand for edges, in NetworkX's order: of both directions, the one from the earlier node."""
     return np.arange(len(graph.targets)) if graph.directed else np.flatnonzero(graph.sources <= graph.targets)
 
 
@@ -195,7 +195,7 @@ def _dependencies(graph: BackendGraph, sources: Array, endpoints: bool) -> tuple
 
 
 def through_nodes(graph: BackendGraph, sources: Array, endpoints: bool, many: int = MANY) -> Array:
-    """The number of shortest paths through each node, as shares, added up over ``sources``."""
+    """The number of shortest paths through each node, as fractions, summed over ``sources``."""
     if len(sources) * len(graph.targets) < many:
         return _dependencies(graph, sources, endpoints)[0]
     from dromos.algorithms import betweenness
@@ -222,7 +222,7 @@ def _odd_load(bound: Bound) -> str | None:
 
 
 @implements(worth=Worth.ALL_PAIRS, refuse=_odd_load)
-def newman_betweenness_centrality(  # what NetworkX calls load_centrality inside
+def newman_betweenness_centrality(  # NetworkX's internal name for load_centrality
     G: BackendGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
     from dromos.networkx_backend.kernels.distances import add_loads

@@ -25,7 +25,7 @@ def _multigraph_nodes(bound: Bound) -> str | None:
 
 
 def _triangles(graph: BackendGraph) -> Array:
-    """How many triangles each node of an undirected graph is in."""
+    """The number of triangles of each node of an undirected graph."""
     from dromos.networkx_backend.kernels.triangles import count_triangles
 
     rows, n = graph.symmetric_rows, len(graph)
@@ -46,14 +46,14 @@ def triangles(G: BackendGraph, nodes: Any = None) -> Any:
 
 
 def _for_nodes(graph: BackendGraph, nodes: Any, values: list[Any]) -> Any:
-    """One value for a node, or those of several by node."""
+    """The value of one node, or those of several by node."""
     if nodes is not None and nodes in graph:
         return values[graph.index[nodes]]
     return {graph.nodes[number]: values[number] for number in graph.nbunch(nodes)}
 
 
 def _coefficients(graph: BackendGraph, weight: Any) -> list[Any]:
-    """The clustering coefficient of every node; the whole number 0 where there is no triangle."""
+    """The clustering coefficient of every node; the integer 0 if it has no triangle."""
     from scipy.sparse import csr_array
 
     from dromos.engines.native.closed_walks import closed_walks
@@ -135,12 +135,12 @@ def generalized_degree(G: BackendGraph, nodes: Any = None) -> Any:
 
 
 def _counted(graph: BackendGraph, number: int, count: Array) -> Counter[int]:
-    """How many edges of a node have each ``count``, in NetworkX's order: that of a set of the neighbours."""
+    """How many edges of a node have each ``count``, in NetworkX's order: that of a set of the neighbors."""
     rows = graph.symmetric_rows
     row = slice(rows.offsets[number], rows.offsets[number + 1])
     counts = count[row].tolist()
-    if len(set(counts)) < 2:  # there is no order
+    if len(set(counts)) < 2:  # the order does not matter
         return Counter(counts)
     count_of = dict(zip(graph.names(rows.targets[row]), counts, strict=True))
     listed = graph.names(graph.targets[graph.offsets[number] : graph.offsets[number + 1]])
-    return Counter(map(count_of.__getitem__, set(listed) - {graph.nodes[number]}))  # made as NetworkX makes it
+    return Counter(map(count_of.__getitem__, set(listed) - {graph.nodes[number]}))  # built as NetworkX builds it

@@ -1,4 +1,4 @@
-"""Greedy colouring: ``networkx.algorithms.coloring``."""
+"""Greedy coloring: ``networkx.algorithms.coloring``."""
 
 # mypy: allow-untyped-calls
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _other_order(bound: Bound) -> str | None:
 
 
 def greedy_order_and_colors(graph: BackendGraph) -> tuple[Array, Array]:
-    """Nodes by falling degree, and the colours that they get in this order."""
+    """Nodes by falling degree, and the colors that they get in this order."""
     from dromos.networkx_backend.kernels.greedy import greedy_colors
 
     order = np.argsort(-graph.degree, kind="stable")
@@ -34,7 +34,7 @@ def greedy_order_and_colors(graph: BackendGraph) -> tuple[Array, Array]:
 
 
 def _by_saturation(graph: BackendGraph) -> tuple[Array, Array]:
-    """Nodes as they are taken: the one with most colours on nodes that lead to it, of these the highest degree."""
+    """Nodes in the order of coloring: the one with most colors on nodes that lead to it, then of the highest degree."""
     from dromos.networkx_backend.kernels.greedy import saturation_colors
 
     order, color = np.empty(len(graph), np.int64), np.full(len(graph), -1, np.int64)

@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def _labels(graph: BackendGraph, communities: list[Any]) -> Array | None:
-    """The community of each node; ``None`` where these are no partition."""
+    """The community of each node; ``None`` if these are not a partition."""
     label = np.full(len(graph), -1, np.int64)
     for number, community in enumerate(communities):
         label[[graph.index[node] for node in community if node in graph]] = number

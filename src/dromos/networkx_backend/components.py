@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 def labels(graph: BackendGraph, connection: Literal["weak", "strong"] = "weak") -> tuple[int, Array]:
-    """How many components there are, and the component of every node."""
+    """The number of components, and the component of every node."""
     from scipy.sparse.csgraph import connected_components as find
 
     count, label = find(graph.matrix(), directed=graph.directed, connection=connection)
@@ -38,7 +38,7 @@ def _sets(graph: BackendGraph) -> Iterator[set[Any]]:
 
 
 def require_nodes(graph: BackendGraph) -> None:
-    """NetworkX's answer for a graph without nodes."""
+    """Raise NetworkX's error for a graph without nodes."""
     if not len(graph):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
 

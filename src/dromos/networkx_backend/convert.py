@@ -28,14 +28,14 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> BackendGraph:
-    """The backend's copy of a NetworkX graph, with the attributes asked for.
+    """The backend's copy of a NetworkX graph, with the requested attributes.
 
     Args:
-        graph: any NetworkX graph, or one of the backend's, which is returned as it is.
-        edge_attrs: names of edge attributes to keep, with the value for edges that lack them.
-        node_attrs: the same for nodes.
-        preserve_edge_attrs, preserve_node_attrs, preserve_graph_attrs, preserve_all_attrs: keep all of them.
-        name, graph_name: the function and its argument that the graph is for; not needed here.
+            graph: any NetworkX graph, or one of the backend's, which is returned as it is.
+            edge_attrs: names of edge attributes to keep, with the value for edges that lack them.
+            node_attrs: the same for nodes.
+            preserve_edge_attrs, preserve_node_attrs, preserve_graph_attrs, preserve_all_attrs: keep all of them.
+            name, graph_name: the function and its argument that the graph is for; not used here.
 
     >>> import networkx as nx
     >>> convert_from_nx(nx.path_graph(3)).targets.tolist()
@@ -83,7 +83,7 @@ def _edge_data(rows: list[Any], multigraph: bool) -> list[Any]:
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """A result as NetworkX has it: a backend's graph becomes a NetworkX graph; all else stays.
+    """A result in NetworkX's form: a backend graph becomes a NetworkX graph; all else is unchanged.
 
     >>> import networkx as nx
     >>> list(convert_to_nx(convert_from_nx(nx.path_graph(3))).edges)
@@ -112,7 +112,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 
 
 def _data_of_columns(graph: BackendGraph) -> list[Any]:
-    """Attribute dictionaries made of the attributes that were converted."""
+    """Attribute dictionaries made of the converted attributes."""
     edges = len(graph.targets) if graph.multiplicity is None else int(graph.multiplicity.sum())
     names = [key for key, _ in graph.edge_columns]
     data: list[Any] = [
@@ -127,7 +127,7 @@ def _data_of_columns(graph: BackendGraph) -> list[Any]:
 
 
 def _add_arc(graph: Any, source: Any, target: Any, data: Any) -> None:
-    """Add one arc behind those that its source has already, so that the order of the adjacency is kept.
+    """Add one arc after those that its source has already, so that the order of the adjacency is kept.
 
     Both directions of an undirected edge share their attributes, as in NetworkX.
     """

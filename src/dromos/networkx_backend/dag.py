@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 
 def _order(graph: BackendGraph) -> tuple[Array, Array]:
-    """Nodes in topological order (fewer than all where there is a cycle), and the generation of every node."""
+    """Nodes in topological order (fewer than all if there is a cycle), and the generation of every node."""
     from dromos.networkx_backend.kernels.orders import topological
 
     if not graph.directed:
@@ -54,7 +54,7 @@ def topological_generations(G: BackendGraph) -> Iterator[list[Any]]:
 
 
 def _watched(graph: BackendGraph) -> Callable[[], Any]:
-    """A function that gives the NetworkX graph once that has been changed, since its cache was cleared then."""
+    """A function that returns the NetworkX graph once it has been changed, which its cleared cache shows."""
     original = None if graph.original is None else graph.original()
     cache = getattr(original, "__networkx_cache__", None)
     if cache is None:
@@ -64,7 +64,7 @@ def _watched(graph: BackendGraph) -> Callable[[], Any]:
 
 
 def _waiting_for(graph: BackendGraph, order: Array, done: int, ready: int) -> dict[Any, int]:
-    """How many edges each node still waits for that is not among the first ``ready``, after the first ``done``."""
+    """The remaining in-edges of each node that is not among the first ``ready``, after the first ``done``."""
     passed, known = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     passed[order[:done]] = known[order[:ready]] = True
     weights = None if graph.multiplicity is None else graph.multiplicity[~passed[graph.sources]]
@@ -73,7 +73,7 @@ def _waiting_for(graph: BackendGraph, order: Array, done: int, ready: int) -> di
 
 
 def _rest_of_generations(graph: Any, ready: list[Any], waiting_for: dict[Any, int]) -> Iterator[list[Any]]:
-    """Go on in a NetworkX graph that was changed meanwhile, to the end or error that NetworkX comes to."""
+    """Continue in a NetworkX graph that was changed meanwhile, to the same end or error as NetworkX."""
     while ready:
         this, ready = ready, []
         for node in this:
@@ -153,7 +153,7 @@ def dag_longest_path(
 
 
 def _first_before(graph: BackendGraph, node: int, among: Array) -> int:
-    """The one of these predecessors that comes first in NetworkX's graph, which alone knows their order."""
+    """The predecessor ``among`` these that comes first in NetworkX's graph, which alone knows their order."""
     if len(among) == 1:
         return int(among[0])
     original = None if graph.original is None else graph.original()

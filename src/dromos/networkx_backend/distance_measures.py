@@ -123,7 +123,7 @@ def local_efficiency(G: BackendGraph) -> float:
 
     efficiency = np.zeros(len(G))
     efficiency_of_neighbours(G.offsets, G.targets, efficiency)
-    return (float(efficiency.sum()) if len(G) else 0) / len(G)  # of no nodes NetworkX divides whole numbers
+    return (float(efficiency.sum()) if len(G) else 0) / len(G)  # without nodes NetworkX divides integers
 
 
 def _by_weight(bound: Bound) -> str | None:

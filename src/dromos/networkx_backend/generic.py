@@ -19,13 +19,13 @@ _REFUSE_WEIGHT = function_weight("weight")
 
 
 def _reversed_order(bound: Bound) -> str | None:
-    """Searches towards a target follow predecessors, whose order is not kept."""
+    """Refuse searches towards a target: they follow predecessors, whose order is not kept."""
     to_one = bound["source"] is None and bound["target"] is not None
     return "the order of predecessors is not kept" if to_one and bound["G"].is_directed() else None
 
 
 def _one_pair(bound: Bound) -> str | None:
-    """Between two nodes NetworkX searches from both ends, and may find another path of the same length."""
+    """Refuse a single pair: NetworkX searches from both ends, and may find another path of the same length."""
     pair = bound["source"] is not None and bound["target"] is not None
     by_bellman_ford = bound["weight"] is not None and bound["method"] == "bellman-ford"
     return "NetworkX searches from both ends" if pair and not by_bellman_ford else None

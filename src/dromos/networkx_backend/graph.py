@@ -21,7 +21,7 @@ __all__ = ["BackendGraph", "Rows"]
 
 
 class Rows(NamedTuple):
-    """Compressed rows: the neighbours of node ``u`` are ``targets[offsets[u]:offsets[u + 1]]``."""
+    """Compressed rows: the neighbors of node ``u`` are ``targets[offsets[u]:offsets[u + 1]]``."""
 
     offsets: Array
     targets: Array
@@ -30,8 +30,8 @@ class Rows(NamedTuple):
 class BackendGraph:
     """A NetworkX graph as arrays.
 
-    Nodes are numbered in the order of NetworkX's iteration, and a row lists neighbours in the order of NetworkX's
-    adjacency, each once. Of an undirected graph both directions are stored, a self-loop once. ``multiplicity`` counts
+    Nodes are numbered in the order of NetworkX's iteration, and a row lists neighbors in the order of NetworkX's
+    adjacency, each once. For an undirected graph both directions are stored, a self-loop once. ``multiplicity`` counts
     the parallel edges behind an arc of a multigraph, and is ``None`` otherwise.
     """
 
@@ -50,12 +50,12 @@ class BackendGraph:
         """The NetworkX graph that was converted, while it lives."""
         self.node_data: list[dict[str, Any]] | None = None
         self.edge_data: list[Any] | None = None
-        """One entry per arc: the dictionary of attributes, or of a multigraph that of keys."""
+        """One entry per arc: the dictionary of attributes, or for a multigraph that of keys."""
         self.node_columns: dict[Hashable, list[Any]] = {}
         self.edge_columns: dict[tuple[Hashable, Any], list[Any]] = {}
         self._edge_values: dict[tuple[Hashable, Any], EdgeValues] = {}
 
-    # ---- what NetworkX's dispatcher and decorators ask of a graph -------------------------------------------------
+    # ---- what NetworkX's dispatcher and decorators require of a graph ----------------------------------------------
 
     def is_directed(self) -> bool:
         return self.directed
@@ -80,7 +80,7 @@ class BackendGraph:
         return f"<Dromos's copy of a NetworkX {kind}: {len(self)} nodes>"
 
     def __str__(self) -> str:
-        """As NetworkX's messages name the graph: by the one that was converted, while it lives."""
+        """The graph's name in NetworkX's messages: that of the converted graph, while it lives."""
         original = None if self.original is None else self.original()
         return repr(self) if original is None else str(original)
 
@@ -106,7 +106,7 @@ class BackendGraph:
         return dict(zip(self.nodes, values.tolist(), strict=True))
 
     def nbunch(self, nbunch: Any) -> list[int]:
-        """The numbers of the nodes that NetworkX's ``nbunch_iter`` would yield; for what is a node, that node."""
+        """The numbers of the nodes that NetworkX's ``nbunch_iter`` would yield; for a single node, that node."""
         import networkx as nx
 
         if nbunch is None:
@@ -138,7 +138,7 @@ class BackendGraph:
 
     @property
     def rows(self) -> Rows:
-        """Neighbours (of a directed graph: successors) in NetworkX's order."""
+        """Neighbors (in a directed graph: successors) in NetworkX's order."""
         return Rows(self.offsets, self.targets)
 
     @cached_property
@@ -159,12 +159,12 @@ class BackendGraph:
         return Rows(np.concatenate([[0], np.cumsum(counts)]), self.sources[self._by_target])
 
     def reversed_values(self, values: Array) -> Array:
-        """Values of arcs, as they lie beside :attr:`reversed_rows`."""
+        """Values of arcs, in the order of :attr:`reversed_rows`."""
         return values[self._by_target] if self.directed else values
 
     @cached_property
     def symmetric_rows(self) -> Rows:
-        """Neighbours in either direction, each once, sorted; self-loops left out."""
+        """Neighbors in either direction, each once, sorted; self-loops left out."""
         from scipy.sparse import csr_array
 
         keep = ~self.is_loop
@@ -177,7 +177,7 @@ class BackendGraph:
 
     @cached_property
     def sorted_rows(self) -> Rows:
-        """Neighbours in the order of their numbers."""
+        """Neighbors in the order of their numbers."""
         order = np.lexsort((self.targets, self.sources))
         return Rows(self.offsets, self.targets[order])
 
@@ -189,26 +189,26 @@ class BackendGraph:
 
     @cached_property
     def num_loops(self) -> int:
-        """How many edges lead from a node to itself."""
+        """The number of self-loops."""
         loops = self.is_loop
         return int(np.count_nonzero(loops) if self.multiplicity is None else self.multiplicity[loops].sum())
 
     @cached_property
     def num_edges(self) -> int:
-        """How many edges there are, parallel ones counted."""
+        """The number of edges, including parallel ones."""
         arcs = len(self.targets) if self.multiplicity is None else int(self.multiplicity.sum())
         return arcs if self.directed else (arcs + self.num_loops) // 2
 
     @cached_property
     def out_degree(self) -> Array:
-        """Edges that leave each node; of an undirected graph a self-loop counts once here."""
+        """Edges that leave each node; in an undirected graph a self-loop counts once here."""
         if self.multiplicity is None:
             return np.diff(self.offsets)
         return np.bincount(self.sources, weights=self.multiplicity, minlength=len(self)).astype(np.int64)
 
     @cached_property
     def in_degree(self) -> Array:
-        """Edges that reach each node; of an undirected graph a self-loop counts once here."""
+        """Edges that reach each node; in an undirected graph a self-loop counts once here."""
         if not self.directed:
             return self.out_degree
         if self.multiplicity is None:
@@ -224,7 +224,7 @@ class BackendGraph:
         return self.out_degree + np.bincount(self.sources, weights=loops, minlength=len(self)).astype(np.int64)
 
     def values(self, key: Hashable, default: Any = 1) -> EdgeValues:
-        """The numbers that the edges have under the attribute ``key``; an edge without it has ``default``."""
+        """The numbers of the edges under the attribute ``key``; an edge without it has ``default``."""
         wanted = (key, default)
         if wanted not in self._edge_values:
             self._edge_values[wanted] = edge_values(self, key, default)
@@ -233,7 +233,7 @@ class BackendGraph:
     # ---- the same graph in other libraries' form ------------------------------------------------------------------
 
     def matrix(self, values: Array | None = None) -> csr_array:
-        """A SciPy matrix of ``values`` (one per arc; ones unless given), rows in NetworkX's order."""
+        """A SciPy matrix of ``values`` (one per arc; ones by default), rows in NetworkX's order."""
         from scipy.sparse import csr_array
 
         data = np.ones(len(self.targets)) if values is None else values

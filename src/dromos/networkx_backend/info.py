@@ -1,4 +1,4 @@
-"""What NetworkX reads when it is imported: the backend's name, settings and functions; nothing heavy is imported."""
+"""What NetworkX reads at import time: the backend's name, settings and functions; nothing heavy is imported."""
 
 from __future__ import annotations
 

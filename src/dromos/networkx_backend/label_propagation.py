@@ -1,4 +1,4 @@
-"""Label propagation: ``networkx.algorithms.community.label_propagation``, with NetworkX's answer for the same seed."""
+"""Label propagation: ``networkx.algorithms.community.label_propagation``, with NetworkX's result for the same seed."""
 
 # mypy: allow-untyped-calls
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 
 def _groups(graph: BackendGraph, label: Array) -> list[set[Any]]:
-    """The nodes of each label, in the order in which labels come first."""
+    """The nodes of each label, in the order in which labels first appear."""
     _, first, which = np.unique(label, return_index=True, return_inverse=True)
     return sets_of_labels(graph, np.argsort(np.argsort(first))[which])
 
@@ -30,7 +30,7 @@ def label_propagation_communities(G: BackendGraph) -> ValuesView[set[Any]]:
 
     order, color = greedy_order_and_colors(G)
     label = np.arange(len(G))
-    # Nodes of one colour are no neighbours, so that their order does not matter.
+    # Nodes of one color are not neighbors, so their order does not matter.
     settle_by_color(G.offsets, G.targets, order[np.argsort(color[order], kind="stable")], label)
     return dict(enumerate(_groups(G, label))).values()
 
@@ -43,7 +43,7 @@ def _state_of(seed: Any) -> Array:
 
 
 def _edges(graph: BackendGraph, weight: Any, parallel: bool) -> tuple[Rows, Array]:
-    """Neighbours and the weights of the edges to them; without weights parallel edges count as one, or each."""
+    """Neighbors and the weights of the edges to them; without weights, parallel edges count as one, or each."""
     if weight is None:
         counted = parallel and graph.multiplicity is not None
         return graph.rows, graph.multiplicity.astype(float) if counted else np.ones(len(graph.targets))  # type: ignore[union-attr]
@@ -60,7 +60,7 @@ def _drawn(
     state, label = _state_of(seed), np.arange(len(graph))
     settle(rows.offsets, rows.targets, weights, state, label)
     version, _, gauss = seed.getstate()
-    seed.setstate((version, tuple(state.tolist()), gauss))  # who goes on with it draws what comes next
+    seed.setstate((version, tuple(state.tolist()), gauss))  # later draws continue from there
     yield from _groups(graph, label)
 
 

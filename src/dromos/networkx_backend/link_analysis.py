@@ -17,7 +17,7 @@ from dromos.networkx_backend.registry import Worth, implements
 __all__ = ["LARGE", "ranks_by_dromos"]
 
 LARGE: Final = 8_000_000
-"""Arcs from which on Dromos's program for PageRank pays, which takes seconds to compile the first time."""
+"""From this many arcs on, Dromos's program for PageRank pays; it takes seconds to compile the first time."""
 
 
 def _weights(graph: BackendGraph, weight: Any) -> Array:
@@ -76,7 +76,7 @@ def pagerank(
 
 
 def _alike(weights: Array) -> bool:
-    """Whether every edge counts the same."""
+    """Whether all edges have the same weight."""
     return bool(weights[0] > 0 and (weights == weights[0]).all())
 
 
@@ -124,7 +124,7 @@ def hits(
 
 
 def _start(graph: BackendGraph, nstart: Any) -> Array:
-    """Values to start from; results are in their order, so other orders than the graph's are left to NetworkX."""
+    """Start values; results are in their order, so orders other than the graph's are left to NetworkX."""
     if list(nstart) != graph.nodes:
         raise NotImplementedError("nstart has other nodes, or the nodes in another order, than the graph")
     return np.array(list(nstart.values()), dtype=float)
@@ -154,7 +154,7 @@ def eigenvector_centrality(
 
 
 def _pull(graph: BackendGraph, weight: Any) -> Any:
-    """The matrix that adds up what reaches each node."""
+    """The matrix that sums what reaches each node."""
     rows = graph.reversed_rows
     return _matrix(rows.offsets, rows.targets, graph.reversed_values(_weights(graph, weight)), len(graph))
 
@@ -183,7 +183,7 @@ def katz_centrality(
     pull = _pull(G, weight)
     for _ in range(max_iter):
         last = x
-        with np.errstate(over="ignore", invalid="ignore"):  # it diverges where alpha is too large
+        with np.errstate(over="ignore", invalid="ignore"):  # it diverges if alpha is too large
             x = alpha * (pull @ last) + base
             change = np.abs(x - last).sum()
         if change < n * tol:

@@ -22,7 +22,7 @@ _AT_ONCE = 1 << 16  # pairs
 
 
 class _Common(NamedTuple):
-    """Of each pair: its nodes, common neighbours without the pair itself, with it, and the sum of their values."""
+    """For each pair: its nodes, common neighbors without the pair itself, with it, and the sum of their values."""
 
     left: Array
     right: Array
@@ -36,7 +36,7 @@ def _once_only(bound: Bound) -> str | None:
 
 
 def _non_edges(graph: BackendGraph) -> Iterator[tuple[Any, Any]]:
-    """The pairs that are no edges, in the order of the sets that NetworkX goes through."""
+    """The pairs that are not edges, in the order of the sets that NetworkX iterates over."""
     nodes = set(graph.nodes)
     while nodes:
         node = nodes.pop()
@@ -47,7 +47,7 @@ def _non_edges(graph: BackendGraph) -> Iterator[tuple[Any, Any]]:
 
 
 def _scored(graph: BackendGraph, ebunch: Any, value: Array | None, score: Callable[[_Common], Iterable[Any]]) -> Scores:
-    """Score all pairs of ``ebunch``, some at a time; nodes are looked for at once, as in NetworkX."""
+    """Score all pairs of ``ebunch``, some at a time; nodes are looked up at once, as in NetworkX."""
     if ebunch is not None:
         for pair in ebunch:
             left, right = pair
@@ -82,7 +82,7 @@ def resource_allocation_index(G: BackendGraph, ebunch: Any = None) -> Scores:
 
 
 def _totals(common: _Common) -> Iterable[Any]:
-    """The sums, or the whole number 0 where there is nothing to add up."""
+    """The sums, or the integer 0 if there is nothing to add up."""
     return (total if count else 0 for total, count in zip(common.total.tolist(), common.common.tolist(), strict=True))
 
 
@@ -92,7 +92,7 @@ def adamic_adar_index(G: BackendGraph, ebunch: Any = None) -> Scores:
     value = np.divide(1.0, logarithm, out=np.full(len(G), np.inf), where=logarithm > 0)
 
     def score(common: _Common) -> Iterable[Any]:
-        if np.isinf(common.total).any():  # a neighbour of one node only, which the pair names twice
+        if np.isinf(common.total).any():  # a neighbor of one node only, which the pair names twice
             raise ZeroDivisionError("float division by zero")
         return _totals(common)
 

@@ -1,6 +1,6 @@
 """Communities by modularity: ``networkx.algorithms.community.louvain`` and ``leiden``.
 
-Louvain's answer is NetworkX's own for the same seed: nodes move in the same order, and edges are listed as its
+Louvain's result is NetworkX's own for the same seed: nodes move in the same order, and edges are listed as its
 dictionaries would list them. Leiden, which NetworkX leaves to backends, is that of :func:`dromos.leiden`.
 """
 
@@ -41,7 +41,7 @@ class _Level(NamedTuple):
         order = np.lexsort((added, src))
         sources, each = src[order], weights[added[order]]
         degree = np.bincount(sources, weights=each, minlength=n)
-        np.add.at(degree, a[loop], weights[loop])  # a loop's second end comes last
+        np.add.at(degree, a[loop], weights[loop])  # the second end of a loop comes last
         offsets = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
         return cls(offsets, dst[order], each, sources, degree)
 
@@ -51,7 +51,7 @@ class _Level(NamedTuple):
         return np.flatnonzero(self.targets >= self.sources)
 
     def merged(self, community: Array, count: int) -> _Level:
-        """The graph of the communities: an edge where there was one, its weight the sum."""
+        """The graph of the communities: an edge where there was one, with the sum of the weights."""
         once = self.once
         a, b = community[self.sources[once]], community[self.targets[once]]
         key = np.minimum(a, b) * count + np.maximum(a, b)
@@ -116,7 +116,7 @@ def _partitions(
 
 
 def _one_level(level: _Level, m: float, resolution: float, seed: Any) -> tuple[Array, bool]:
-    """The community of each node, numbered by the ones that are left, and whether any node moved."""
+    """The community of each node, renumbered without gaps, and whether any node moved."""
     from dromos.networkx_backend.kernels.louvain import move_all
 
     order = list(range(len(level.degree)))

@@ -1,4 +1,4 @@
-"""Which NetworkX functions are here, which arguments they refuse, and from which size on they pay."""
+"""The NetworkX functions of the backend, the arguments that they refuse, and the size from which on they pay."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Refusal = Callable[[Bound], "str | None"]
 
 
 class Worth(IntEnum):
-    """The number of nodes from which on converting a graph pays: the more NetworkX has to do, the fewer."""
+    """The number of nodes from which on converting a graph pays: the more work for NetworkX, the fewer."""
 
     ALL_PAIRS = 200  # at least a search from every node
     ITERATIVE = 1_000  # many passes over the edges, or costly ones: weights, sorting, hashing
     LINEAR = 20_000  # one pass over all edges, as converting is
-    CONVERTED = 2**62  # less, or perhaps less: only where the graph was converted before
+    CONVERTED = 2**62  # less, or perhaps less: only if the graph was converted before
 
 
 @dataclass(frozen=True)
 class Implementation:
-    """One function: what runs, what it refuses, from which size on it pays."""
+    """One function: its code, the arguments it refuses, and the size from which on it pays."""
 
     run: Callable[..., Any]
     signature: inspect.Signature
@@ -49,10 +49,10 @@ REGISTRY: dict[str, Implementation] = {}
 def implements(
     *, worth: Worth = Worth.CONVERTED, refuse: Refusal | None = None, name: str | None = None
 ) -> Callable[[F], F]:
-    """Register a function under NetworkX's name for it (``name``, where that is not the function's own).
+    """Register a function under NetworkX's name for it (``name``, if that is not the function's own).
 
     Args:
-        worth: from how many nodes on it pays to convert a graph for it.
+        worth: the number of nodes from which on converting a graph for it pays.
         refuse: the reason why the bound arguments are left to NetworkX, or ``None``.
         name: NetworkX's name for dispatching.
     """

@@ -85,13 +85,13 @@ def is_branching(G: BackendGraph) -> bool:
 
 
 def _mutual(graph: BackendGraph) -> Array:
-    """Whether each arc has one the other way; a self-loop has."""
+    """Whether each arc has an opposite one; a self-loop does."""
     key = graph.sources.astype(np.int64) * len(graph) + graph.targets
     return np.isin(graph.targets.astype(np.int64) * len(graph) + graph.sources, key)
 
 
 def _no_plain_digraph(bound: Bound) -> str | None:
-    """NetworkX counts parallel edges by their keys, and answers for undirected graphs by how it copies them."""
+    """Refuse: NetworkX counts parallel edges by keys, and its result for undirected graphs depends on its copies."""
     graph = bound["G"]
     return None if graph.is_directed() and not graph.is_multigraph() else "undirected, or with parallel edges"
 

@@ -1,4 +1,4 @@
-"""NetworkX graphs made of parts of a backend's graph."""
+"""NetworkX graphs made from parts of a backend's graph."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def other_class(bound: Bound) -> str | None:
 
 
 def copy_of_subgraph(graph: BackendGraph, nodes: Iterable[Any]) -> Any:
-    """What ``G.subgraph(nodes).copy()`` gives for a graph without parallel edges, in the same order."""
+    """The equivalent of ``G.subgraph(nodes).copy()`` for a graph without parallel edges, in the same order."""
     chosen = set(nodes)
     keep = np.zeros(len(graph), bool)
     keep[[graph.index[node] for node in chosen if node in graph]] = True
-    few = 2 * len(chosen) < len(graph)  # NetworkX then goes through the set
+    few = 2 * len(chosen) < len(graph)  # then NetworkX iterates over the set
     order = graph.numbers(node for node in chosen if node in graph) if few else np.flatnonzero(keep)
     return copied(graph, order, keep[graph.sources] & keep[graph.targets])
 
 
 def copied(graph: BackendGraph, nodes: Array, arcs: Array) -> Any:
-    """A NetworkX graph of these ``nodes`` in this order and of the ``arcs`` marked, with all attributes."""
+    """A NetworkX graph of these ``nodes`` in this order and of the marked ``arcs``, with all attributes."""
     if graph.node_data is None or graph.edge_data is None:
         raise NotImplementedError("the graph was converted without its attributes")
     result = nx.DiGraph() if graph.directed else nx.Graph()

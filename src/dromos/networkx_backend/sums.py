@@ -1,4 +1,4 @@
-"""Searches from many nodes: one after the other while that is quick, and jointly by Dromos beyond."""
+"""Searches from many nodes: one after the other while that is fast, and jointly by Dromos beyond."""
 
 # mypy: allow-untyped-calls
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dromos.networkx_backend.graph import BackendGraph
 __all__ = ["MANY", "Sums", "sums_from_all"]
 
 MANY: Final = 5_000_000_000
-"""Arcs to look at, over all searches, from which on Dromos's joint searches pay, which take long to compile."""
+"""From this many arcs over all searches on, Dromos's joint searches pay; they take long to compile."""
 
 
 class Sums(NamedTuple):
-    """Of each node: how many others it reaches, how far the last one is, the sums of distances and of inverses."""
+    """For each node: how many others it reaches, how far the last one is, the sums of distances and of inverses."""
 
     reached: Array
     depth: Array

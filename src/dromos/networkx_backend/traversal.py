@@ -37,7 +37,7 @@ _REFUSE_REVERSE = refuse_any(_REFUSE, _reverse)
 
 def _require_node(graph: BackendGraph, node: Any) -> int:
     if node not in graph:
-        hash(node)  # NetworkX has a TypeError for what cannot be a node
+        hash(node)  # NetworkX raises a TypeError for what cannot be a node
         raise nx.NetworkXError(f"The node {node} is not in the {'digraph' if graph.directed else 'graph'}.")
     return graph.index[node]
 

@@ -32,7 +32,7 @@ def _search(graph: BackendGraph, rows: Rows, start: Any, cutoff: float | None) -
 
 
 def lengths_from(graph: BackendGraph, source: Any, cutoff: float | None = None) -> dict[Any, int]:
-    """The distance to every node that a path leads to, in the order found."""
+    """The distance to every reachable node, in the order found."""
     found = _search(graph, graph.rows, source, cutoff)
     return dict(zip(graph.names(found.order), found.level[found.order].tolist(), strict=True))
 
@@ -43,7 +43,7 @@ def paths_from(
     cutoff: float | None = None,
     join: Callable[[list[Any], list[Any]], list[Any]] = list.__add__,
 ) -> dict[Any, list[Any]]:
-    """The first shortest path found to every node that one leads to."""
+    """The first shortest path found to every reachable node."""
     found = _search(graph, graph.rows, source, cutoff)
     names, parents = graph.names(found.order), graph.names(found.parent[found.order[1:]])
     paths = {names[0]: names[:1]}

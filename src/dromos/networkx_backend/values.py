@@ -20,13 +20,13 @@ _EXACT = 2.0**53  # whole numbers up to here are exact as 64-bit floats
 
 
 class EdgeValues(NamedTuple):
-    """One float per edge, and whether NetworkX would compute with whole numbers: all of them are ``int``."""
+    """One float per edge, and whether NetworkX would compute with integers: all of them are ``int``."""
 
     each: Array
-    """One per edge: beside the arcs, or of a multigraph beside the arcs repeated by their multiplicity."""
+    """One value per edge: aligned with the arcs, or in a multigraph with the arcs repeated by their multiplicity."""
     whole: bool
     starts: Array | None
-    """Of a multigraph: where the parallel edges of each arc begin in ``each``."""
+    """In a multigraph: where the parallel edges of each arc begin in ``each``."""
 
     @property
     def total(self) -> Array:
@@ -51,7 +51,7 @@ class EdgeValues(NamedTuple):
 
 
 def edge_values(graph: BackendGraph, key: Hashable, default: Any) -> EdgeValues:
-    """The attribute ``key`` of every edge as a number; what is no plain number is refused.
+    """The attribute ``key`` of every edge as a number; values that are not plain numbers are refused.
 
     Raises:
         NotImplementedError: some values are neither ``int`` nor ``float``, not finite, or whole numbers that 64-bit
@@ -88,13 +88,13 @@ def attribute_column(edge_data: list[Any], key: Hashable, default: Any, *, multi
     """
     dicts = list(chain.from_iterable(map(dict.values, edge_data))) if multigraph else edge_data
     try:
-        return list(map(itemgetter(key), dicts))  # twice as quick, where every edge has the attribute
+        return list(map(itemgetter(key), dicts))  # twice as fast, if every edge has the attribute
     except KeyError:
         return [data.get(key, default) for data in dicts]
 
 
 def plain(values: Array, whole: bool) -> list[int] | list[float]:
-    """Floats as Python numbers: as ``int`` where NetworkX would have computed with those.
+    """Floats as Python numbers: as ``int`` where NetworkX would have computed with integers.
 
     >>> plain(np.array([1.0, 2.0]), True)
     [1, 2]

@@ -32,7 +32,7 @@ _REFUSE_SOURCES = refuse_any(_REFUSE_CUTOFF, _once_only)
 
 
 class Settled(NamedTuple):
-    """Dijkstra's search: nodes in the order in which they became final, their distances, everybody's parent."""
+    """Dijkstra's search: nodes in the order in which they became final, their distances, and every node's parent."""
 
     order: Array
     distance: Array
@@ -41,14 +41,14 @@ class Settled(NamedTuple):
     num_sources: int
 
     def lengths(self, graph: BackendGraph) -> Lengths:
-        """Distances as NetworkX has them: a source's is the whole number 0 whatever the weights are."""
+        """Distances in NetworkX's form: a source's is the integer 0 whatever the weights are."""
         found = plain(self.distance[self.order], self.whole)
         found[: self.num_sources] = [0] * self.num_sources
         return dict(zip(graph.names(self.order), found, strict=True))
 
 
 def nonnegative(graph: BackendGraph, weight: Any) -> tuple[EdgeValues, Array]:
-    """The weights, and the least of parallel edges; refused where one is negative."""
+    """The weights, and the least of parallel edges; refused if one is negative."""
     values = graph.values(weight)
     lengths = values.least
     if len(lengths) and lengths.min() < 0:
@@ -100,7 +100,7 @@ def _require(graph: BackendGraph, sources: Any) -> None:
 
 
 def _to_target(graph: BackendGraph, sources: Any, target: Any, weight: Any, cutoff: float | None) -> Any:
-    """The distance of ``target`` and the path there."""
+    """The distance of ``target`` and the path to it."""
     settled = settled_from(graph, sources, weight, cutoff, target)
     number = graph.index[target] if target in graph else -1
     if not len(settled.order) or settled.order[-1] != number:
@@ -184,7 +184,7 @@ def dijkstra_predecessor_and_distance(
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     settled = settled_from(G, [source], weight, cutoff)
-    arcs = np.concatenate([np.arange(G.offsets[u], G.offsets[u + 1]) for u in settled.order])  # as NetworkX sees them
+    arcs = np.concatenate([np.arange(G.offsets[u], G.offsets[u + 1]) for u in settled.order])  # in NetworkX's order
     length = settled.distance[G.sources[arcs]] + G.values(weight).least[arcs]
     within = np.isfinite(settled.distance[G.targets[arcs]]) & (length <= (np.inf if cutoff is None else cutoff))
     arcs, length = arcs[within], length[within]
@@ -200,7 +200,7 @@ def dijkstra_predecessor_and_distance(
 def all_pairs_dijkstra(
     G: BackendGraph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, tuple[Lengths, Paths]]]:
-    nonnegative(G, weight)  # refuse now, not when the first result is asked for
+    nonnegative(G, weight)  # refuse now, not when the first result is requested
     return ((node, dijkstra_paths(G, [node], weight, cutoff)) for node in G)
 
 

@@ -1,7 +1,7 @@
-"""A small local page to look at a graph: search, neighbours, egonets, degrees, runs and their reports.
+"""A small local page to explore a graph: search, neighbors, egonets, degrees, runs and their reports.
 
 ``dromos serve g.drm`` starts it. The server is the standard library's, listens on this machine only, and answers only
-where the address holds the token that was drawn at its start.
+requests whose address holds the token that was drawn at its start.
 """
 
 from dromos.serve.server import GraphServer

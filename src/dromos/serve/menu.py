@@ -1,4 +1,4 @@
-"""The algorithms that the page can run, with the arguments that a person can type in."""
+"""The algorithms that the page can run, with the arguments that a user can type in."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FLAGS = {"true": True, "false": False}
 
 @cache
 def menu() -> dict[str, dict[str, Any]]:
-    """By algorithm: what it is, and its arguments with their kinds and defaults.
+    """By algorithm: a description, and its arguments with their kinds and defaults.
 
     >>> menu()["bfs"]["arguments"][0]
     {'name': 'source', 'kind': 'vertex', 'default': None, 'required': True}
@@ -46,7 +46,7 @@ def menu() -> dict[str, dict[str, Any]]:
 
 
 def arguments_of(graph: Graph, name: str, words: Mapping[str, str]) -> dict[str, Any]:
-    """The words that were typed in as the algorithm's arguments; empty ones keep their default.
+    """The typed words as the algorithm's arguments; empty ones keep their default.
 
     >>> import dromos as dr
     >>> arguments_of(dr.generators.path(4), "bfs", {"source": "3", "depth_limit": ""})
@@ -65,7 +65,7 @@ def arguments_of(graph: Graph, name: str, words: Mapping[str, str]) -> dict[str,
         if argument["required"] and argument["name"] not in given:
             raise InvalidArgumentError(f"{name} needs {argument['name']}; type in a vertex")
     for key, value in given.items():
-        if key in _VERTICES:  # an unknown vertex is told at once, and not by a run that fails
+        if key in _VERTICES:  # an unknown vertex is reported at once, rather than by a failed run
             for one in value if isinstance(value, list) else [value]:
                 graph.vertex_id(one)
     return given
@@ -87,7 +87,7 @@ def _argument(parameter: inspect.Parameter) -> dict[str, Any]:
 
 
 def _kind(parameter: inspect.Parameter) -> str | None:
-    """How the argument is typed in; None where it is an array, a mapping or a function."""
+    """How the argument is typed in; None if it is an array, a mapping or a function."""
     if parameter.name in _VERTICES:
         return "vertex" if _VERTICES[parameter.name] is as_vertex else "vertices"
     if parameter.name in ("weight", "dtype"):

@@ -16,7 +16,7 @@ from dromos.serve.menu import arguments_of
 __all__ = ["Runs"]
 
 _KEPT = 16
-"""Reports that are kept; older ones are let go."""
+"""The number of reports kept; older ones are dropped."""
 
 
 class _Stopped(Exception):
@@ -36,7 +36,7 @@ class _Run:
 
 
 class Runs:
-    """Starts runs on a graph and tells how they stand.
+    """Starts runs on a graph and reports their state.
 
     >>> import dromos as dr
     >>> runs = Runs(dr.generators.path(4), {"device": "reference"})
@@ -56,7 +56,7 @@ class Runs:
         self._last = 0
 
     def start(self, name: str, words: Mapping[str, str]) -> int:
-        """Begin a run with arguments as they were typed in, and give its number."""
+        """Start a run with arguments as they were typed in, and return its number."""
         given = arguments_of(self._graph, name, words)
         run = _Run(name)
         with self._changed:
@@ -71,7 +71,7 @@ class Runs:
         return number
 
     def state(self, number: int, seen: int = -1, wait: float = 20.0) -> dict[str, Any]:
-        """How the run stands. If that is what was ``seen`` before, wait for a change, for ``wait`` seconds at most."""
+        """The state of the run. If it equals what was ``seen``, wait for a change, at most ``wait`` seconds."""
         run = self._run(number)
         with self._changed:
             self._changed.wait_for(lambda: run.changes != seen, timeout=wait)
@@ -81,12 +81,12 @@ class Runs:
             }  # fmt: skip
 
     def stop(self, number: int) -> dict[str, Any]:
-        """Ask the run to end, which it does at its next superstep; a kernel without supersteps ends as if not asked."""
+        """Ask the run to stop, which it does at its next superstep; a kernel without supersteps runs to its end."""
         self._change(self._run(number), stopping=True)
         return self.state(number)
 
     def report(self, number: int) -> str:
-        """The page about the run."""
+        """The report page of the run."""
         run = self._run(number)
         if not run.report:
             raise InvalidArgumentError(f"run {number} has no report: it is {run.state}")
@@ -122,6 +122,6 @@ class Runs:
                 self._change(run, state="stopped", message="stopped")
             except (DromosError, MemoryError) as error:
                 self._change(run, state="failed", message=str(error) or "out of memory")
-            except BaseException as error:  # the page must not wait for ever
+            except BaseException as error:  # the page must not wait forever
                 self._change(run, state="failed", message=f"{type(error).__name__}: {error}")
                 raise

@@ -1,4 +1,4 @@
-"""The server of the page: the standard library's, on this machine's own address, behind a token."""
+"""The server of the page: the standard library's, on the loopback address, behind a token."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dromos.serve.runs import Runs
 __all__ = ["GraphServer"]
 
 _MOST_BYTES = 1 << 16
-"""Of a request: a few arguments."""
+"""The most bytes of a request: a few arguments."""
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -48,7 +48,7 @@ class GraphServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    allow_reuse_address = False  # nobody else's answers at an address that was just given up
+    allow_reuse_address = False  # no other process answers at an address that was just released
 
     def __init__(
         self, graph: Graph, title: str, *, port: int = 0, how: Mapping[str, Any] | None = None, token: str | None = None
@@ -61,12 +61,12 @@ class GraphServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is, with the token."""
+        """The address of the page, with the token."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     @cached_property
     def page(self) -> str:
-        """The page as text, with style and script in it."""
+        """The page as text, with its style and script inline."""
         beside = files("dromos.serve")
         parts = {
             "TITLE": escape(self.title),
@@ -81,7 +81,7 @@ class GraphServer(ThreadingHTTPServer):
         return {"title": self.title, **views.graph_facts(self.graph), "algorithms": menu()}
 
     def answer(self, method: str, route: str, query: Mapping[str, str], body: Mapping[str, Any]) -> Any:
-        """What a request gets: text is a page, everything else becomes JSON, None is an unknown address."""
+        """The answer to a request: text is a page, everything else becomes JSON, None is an unknown address."""
         graph, runs = self.graph, self.runs
         answers: dict[tuple[str, str], Callable[[], Any]] = {
             ("GET", ""): lambda: self.page,
@@ -103,7 +103,7 @@ class GraphServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: GraphServer
     protocol_version = "HTTP/1.1"
-    timeout = 60  # of a silent connection
+    timeout = 60  # seconds of a silent connection
 
     def do_GET(self) -> None:
         self._reply("GET", {})
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         size = self.headers.get("Content-Length", "")
         if not size.isdigit() or int(size) > _MOST_BYTES:
-            self.close_connection = True  # what the body holds is not read
+            self.close_connection = True  # the body is not read
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has at most {_MOST_BYTES} bytes")
             return
         try:
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         _, token, *rest = [*unquote(address.path).split("/"), ""]
         port = self.server.server_port
-        # A page of another site may make a name of its own point here; then the browser sends that name.
+        # A page of another site may point a name of its own here (DNS rebinding); then the browser sends that name.
         if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
             self._refuse(HTTPStatus.FORBIDDEN, "this server answers on 127.0.0.1 only")
             return
@@ -160,11 +160,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             self.wfile.write(content)
-        except (BrokenPipeError, ConnectionResetError):  # the browser went on to another page
+        except (BrokenPipeError, ConnectionResetError):  # the browser moved on to another page
             self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: the address of a request holds the token."""
+        """Log nothing: the address of a request holds the token."""
 
 
 def _given(values: Mapping[str, Any], name: str) -> Any:

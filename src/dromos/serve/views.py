@@ -1,4 +1,4 @@
-"""What the page shows of a graph, as plain values that JSON can hold."""
+"""What the page shows of a graph, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dromos.runner.report.data import degree_bins
 __all__ = ["egonet", "graph_facts", "search", "vertex"]
 
 _FOUND = 20
-"""Vertices that a search shows."""
+"""The most vertices that a search shows."""
 _SEARCHED = 1 << 22
-"""Labels that a search looks at: enough for most graphs, and still under a second."""
+"""The most labels that a search looks at: enough for most graphs, and still under a second."""
 _CHUNK = 1 << 16
 _NEIGHBOURS = 100
 _DRAWN = 48
@@ -37,7 +37,7 @@ def graph_facts(graph: Graph) -> dict[str, Any]:
 
 
 def search(graph: Graph, text: str) -> list[str]:
-    """The names of some vertices: the one that is called ``text``, then others that hold it.
+    """The names of some vertices: the one named ``text``, then others that contain it.
 
     >>> import dromos as dr
     >>> search(dr.Graph.from_edges(["ada", "bob"], ["adam", "eve"]), "AD")
@@ -58,7 +58,7 @@ def search(graph: Graph, text: str) -> list[str]:
 
 
 def vertex(graph: Graph, text: str) -> dict[str, Any]:
-    """A vertex: its degrees, and its first neighbours with the weights of the edges.
+    """A vertex: its degrees, and its first neighbors with the weights of the edges.
 
     >>> import dromos as dr
     >>> shown = vertex(dr.Graph.from_edges(["ada", "eve"], ["bob", "ada"], [2.5, 1.0]), "ada")
@@ -73,9 +73,9 @@ def vertex(graph: Graph, text: str) -> dict[str, Any]:
 
 
 def egonet(graph: Graph, text: str, hops: int = 1) -> dict[str, Any]:
-    """The surroundings of a vertex to draw: the nearest vertices, of those the ones with most edges, and their edges.
+    """The surroundings of a vertex to draw: the nearest vertices, preferring those with most edges, and their edges.
 
-    The first vertex is the one asked for. ``left_out`` tells how many are too many to draw.
+    The first vertex is the requested one. ``left_out`` is the number of vertices that are too many to draw.
 
     >>> import dromos as dr
     >>> drawn = egonet(dr.generators.cycle(5), "0")
@@ -110,7 +110,7 @@ def _both_ways(graph: Graph, row: int) -> Array:
 
 
 def _edges_among(graph: Graph, chosen: Array) -> list[list[int]]:
-    """The edges between chosen vertices, by their places among them; no self-loops, an undirected one once."""
+    """The edges between chosen vertices, by their positions among them; no self-loops, undirected edges once."""
     order = np.argsort(chosen)
     ordered = chosen[order]
     edges = []

@@ -12,7 +12,7 @@ __all__ = ["strong_components"]
 
 
 def strong_components(offsets: Array, targets: Array, members: Array, ends: Array) -> int:
-    """Nodes component by component into ``members``, where each component ends into ``ends``; how many there are."""
+    """Write nodes by component to ``members``, and the end of each component to ``ends``; return how many there are."""
     n = len(members)
     preorder, lowlink, done = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     stack, pending = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
@@ -25,7 +25,7 @@ def strong_components(offsets: Array, targets: Array, members: Array, ends: Arra
 def _strong_components(offsets, targets, members, ends, preorder, lowlink, done, next_arc, stack, pending):
     """Tarjan's algorithm in Nuutila's form: depth-first, a component is complete when its first node is left.
 
-    ``preorder``, ``lowlink`` and ``done`` must hold 0, ``next_arc`` where each row begins.
+    ``preorder``, ``lowlink`` and ``done`` must hold 0, ``next_arc`` the start of each row.
     """
     waiting = count = components = filled = 0
     for start in range(members.size):

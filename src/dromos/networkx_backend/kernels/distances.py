@@ -15,7 +15,7 @@ __all__ = ["add_loads", "dependencies", "distance_sums", "efficiency_of_neighbou
 def distance_sums(
     offsets: Array, targets: Array, nodes: Array, reached: Array, depth: Array, total: Array, inverse: Array
 ) -> None:
-    """Of each of ``nodes``: how many others it reaches, how far the last is, sums of distances and of inverses."""
+    """For each of ``nodes``: how many others it reaches, how far the last is, sums of distances and of inverses."""
     n = len(offsets) - 1
     _distance_sums(
         offsets, targets, nodes, reached, depth, total, inverse, np.full(n, -1, np.int64), np.empty(n, np.int64)
@@ -55,9 +55,9 @@ def _distance_sums(offsets, targets, nodes, reached, depth, total, inverse, leve
 def dependencies(
     offsets: Array, targets: Array, edge_of: Array, sources: Array, endpoints: bool, by_node: Array, by_edge: Array
 ) -> None:
-    """Add up the share of shortest paths from ``sources`` that lead through each node, and over each edge.
+    """Sum the fractions of shortest paths from ``sources`` that lead through each node, and over each edge.
 
-    ``edge_of`` is the number of each arc's edge. Sums are made in NetworkX's order, to the last digit.
+    ``edge_of`` is the number of each arc's edge. Sums are in NetworkX's order, so they are equal to the last digit.
     """
     n, arcs = len(offsets) - 1, len(targets)
     level, queue, last_arc = np.full(n, -1, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64)
@@ -75,8 +75,8 @@ def _dependencies(
 ):
     """``level`` must hold -1, ``paths`` and ``share`` 0.
 
-    ``last_arc`` must hold -1 and gets the last arc into a node on a shortest path. Of such an arc, ``earlier`` gets the
-    one found before it into the same node, and ``tail`` the node that it leaves.
+    ``last_arc`` must hold -1 and gets the last arc into a node on a shortest path. For such an arc, ``earlier`` gets
+    the previous one found into the same node, and ``tail`` the node that it leaves.
     """
     for source in sources:
         queue[0] = source
@@ -121,10 +121,10 @@ def _dependencies(
 
 
 def add_loads(offsets: Array, targets: Array, sources: Array, depth: int, load: Array) -> None:
-    """Add what passes each node if each of ``sources`` gets one unit from every node that it reaches.
+    """Add the flow through each node if each of ``sources`` gets one unit from every node that it reaches.
 
-    A unit goes back along shortest paths of at most ``depth`` edges, in equal shares to all nodes before the one that
-    it is at. What begins or ends at a node does not pass it.
+    A unit flows back along shortest paths of at most ``depth`` edges, divided equally among all predecessors of its
+    current node. Flow that begins or ends at a node does not count there.
     """
     count = len(load)
     order, level, parent = np.empty(count, np.int64), np.full(count, -1, np.int64), np.empty(count, np.int64)
@@ -156,7 +156,7 @@ def _add_loads(offsets, targets, sources, depth, load, order, level, parent, bef
 
 
 def efficiency_of_neighbours(offsets: Array, targets: Array, efficiency: Array) -> None:
-    """The mean of the inverse distances among the neighbours of each node, along edges between them alone."""
+    """The mean of the inverse distances among the neighbors of each node, along edges between them alone."""
     count = len(efficiency)
     inside, level = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
     _efficiency_of_neighbours(offsets, targets, efficiency, inside, level, np.empty(count, np.int64))

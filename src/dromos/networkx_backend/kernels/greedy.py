@@ -1,4 +1,4 @@
-"""Colours taken greedily."""
+"""Greedy colorings."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dromos.jit import kernel
 
 __all__ = ["greedy_colors", "saturation_colors"]
 
-_MIX = np.uint64(0x9E3779B97F4A7C1)  # multiplied by it, pairs that are close lie apart
+_MIX = np.uint64(0x9E3779B97F4A7C1)  # a multiplier that spreads nearby pairs
 
 
 @kernel
 def _give_least(offsets, targets, node, color, taken_by):
-    """Give a node the least colour that no neighbour has, and return it; ``taken_by``: who saw a colour last."""
+    """Give a node the least color that no neighbor has, and return it; ``taken_by``: the last node that saw a color."""
     for arc in range(offsets[node], offsets[node + 1]):
         other = color[targets[arc]]
         if other >= 0:
@@ -28,7 +28,7 @@ def _give_least(offsets, targets, node, color, taken_by):
 
 
 def greedy_colors(offsets: Array, targets: Array, order: Array, color: Array) -> None:
-    """Give each node of ``order``, one after the other, the least colour that no neighbour has; -1: none yet."""
+    """Give each node of ``order``, in turn, the least color that no neighbor has; -1: none yet."""
     _greedy_colors(offsets, targets, order, color, np.full(len(color) + 1, -1, np.int64))
 
 
@@ -48,7 +48,7 @@ def _sift_up(heap, at):
 
 @kernel
 def _pop(heap, size):
-    """The least entry of a heap; the others stay a heap of one fewer."""
+    """Remove and return the least entry of a heap."""
     least = heap[0]
     heap[0] = heap[size - 1]
     at = 0
@@ -64,10 +64,10 @@ def _pop(heap, size):
 
 
 def saturation_colors(offsets: Array, targets: Array, degree: Array, order: Array, color: Array) -> None:
-    """Colour the node that arcs from most colours lead to, of those the highest degree, of those the first.
+    """Color the node that arcs from most colors lead to; of those the one of highest degree, then the first.
 
-    ``order`` gets the nodes as they are coloured; ``color`` must hold -1. A node enters the heap again whenever it gets
-    another colour beside it: entries with an old count are passed over.
+    ``order`` gets the nodes as they are colored; ``color`` must hold -1. A node enters the heap again whenever a new
+    color appears beside it: entries with an old count are skipped.
     """
     n, arcs = len(color), len(targets)
     heap, saturation, taken_by = np.empty(n + arcs, np.int64), np.zeros(n, np.int64), np.full(n + 1, -1, np.int64)
@@ -78,7 +78,7 @@ def saturation_colors(offsets: Array, targets: Array, degree: Array, order: Arra
 
 @kernel
 def _saturation_colors(offsets, targets, degree, top, order, color, heap, beside, saturation, taken_by):
-    """``top`` is the highest degree; ``beside`` is a hash table of the pairs of a node and a colour beside it.
+    """``top`` is the highest degree; ``beside`` is a hash table of the pairs of a node and a color beside it.
 
     ``beside`` and ``taken_by`` must hold -1, ``saturation`` 0. The size of the table is a power of two, and at least
     twice the number of arcs.

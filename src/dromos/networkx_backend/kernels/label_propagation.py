@@ -1,4 +1,4 @@
-"""Labels that spread to neighbours, drawn as Python's ``random`` draws."""
+"""Labels that spread to neighbors, with the random draws of Python's ``random``."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dromos.jit import kernel
 
 __all__ = ["settle_by_color", "settle_by_queue", "settle_in_rounds"]
 
-_WORDS = 624  # of the Mersenne Twister's state, after which the position stands
+_WORDS = 624  # of the Mersenne Twister's state, followed by the position
 
 
 @kernel
@@ -52,7 +52,7 @@ def _shuffle(state, order):
 
 @kernel
 def _count(offsets, targets, weights, node, label, weight_of, seen):
-    """Add up the weights of the labels around ``node``; how many labels, which ``seen`` gets as they are met."""
+    """Sum the weights of the labels around ``node``; return how many labels, which ``seen`` gets as they appear."""
     found = 0
     for arc in range(offsets[node], offsets[node + 1]):
         one = label[targets[arc]]
@@ -66,7 +66,7 @@ def _count(offsets, targets, weights, node, label, weight_of, seen):
 
 @kernel
 def _heaviest(weight_of, seen, found):
-    """Move the heaviest labels to the front of ``seen``, in the order met; how many. ``weight_of`` is NaN again."""
+    """Move the heaviest labels to the front of ``seen``, in order; return how many. ``weight_of`` is NaN again."""
     most = -np.inf
     for i in range(found):
         most = max(most, weight_of[seen[i]])
@@ -81,14 +81,14 @@ def _heaviest(weight_of, seen, found):
 
 
 def _counters(label: Array) -> tuple[Array, Array]:
-    """What :func:`_count` adds up in: the weight of each label (NaN: none), and the labels met."""
+    """The arrays of :func:`_count`: the weight of each label (NaN: none), and the labels seen."""
     return np.full(len(label), np.nan), np.empty(len(label), np.int64)
 
 
 def settle_by_color(offsets: Array, targets: Array, order: Array, label: Array) -> None:
-    """Each node of ``order`` takes the label most frequent around it, until all have one; of several the greatest.
+    """Each node of ``order`` takes the most frequent label around it, until all have one; the greatest if tied.
 
-    A node whose own label is among these keeps it.
+    A node whose own label is among the most frequent keeps it.
     """
     _settle_by_color(offsets, targets, np.ones(len(targets)), order, label, *_counters(label))
 
@@ -145,14 +145,14 @@ def _settle_in_rounds(offsets, targets, weights, state, label, weight_of, seen, 
 
 
 def settle_by_queue(offsets: Array, targets: Array, weights: Array, state: Array, label: Array) -> None:
-    """Nodes in random order take one of the heaviest labels around them; who changes calls its neighbours again."""
+    """Nodes in random order take one of the heaviest labels around them; a node that changes requeues its neighbors."""
     queue, waits = np.arange(len(label)), np.ones(len(label), np.bool_)
     _settle_by_queue(offsets, targets, weights, state, label, *_counters(label), queue, waits)
 
 
 @kernel
 def _settle_by_queue(offsets, targets, weights, state, label, weight_of, seen, queue, waits):
-    """``queue`` must hold all nodes, and ``waits`` say so."""
+    """``queue`` must hold all nodes, and ``waits`` mark them."""
     n = label.size
     _shuffle(state, queue)
     first, waiting = 0, n

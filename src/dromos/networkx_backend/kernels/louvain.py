@@ -21,7 +21,7 @@ def move_all(
     resolution: float,
     community: Array,
 ) -> bool:
-    """Move nodes in ``order`` to the community that gains most, round after round; whether any moved.
+    """Move nodes in ``order`` to the community that gains most, round after round; return whether any moved.
 
     Rows are in the order of NetworkX's dictionaries and may hold self-loops. ``community`` is each node's own number.
     """

@@ -1,4 +1,4 @@
-"""Topological order and what is computed along it; spanning forests; matchings in the order of edges."""
+"""Topological order and computations along it; spanning forests; matchings in the order of edges."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -13,9 +13,9 @@ __all__ = ["longest", "matched", "spanning_forest", "topological"]
 
 @kernel
 def topological(offsets, targets, multiplicity, waiting_for, order, generation):
-    """Nodes in topological order, generation by generation; how many, which is fewer than all with a cycle.
+    """Nodes in topological order, generation by generation; return how many, fewer than all if there is a cycle.
 
-    ``waiting_for`` holds in-degrees and is used up; ``generation`` must hold 0.
+    ``waiting_for`` holds in-degrees and is overwritten; ``generation`` must hold 0.
     """
     found = 0
     for node in range(waiting_for.size):
@@ -77,7 +77,7 @@ def _spanning_forest(sources, targets, above, chosen):
 
 
 def matched(sources: Array, targets: Array, n: int) -> Array:
-    """Which of these edges, taken in turn, have two ends that no edge before took."""
+    """Which of these edges, taken in turn, have two ends that no earlier edge took."""
     chosen = np.zeros(len(sources), np.bool_)
     _matched(sources, targets, np.zeros(n, np.bool_), chosen)
     return chosen

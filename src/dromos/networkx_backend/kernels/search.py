@@ -13,9 +13,9 @@ __all__ = ["breadth_first", "depth_first", "two_coloring"]
 
 @kernel
 def breadth_first(offsets, targets, sources, limit, order, level, parent):
-    """Search from ``sources`` down to ``limit`` levels; how many nodes were found.
+    """Search from ``sources`` down to ``limit`` levels; return how many nodes were found.
 
-    ``order`` gets the nodes as they are found; ``level`` and ``parent`` must hold -1, and do so for what is not found.
+    ``order`` gets the nodes as they are found; ``level`` and ``parent`` must hold -1, which stays for nodes not found.
     """
     found = 0
     for source in sources:
@@ -93,9 +93,9 @@ def _depth_first(offsets, targets, starts, limit, order, parent, post, stack, ne
 
 
 def two_coloring(offsets: Array, targets: Array, order: Array, color: Array) -> int:
-    """Color nodes 1 and 0 so that neighbours differ; -1 if there is no such coloring, else how many were colored.
+    """Color nodes 1 and 0 so that neighbors differ; return how many were colored, -1 if there is no such coloring.
 
-    ``color`` must hold -1. Nodes without neighbours are left out. ``order`` gets nodes as they are colored.
+    ``color`` must hold -1. Nodes without neighbors are left out. ``order`` gets nodes as they are colored.
     """
     return int(_two_coloring(offsets, targets, order, color, np.empty(len(color), np.int64)))
 

@@ -1,4 +1,4 @@
-"""Common neighbours: of the ends of every edge, of given pairs, and weighted around every node."""
+"""Common neighbors: of the ends of every edge, of given pairs, and weighted around every node."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _count_triangles(offsets, targets, count, mark):
 
 
 def support(offsets: Array, targets: Array, alive: Array, count: Array) -> None:
-    """How many neighbours the ends of each arc that is ``alive`` have in common, over arcs that are alive."""
+    """Count the common neighbors of the ends of each arc that is ``alive``, over arcs that are alive."""
     _support(offsets, targets, alive, count, np.full(len(offsets) - 1, -1, np.int64))
 
 
@@ -54,7 +54,7 @@ def _support(offsets, targets, alive, count, mark):
 
 
 def squares(offsets: Array, targets: Array, nodes: Array, numerator: Array, denominator: Array) -> None:
-    """Of each of ``nodes``: squares that it is in, and those that it could be in, as NetworkX counts them."""
+    """For each of ``nodes``: the squares that it is in, and those that it could be in, as NetworkX counts them."""
     n = len(offsets) - 1
     seen, near, touched = np.zeros(n, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
     _squares(offsets, targets, nodes, numerator, denominator, seen, near, touched)
@@ -98,7 +98,7 @@ def _squares(offsets, targets, nodes, numerator, denominator, seen, near, touche
 
 @kernel
 def common_neighbours(offsets, targets, left, right, value, count, both, total):
-    """Of each pair: common neighbours but for the pair itself, all common neighbours, and the sum of their values.
+    """For each pair: common neighbors except the pair itself, all common neighbors, and the sum of their values.
 
     Rows are sorted.
     """
@@ -127,7 +127,7 @@ def common_neighbours(offsets, targets, left, right, value, count, both, total):
 
 
 def peel(offsets: Array, targets: Array, degree: Array, core: Array) -> None:
-    """Core numbers where a row may list a neighbour twice: nodes leave in the order of their degrees."""
+    """Core numbers where a row may list a neighbor twice: nodes leave in the order of their degrees."""
     core[:] = degree
     order = np.argsort(degree, kind="stable")
     position = np.empty(len(core), np.int64)
@@ -140,7 +140,7 @@ def peel(offsets: Array, targets: Array, degree: Array, core: Array) -> None:
 def _peel(offsets, targets, core, order, position, begin):
     """``core`` must hold degrees, ``order`` the nodes by degree, ``begin`` where those of each degree begin in it.
 
-    ``position`` is where each node is in ``order``.
+    ``position`` is the index of each node in ``order``.
     """
     for i in range(core.size):
         node = order[i]

@@ -1,4 +1,4 @@
-"""Dijkstra's and Bellman and Ford's searches with NetworkX's way of breaking ties."""
+"""Dijkstra and Bellman-Ford searches with NetworkX's tie-breaking."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["CONTRADICTION", "NEGATIVE_CYCLE", "bellman_ford", "dijkstra"]
 
 CONTRADICTION = -1
 NEGATIVE_CYCLE = -1
-_FULL = -2  # lists of predecessors that may not hold those of the next node
+_FULL = -2  # the lists of predecessors may have no room for those of the next node
 _USED, _HEAD, _WAITING, _FOUND = range(4)
 
 
@@ -27,11 +27,11 @@ def dijkstra(
     distance: Array,
     parent: Array,
 ) -> int:
-    """Distances from the nearest of ``sources``, nodes in the order in which they are final; how many are.
+    """Distances from the nearest of ``sources``, nodes in the order in which they become final; return how many.
 
-    Ties are settled by which distance was found first. ``distance`` must hold infinity, ``parent`` -1. The search ends
-    at ``goal`` (-1: nowhere) and does not go beyond ``cutoff``. Returns ``CONTRADICTION`` where a final distance could
-    be improved, which takes a negative weight.
+    Ties go to the distance that was found first. ``distance`` must hold infinity, ``parent`` -1. The search ends at
+    ``goal`` (-1: nowhere) and does not go beyond ``cutoff``. Returns ``CONTRADICTION`` if a final distance could be
+    improved, which takes a negative weight.
     """
     room = len(sources) + len(targets)  # an arc is looked at once; memory that is never written costs nothing
     keys, ranks, items = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -115,12 +115,12 @@ def _dijkstra(offsets, targets, weights, sources, cutoff, goal, order, distance,
 def bellman_ford(
     offsets: Array, targets: Array, weights: Array, source: int, order: Array, distance: Array, first: Array
 ) -> tuple[int, Array, Array]:
-    """Distances from ``source`` with negative weights, nodes in the order in which they are found; how many are.
+    """Distances from ``source`` with negative weights, nodes in the order in which they are found; return how many.
 
-    A queue of nodes whose distance fell; a node is passed over while one of its equally good predecessors is in the
+    The queue holds nodes whose distance fell; a node is skipped while one of its equally good predecessors is in the
     queue itself, as in NetworkX. ``distance`` must hold infinity and ``first`` -1. The predecessors of a node are a
-    linked list in the two arrays returned, from ``first[node]`` on: nodes, and where the next one is (-1: nowhere).
-    The count is ``NEGATIVE_CYCLE`` where such a cycle can be reached.
+    linked list in the two returned arrays, from ``first[node]`` on: nodes, and the index of the next one (-1: none).
+    The count is ``NEGATIVE_CYCLE`` if such a cycle can be reached.
     """
     n = len(distance)
     queue, waiting = np.empty(n + 1, np.int64), np.zeros(n, np.bool_)
@@ -146,9 +146,9 @@ def bellman_ford(
 def _bellman_ford(
     offsets, targets, weights, order, distance, first, nodes, following, queue, waiting, times, last, state
 ):
-    """Go on with the search from where ``state`` says that it is; ``_FULL`` where the lists are too short to go on.
+    """Continue the search from ``state``; return ``_FULL`` if the lists are too short to continue.
 
-    ``queue`` is a ring; ``waiting`` says who is in it, ``times`` how often each node was, ``last`` where its list ends.
+    ``queue`` is a ring; ``waiting`` marks the nodes in it, ``times`` counts how often each was, ``last`` ends its list.
     """
     n = distance.size
     used, head, size, found = state[_USED], state[_HEAD], state[_WAITING], state[_FOUND]

@@ -20,7 +20,7 @@ __all__ = ["Blocks", "Rows"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of the vertices ``first..last``, in the order of the ids; targets of a row are in no order."""
+    """The rows of the vertices ``first..last``, in the order of the ids; targets of a row are unordered."""
 
     first: int
     last: int
@@ -30,7 +30,7 @@ class Rows:
 
     @cached_property
     def longest(self) -> int:
-        """The arcs of the longest row."""
+        """The number of arcs of the longest row."""
         return int(np.diff(self.offsets).max(initial=0))
 
     @property
@@ -40,7 +40,7 @@ class Rows:
 
 
 class Blocks:
-    """A graph's rows in blocks of about ``size`` arcs, each of at least one vertex, out of the feeds of its parts.
+    """A graph's rows in blocks of about ``size`` arcs, each of at least one vertex, from the feeds of its parts.
 
     >>> import dromos as dr
     >>> from dromos.places.feed import MemoryFeed
@@ -64,7 +64,7 @@ class Blocks:
         why_not: str = "",
     ) -> None:
         """``held``: arcs that an operator may keep beside a block; ``weighted``: rows come with the weights of arcs, as
-        64-bit numbers; ``why_not``: why a direction is not there."""
+        64-bit numbers; ``why_not``: why a direction is missing."""
         missing = [way for way in directions if not all(way in feed.directions for feed in feeds)]
         if missing:
             raise InvalidArgumentError(f"this needs the in-edges, and {why_not or 'they are not there'}")
@@ -73,7 +73,7 @@ class Blocks:
         self.weighted = weighted
         self.process, self.processes = 0, 1
         self.degree: Array = np.zeros(shape.num_vertices, np.int64)
-        """How many arcs each vertex has, over all directions."""
+        """The number of arcs of each vertex, over all directions."""
         for way in directions:
             self.degree += shape.out_degree if way == "push" else shape.in_degree
 
@@ -91,16 +91,16 @@ class Blocks:
             begin = end
         return found
 
-    # ---- where processes share the work, each has blocks of its own ------------------------------------------------
+    # ---- several processes share the work, each with its own blocks ------------------------------------------------
 
     def of_everybody(self, own: Iterable[Rows]) -> Iterator[Rows]:
         """The blocks that each process makes, in every process."""
         yield from own
 
     def share(self, values: Array, bounds: Sequence[int] | None = None) -> None:
-        """Give the others the rows of ``values`` of the own vertices, and take theirs.
+        """Exchange the rows of ``values``: send those of the own vertices, and receive the others.
 
-        Unless given, ``bounds`` are those of the vertices: where those of each process begin, and where the last end.
+        ``bounds`` are by default those of the vertices: where each process's begin, and where the last end.
         """
 
     def ranges(self) -> list[int]:
@@ -108,18 +108,18 @@ class Blocks:
         return [0, self.shape.num_vertices]
 
     def add_up(self, values: Array) -> None:
-        """Make ``values`` the sum of those of all processes."""
+        """Replace ``values`` with the sum over all processes."""
 
     def collect(self, values: Array) -> Array:
-        """The values of all processes, one after the other."""
+        """The concatenated values of all processes."""
         return values
 
     def deal(self, values: Array, sizes: Sequence[int]) -> Array:
-        """Give each process its ``sizes[p]`` of the values, which are in that order; what all had for this one."""
+        """Send each process its ``sizes[p]`` of the values, which are in that order; return what this one receives."""
         return values
 
     def slices(self) -> Iterator[GraphSlice]:
-        """All out-slices as they come, in the order of their arcs: for operators that need no whole rows."""
+        """All out-slices in the order of their arcs: for operators that need no whole rows."""
         done = 0
         for feed in self.feeds:
             for piece in feed.fetch(feed.holding(None, "push"), "push"):
@@ -128,7 +128,7 @@ class Blocks:
                 yield piece
 
     def rows(self) -> Iterator[Rows]:
-        """All blocks, one after the other."""
+        """Yield all blocks in order."""
         for first, last in self.bounds():
             yield self.gather(first, last)
 

@@ -1,25 +1,26 @@
 """Louvain and Leiden over blocks of rows, which processes may share.
 
-Every process knows the community of every vertex and has the rows of its own. Vertices move in batches, which a hash of
-their ids decides about: of one batch each process finds the communities that its own vertices gain most by, against
-what held before the batch, and all processes make all moves in the order of ids. So the communities depend neither on
-blocks nor on how many processes there are (with weights that are no whole numbers, sums may differ in the last digits).
-The graph of communities is made of what each process adds up. While it is large each process has some of its rows, as
-of the first level; else it is in every one of them, and the levels above are climbed by all alike
+Every process knows the community of every vertex and has the rows of its own vertices. Vertices move in batches, chosen
+by a hash of their ids. For a batch, each process finds the best communities for its own vertices, based on the state
+before the batch, and all processes apply all moves in the order of ids. So the communities depend neither on blocks nor
+on the number of processes (with weights that are not whole numbers, sums may differ in the last digits).
+
+The graph of communities is made of the sums of each process. While it is large, each process has some of its rows, as
+on the first level; otherwise every process has all of it, and all climb the levels above alike
 (:mod:`dromos.engines.native.community_rounds`).
 
 The contract of a form, whose rows are whole, and whose ``vertices`` are some of them in ascending order:
 
 - ``around(rows, community, moved)``: for each row the weight of its arcs to others of its community, and whether one
-  of its neighbours in another community is marked in ``moved``.
-- ``best_moves(rows, vertices, moves)``: the community that each vertex gains most by, the least number of several; its
-  own where another gains no more than that and :data:`~dromos.engines.native.community_levels.LEAST_GAIN`.
-- ``best_joins(rows, vertices, joins)``: the part of its community that each vertex, which is alone, joins; itself where
-  it joins none.
-- ``joined(rows, vertices, part, new)``: of each vertex the weight of arcs to others of its part that are marked in
+  of its neighbors in another community is marked in ``moved``.
+- ``best_moves(rows, vertices, moves)``: the community with the greatest gain for each vertex, the least number if tied;
+  its own if no other gains more than it by :data:`~dromos.engines.native.community_levels.LEAST_GAIN`.
+- ``best_joins(rows, vertices, joins)``: the part of its community that each vertex, which is alone, joins; itself if it
+  joins none.
+- ``joined(rows, vertices, part, new)``: for each vertex the weight of arcs to others of its part that are marked in
   ``new``, and to those that are not.
-- ``by_target(arcs, strength)``: a level of all arcs, given by source, target and weight, the other way round. Rows are
-  in the order of arcs, so that a level that is symmetric comes out with the targets of each row in ascending order.
+- ``by_target(arcs, strength)``: the transposed level of all arcs, given by source, target and weight. Rows are in the
+  order of arcs, so that the targets of each row of a symmetric level come out in ascending order.
 - ``pieces(rows, community, parent)``: join the trees of ``parent`` along arcs within communities.
 """
 
@@ -44,7 +45,7 @@ _FORMS: Final = {"cpu": "cpu", "cuda": "cpu", "numpy": "vectorised", "reference"
 
 
 class Moves(NamedTuple):
-    """What is known while vertices move, by vertex and by community."""
+    """The state while vertices move, by vertex and by community."""
 
     strength: Array
     scale: float
@@ -54,7 +55,7 @@ class Moves(NamedTuple):
 
 
 class Joins(NamedTuple):
-    """What is known while the parts of communities are joined, by vertex, by part and by community."""
+    """The state while the parts of communities are joined, by vertex, by part and by community."""
 
     strength: Array
     scale: float
@@ -71,7 +72,7 @@ class Joins(NamedTuple):
 
 
 class Form(Protocol):
-    """See the module's text."""
+    """See the module's docstring."""
 
     def around(self, rows: Rows, community: Array, moved: Array) -> tuple[Array, Array]: ...
 
@@ -87,7 +88,7 @@ class Form(Protocol):
 
 
 def form_of(leaf: str, num_vertices: int, threads: int | None = None) -> Form:
-    """The form of a leaf engine, for a graph of so many vertices."""
+    """The form of a leaf engine, for a graph with ``num_vertices`` vertices."""
     module: Any = import_module(f"dromos.places.operators.communities.{_FORMS[leaf.partition(':')[0]]}")
     found: Form = module.form(num_vertices, threads)
     return found

@@ -14,7 +14,7 @@ from dromos.places.operators.communities import Form, Joins, Moves
 
 __all__ = ["form"]
 
-_SMALL = 1 << 14  # arcs that are one thread's
+_SMALL = 1 << 14  # arcs that one thread processes alone
 
 
 def form(num_vertices: int, threads: int | None = None) -> Form:
@@ -82,7 +82,7 @@ class _Compiled:
         )  # fmt: skip
 
     def _seen(self, rows: Rows, dtype: np.dtype[Any]) -> Array:
-        """Room for the groups around a vertex, for each thread; kept for the next call."""
+        """Scratch memory for the groups around a vertex, for each thread; kept for the next call."""
         needed = self._threads * (rows.longest + 1)
         if len(self._around) < needed:
             self._around = np.empty(needed, dtype)
@@ -90,7 +90,7 @@ class _Compiled:
 
 
 def _arrays(rows: Rows) -> tuple[Any, ...]:
-    """The first vertex, and the rows as kernels take them."""
+    """The first vertex, and the rows in the form for kernels."""
     weights = np.empty(0) if rows.weights is None else rows.weights
     return np.int64(rows.first), read_only(rows.offsets), read_only(rows.targets), read_only(weights)
 

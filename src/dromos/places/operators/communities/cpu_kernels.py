@@ -1,7 +1,7 @@
 """The steps of Louvain and Leiden on blocks of rows; threads take chunks of vertices, each with sums of its own.
 
-``sums`` has one entry per vertex of the graph for each thread, all 0 before and after a vertex; ``seen`` has one more
-than the longest row.
+``sums`` has one entry per vertex of the graph for each thread, all 0 before and after a vertex; ``seen`` has one entry
+more than the longest row.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -24,7 +24,7 @@ def _weight(weights, arc):
 
 @kernel
 def look_around(thread, threads, first, offsets, targets, weights, community, moved, inside, called, cursor, stop):
-    """Add up each row's arcs to others of its community, and see whether a neighbour in another one has moved."""
+    """Sum each row's arcs to others of its community, and check whether a neighbor in another one has moved."""
     rows = offsets.size - 1
     while load_relaxed(stop, 0) == 0:
         begin = atomic_add(cursor, 0, CHUNK)
@@ -51,13 +51,13 @@ def look_around(thread, threads, first, offsets, targets, weights, community, mo
 
 @inline
 def _is_better(gained, gain, candidate, choice, own):
-    """Whether a gain is greater than that of the choice so far, or as great, with a candidate of a lesser number."""
+    """Whether a gain exceeds that of the choice so far, or equals it with a candidate of a lesser number."""
     return gained > gain or (gained == gain and choice != own and candidate < choice)
 
 
 @inline
 def _sum_up(first, v, offsets, targets, weights, group, sums, base, seen, front):
-    """Add up the weights of a vertex's arcs by group; how many groups were ``seen``, from ``front`` on."""
+    """Sum the weights of a vertex's arcs by group; return how many groups were ``seen``, from ``front`` on."""
     found, end = front, np.int64(load(offsets, v - first + 1))
     for arc in range(load(offsets, v - first), end):
         prefetch(group, np.int64(load(targets, min(arc + AHEAD, end - 1))))
@@ -74,7 +74,7 @@ def choose_moves(
     thread, threads, first, offsets, targets, weights, vertices, strength, scale, community, total, sums, seen, best,
     cursor, stop,
 ):  # fmt: skip
-    """Write for each of ``vertices`` the community that it gains most by."""
+    """Write the community with the greatest gain for each of ``vertices``."""
     n, front = strength.size, thread * (seen.size // threads)
     base = thread * n
     while load_relaxed(stop, 0) == 0:
@@ -129,7 +129,7 @@ def choose_joins(
 
 @kernel
 def weigh_joined(thread, threads, first, offsets, targets, weights, vertices, part, new, late, early, cursor, stop):
-    """Add up the arcs of each of ``vertices`` to others of its part: that are new there, and that are not."""
+    """Sum the arcs of each of ``vertices`` to others of its part: those that are new there, and those that are not."""
     while load_relaxed(stop, 0) == 0:
         begin = atomic_add(cursor, 0, CHUNK)
         if begin >= vertices.size:

@@ -1,4 +1,4 @@
-"""The steps of Louvain and Leiden on levels of which each process has some rows, and on levels in memory."""
+"""The steps of Louvain and Leiden on levels whose rows are divided among processes, and on levels in memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dromos.vectors import dot
 __all__ = ["BATCHES", "LITTLE", "MOST_PASSES", "BlockLevel", "BlockSteps"]
 
 BATCHES: Final = 16
-"""Into which vertices are divided: those of one batch do not see each other's moves."""
+"""The number of batches of vertices: those of one batch do not see each other's moves."""
 LITTLE: Final = 1e-4
-"""Modularity: a pass that gains less is the last."""
+"""The last pass is one that gains less modularity than this."""
 MOST_PASSES: Final = 64
 TOGETHER = 1 << 20
-"""Arcs of a level from which on each process has some of its rows; one of fewer is in all of them."""
+"""From this many arcs on, each process has some rows of a level; with fewer, every process has all of it."""
 
 
 class BlockLevel(Level):
@@ -58,7 +58,7 @@ class BlockSteps:
         self._sums = np.dtype(np.float64 if blocks.weighted else counts)
 
     def on(self, threads: int) -> BlockSteps:
-        """One after the other: all threads are on one level."""
+        """The same steps: all threads work on one level, one level after the other."""
         return self
 
     # ---- vertices move ---------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ class BlockSteps:
             if not moved.any():
                 break
             now, called = self._looked_around(level, scale, community, moved)
-            if now < gain:  # moves of one batch were in each other's way
+            if now < gain:  # moves of one batch interfered with each other
                 community = before
             if now < gain + least:
                 break
@@ -86,7 +86,7 @@ class BlockSteps:
     def _pass(
         self, level: BlockLevel, scale: float, community: Array, batch: Array, called: Array, moved: Array
     ) -> None:  # fmt: skip
-        """Let the vertices that are ``called`` move, batch by batch; ``moved`` gets those that did."""
+        """Move the vertices in ``called``, batch by batch; ``moved`` marks those that moved."""
         n, strength = level.size, level.strength
         total = np.bincount(community, strength, minlength=n)
         size = np.bincount(community, minlength=n)
@@ -94,7 +94,7 @@ class BlockSteps:
 
         def chosen(vertices: Array) -> Array:
             best, old = self._form.best_moves(level.own, vertices, moves), community[vertices]
-            apart = (size[old] == 1) & (size[best] == 1) & (best > old)  # two that are alone would change places
+            apart = (size[old] == 1) & (size[best] == 1) & (best > old)  # two singletons would swap places
             best[apart] = old[apart]
             return best
 
@@ -109,13 +109,13 @@ class BlockSteps:
             moved[vertices] = True
 
     def _looked_around(self, level: BlockLevel, scale: float, community: Array, moved: Array) -> tuple[float, Array]:
-        """The higher, the higher the modularity; and which of the own vertices have a neighbour that moved."""
+        """A value that grows with the modularity; and which of the own vertices have a neighbor that moved."""
         inside, called = self._around(level, community, moved)
         total = np.bincount(community, level.strength, minlength=level.size)
         return float(inside.sum()) - dot(scale * total, total), called
 
     def _around(self, level: BlockLevel, community: Array, moved: Array) -> tuple[Array, Array]:
-        """Of all vertices, the weight of edges to others of their community; of the own ones, who has to look again."""
+        """The weight of edges within the community, for all vertices; and the own vertices to look at again."""
         inside, called = np.zeros(level.size), np.zeros(level.size, bool)
         here = slice(level.own.first, level.own.last)
         inside[here], called[here] = self._form.around(level.own, community, moved)
@@ -123,7 +123,7 @@ class BlockSteps:
         return inside, called
 
     def _collected(self, own: Array, choose: Callable[[Array], Array], before: Array) -> tuple[Array, Array]:
-        """What vertices choose, of all processes: those that choose something else than ``before``."""
+        """The choices of vertices of all processes that differ from ``before``."""
         best = choose(own) if len(own) else before[:0]
         others = np.flatnonzero(best != before[own])
         return self._blocks.collect(own[others]), self._blocks.collect(best[others])
@@ -157,12 +157,12 @@ class BlockSteps:
         return self.numbered(part)
 
     def _within(self, rows: Rows, vertices: Array, part: Array) -> Array:
-        """By how much the weight between parts and the rest is less for each vertex that joined, of all processes."""
+        """How much the weight between parts and the rest decreases for each joined vertex, of all processes."""
         new = np.zeros(len(part), bool)
         new[vertices] = True
         own = vertices[slice(*np.searchsorted(vertices, (rows.first, rows.last)))]
         late, early = self._form.joined(rows, own, part, new)
-        return self._blocks.collect(late + 2 * early)  # of two that join at once each counts what is between them
+        return self._blocks.collect(late + 2 * early)  # of two that join at once, each counts the weight between them
 
     def pieces(self, level: Level, community: Array) -> Array:
         """See :class:`Steps`."""
@@ -177,7 +177,7 @@ class BlockSteps:
         counts = np.bincount(children, minlength=level.size)
         trees = Rows(0, level.size, np.concatenate([[0], np.cumsum(counts)]), parents[order])
         self._form.pieces(trees, community, parent)
-        while not np.array_equal(parent, parent[parent]):  # each vertex straight to the least of its tree
+        while not np.array_equal(parent, parent[parent]):  # point each vertex directly to the least of its tree
             parent = parent[parent]
         return parent
 
@@ -188,7 +188,7 @@ class BlockSteps:
         if not isinstance(level, BlockLevel):
             return self._inner.aggregate(level, group, groups)
         found = self._inner.aggregate(self._whole(level), group, groups)
-        found = found._replace(weights=found.weights.astype(self._sums))  # of no arcs too
+        found = found._replace(weights=found.weights.astype(self._sums))  # even if there are no arcs
         bounds = [0, groups]
         if self._blocks.processes > 1:
             found, bounds = self._dealt(found)
@@ -205,14 +205,14 @@ class BlockSteps:
         return Level.of(np.concatenate([[0], np.cumsum(lengths)]), *columns, found.strength)
 
     def _whole(self, level: BlockLevel) -> Level:
-        """A level with the own rows; those of others are empty."""
+        """A level with the own rows; those of other processes are empty."""
         own, offsets = level.own, np.zeros(level.size + 1, np.int64)
         offsets[own.first : own.last + 1], offsets[own.last + 1 :] = own.offsets, own.offsets[-1]
         weights = np.empty(0, self._sums) if own.weights is None else own.weights
         return Level.of(offsets, own.targets, weights, level.strength)
 
     def _dealt(self, found: Level) -> tuple[Level, list[int]]:
-        """What all processes found of some rows, of which each gets its own; and where these begin."""
+        """The rows found by all processes, redistributed so that each gets its own; and where these begin."""
         lengths = np.diff(found.offsets)
         self._blocks.add_up(lengths)
         bounds = equal_edge_bounds(np.concatenate([[0], np.cumsum(lengths)]), self._blocks.processes).tolist()
@@ -224,7 +224,7 @@ class BlockSteps:
         return merged._replace(weights=merged.weights.astype(self._sums)), bounds
 
     def _sorted(self, level: Level) -> Level:
-        """The same with the targets of each row in ascending order, so that it does not matter who had which."""
+        """The same with the targets of each row in ascending order, independent of which process had which."""
         other_way = self._form.by_target(_arcs(level), level.strength)
         return self._form.by_target(_arcs(other_way), level.strength)
 
@@ -250,7 +250,7 @@ def _batches(count: int, seed: int) -> Array:
 
 
 def _in_batches(own: Rows, flags: Array, batch: Array) -> Iterator[Array]:
-    """The own vertices that have a flag, one batch after the other."""
+    """Yield the own vertices that have a flag, batch by batch."""
     vertices = np.flatnonzero(flags[own.first : own.last]) + own.first
     order = np.argsort(batch[vertices], kind="stable")
     yield from np.split(vertices[order], np.cumsum(np.bincount(batch[vertices], minlength=BATCHES))[:-1])

@@ -1,4 +1,4 @@
-"""The steps of Louvain and Leiden on blocks of rows with NumPy: sums by vertex and group, made by sorting."""
+"""The steps of Louvain and Leiden on blocks of rows with NumPy: sums by vertex and group, by sorting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def form(num_vertices: int, threads: int | None = None) -> Form:
 
 
 class _Arcs:
-    """The arcs of some rows, without self-loops and those of no weight; ``row`` counts the rows that were asked for."""
+    """The arcs of some rows, without self-loops and arcs of zero weight; ``row`` is the index of the requested row."""
 
     def __init__(self, rows: Rows, vertices: Array) -> None:
         begin, end = rows.offsets[vertices - rows.first], rows.offsets[vertices - rows.first + 1]
@@ -33,7 +33,7 @@ class _Arcs:
         self.row, self.target, self.weight = self.row[some], self.target[some], self.weight[some]
 
     def by_group(self, group: Array, count: int) -> tuple[Array, Array, Array]:
-        """Rows and groups of the targets, each pair once, ascending; and the sum of weights of each."""
+        """Rows and groups of the targets, each pair once, ascending; and the sum of weights of each pair."""
         keys = self.row * count + group[self.target]
         pairs, place = np.unique(keys, return_inverse=True)
         return pairs // count, pairs % count, np.bincount(place, self.weight, minlength=len(pairs))
@@ -80,7 +80,7 @@ class _Vectorised:
         arcs.keep(part[arcs.target] == part[vertices[arcs.row]])
         late = new[arcs.target]
         to_new, to_old = (np.bincount(arcs.row[some], arcs.weight[some], len(vertices)) for some in (late, ~late))
-        return to_new.astype(np.float64), to_old.astype(np.float64)  # the sums of nothing are integers
+        return to_new.astype(np.float64), to_old.astype(np.float64)  # empty sums are integers
 
     def by_target(self, arcs: tuple[Array, Array, Array], strength: Array) -> Level:
         """See :mod:`dromos.places.operators.communities`."""
@@ -107,7 +107,7 @@ def _weights(rows: Rows) -> Array:
 
 
 def _greatest(row: Array, to: Array, gain: Array, else_to: Array, more_than: Array) -> Array:
-    """For each row the choice of the greatest gain, the least of several; ``else_to`` where it is not ``more_than``."""
+    """The choice of greatest gain for each row, the least if tied; ``else_to`` if the gain is not ``more_than``."""
     order = np.lexsort((-to, gain, row))
     last = order[np.flatnonzero(np.append(row[order][1:] != row[order][:-1], True))] if len(order) else order
     last = last[gain[last] > more_than[row[last]]]

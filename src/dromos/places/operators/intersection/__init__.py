@@ -1,14 +1,14 @@
-"""The intersection of rows: common neighbours of the ends of edges, which close triangles.
+"""The intersection of rows: common neighbors of the ends of edges, which close triangles.
 
 The contract: ``intersect(left, right, counts)`` takes two blocks of rows that are sets. For each row x of ``left``,
-each of its members y that is a row of ``right``, and each member z of both rows it adds one to ``counts`` at x, y and
-z; it gives how many such z there were. ``plain`` says what it means, ``cpu`` marks a row of ``left`` and looks the
-members of rows of ``right`` up, on all threads. :mod:`.walks` is the same with weights.
+each of its members y that is a row of ``right``, and each member z of both rows, it adds one to ``counts`` at x, y and
+z; it returns the number of such z. ``plain`` defines the meaning; ``cpu`` marks a row of ``left`` and looks up the
+members of rows of ``right``, on all threads. :mod:`.walks` is the same with weights.
 
 Triangles are counted over a graph whose edges lead from the vertex of lower degree to the other (ids break ties): each
 triangle is then one x, y, z, and no row is longer than the square root of twice the edges. Oriented rows are held while
-there is room for them, and all blocks go by; where the graph is larger than that, as often as it takes.
-Memory: counts and degrees, one byte per vertex and thread, one block, and what is held.
+there is room for them, and all blocks are read against them; a graph that is larger is read as often as it takes.
+Memory: counts and degrees, one byte per vertex and thread, one block, and the held rows.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from dromos.places.operators.blocks import Blocks, Rows
 __all__ = ["Intersect", "count_triangles", "form_of", "held_ranges", "intersect_of"]
 
 Intersect: TypeAlias = Callable[[Rows, Rows, Array], int]
-"""Two blocks, and the counts to add to: how many members rows had in common."""
+"""Takes two blocks, and the counts to add to; returns how many members rows had in common."""
 
 _FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "plain", "reference": "plain"}
 
 
 def intersect_of(leaf: str, num_vertices: int, threads: int | None = None) -> Intersect:
-    """The form of a leaf engine, for a graph of so many vertices."""
+    """The form of a leaf engine, for a graph with ``num_vertices`` vertices."""
     found: Intersect = form_of(leaf).intersect(num_vertices, threads)
     return found
 
 
 def form_of(leaf: str) -> Any:
-    """The module that has the forms of a leaf engine."""
+    """The module with the forms of a leaf engine."""
     return import_module(f"dromos.places.operators.intersection.{_FORMS[leaf]}")
 
 
 def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
-    """Triangles through each vertex of an undirected graph, and in all of it; and how many other neighbours it has.
+    """Triangles through each vertex of an undirected graph, and in all of it; and each vertex's number of neighbors.
 
     Self-loops are left out, and parallel edges count once.
     """
@@ -60,12 +60,12 @@ def count_triangles(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
 
 
 class _Orientation:
-    """Rows with those members only that have a higher degree (or an equal one and a higher id), each once."""
+    """Rows with only the members of higher degree (or of equal degree and higher id), each once."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._rank, self._n = blocks.degree, blocks.shape.num_vertices
         self.degree = blocks.degree.copy()
-        """How many other neighbours a vertex has; of a block from when it was seen on."""
+        """The number of other neighbors of a vertex; valid once its block was seen."""
         flags = getattr(blocks.shape, "known_flags", None)
         self._simple = flags is not None and flags.parallel_edges is False and flags.self_loops is False
 
@@ -84,7 +84,7 @@ class _Orientation:
 
 
 def held_ranges(blocks: Blocks, orient: Callable[[Rows], Rows]) -> Iterator[Rows]:
-    """Oriented rows of one range of vertices after the other, each as large as there is room for.
+    """Yield oriented rows of consecutive ranges of vertices, each as large as there is room for.
 
     A range is overwritten by the next one.
     """
@@ -102,7 +102,7 @@ def held_ranges(blocks: Blocks, orient: Callable[[Rows], Rows]) -> Iterator[Rows
 
 
 class _Held:
-    """Rows of a range of vertices, put together as they come."""
+    """Rows of a range of vertices, concatenated as they come."""
 
     def __init__(self, room: int, dtype: np.dtype[np.generic]) -> None:
         self._targets = np.empty(room, dtype)
@@ -111,7 +111,7 @@ class _Held:
         self.lengths: list[Array] = []
 
     def add(self, rows: Rows) -> None:
-        """Put rows behind those that are there, of the vertices before."""
+        """Append rows after those of the vertices before."""
         begin, end = self.size, self.size + len(rows.targets)
         self._targets[begin:end] = rows.targets
         if rows.weights is not None:
@@ -124,7 +124,7 @@ class _Held:
         self._last, self.size = rows.last, end
 
     def taken(self) -> Rows:
-        """All of them; the next ones are a range of their own."""
+        """All of them; the next rows begin a new range."""
         offsets = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths))])
         weights = None if self._weights is None else self._weights[: self.size]
         found = Rows(self._first, self._last, offsets, self._targets[: self.size], weights)

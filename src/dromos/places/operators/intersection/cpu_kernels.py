@@ -1,6 +1,6 @@
 """Common members of rows: a row is marked in a byte per vertex, and the members of other rows are looked up.
 
-Shared memory. A thread's part of ``mark`` is its own, and zero before and after a row; ``counts`` takes atomics.
+Shared memory. Each thread has its own part of ``mark``, zero before and after a row; ``counts`` is updated by atomics.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -19,7 +19,7 @@ def count_common(
     thread, threads, left_offsets, left_targets, left_first, right_offsets, right_targets, right_first, mark, n, counts,
     cursor, stop, totals,
 ):  # fmt: skip
-    """Count as the contract says; ``totals[thread * LINE]`` is how many z a thread found."""
+    """Count as the contract says; ``totals[thread * LINE]`` is the number of z that a thread found."""
     rows, right_rows, mine = left_offsets.size - 1, right_offsets.size - 1, thread * n
     total = np.int64(0)
     while load_relaxed(stop, 0) == 0:

@@ -1,4 +1,4 @@
-"""What the intersection of rows means."""
+"""The plain form of the intersection of rows, which defines its meaning."""
 
 from __future__ import annotations
 

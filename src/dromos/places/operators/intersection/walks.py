@@ -1,12 +1,12 @@
 """Closed walks of three steps by weight, over blocks of rows: the intersection of rows, with a weight for every arc.
 
 The contract: ``add_walks(left, right, total)`` takes two blocks of rows that are sets, with weights. For each row v of
-``left`` it adds to ``total`` at v, for one of its members u that is a row of ``right`` after the other, the weight of u
-times the sum over the members x of row u that row v has too of both their weights.
+``left`` it goes through the members u that are rows of ``right``, in order. For each it adds to ``total`` at v the
+weight of u times the sum, over the members x that rows u and v share, of the product of both their weights.
 
-Rows of ``left`` are whole, and those of ``right`` have only members of higher degree, so of the two ways round a
-triangle one is found. A vertex has one thread, and its sum goes on from one range of held rows to the next in the order
-of the ids: it is the same to the last bit for any number of threads, blocks and ranks, and in memory.
+Rows of ``left`` are whole, and those of ``right`` have only members of higher degree, so each triangle is found in one
+of its two directions. One thread handles a vertex, and its sum continues from one range of held rows to the next in the
+order of the ids: it is the same to the last bit for any number of threads, blocks and ranks, and in memory.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from dromos.places.operators.intersection import form_of, held_ranges
 __all__ = ["AddWalks", "add_walks_of", "sum_closed_walks"]
 
 AddWalks: TypeAlias = Callable[[Rows, Rows, Array], None]
-"""Two blocks, and the sums to add to."""
+"""Takes two blocks, and the sums to add to."""
 
 
 def add_walks_of(leaf: str, num_vertices: int, threads: int | None = None) -> AddWalks:
-    """The form of a leaf engine, for a graph of so many vertices."""
+    """The form of a leaf engine, for a graph with ``num_vertices`` vertices."""
     found: AddWalks = form_of(leaf).add_walks(num_vertices, threads)
     return found
 
 
 def sum_closed_walks(blocks: Blocks, leaf: str, *, greatest: float = 1.0) -> Mapping[str, Array]:
-    """``walks``: for each vertex the sum, over walks of three steps back to it, of the product of their weights.
+    """``walks``: for each vertex, the sum of the products of weights over walks of three steps back to it.
 
-    A step weighs the cube root of an arc's weight as a share of the ``greatest``, or 1; steps between two vertices that
-    have arcs both ways in a directed graph weigh the sum of both. Self-loops are left out, and of parallel arcs the
-    heaviest counts. ``degree``: how many arcs that leaves each vertex in all directions; ``near``: how many neighbours.
+    A step weighs the cube root of an arc's weight as a fraction of the ``greatest``, or 1; steps between two vertices
+    with arcs both ways in a directed graph weigh the sum of both. Self-loops are left out, and of parallel arcs the
+    heaviest counts. ``degree``: the remaining arcs of each vertex in all directions; ``near``: its number of neighbors.
     """
     n = blocks.shape.num_vertices
     total = np.zeros(n)
@@ -53,7 +53,7 @@ def sum_closed_walks(blocks: Blocks, leaf: str, *, greatest: float = 1.0) -> Map
 
 
 class _Merging:
-    """Rows that are sets in the order of the ids, with the weights of steps."""
+    """Rows as sets in the order of the ids, with the weights of steps."""
 
     def __init__(self, blocks: Blocks, greatest: float) -> None:
         n = blocks.shape.num_vertices
@@ -66,7 +66,7 @@ class _Merging:
         weights = np.ones(len(rows.targets)) if rows.weights is None else np.cbrt(rows.weights / self._greatest)
         keys = (rows.sources - first) * self._n + rows.targets
         keys *= 2
-        if self._outward is not None:  # the second half of a row are arcs that reach the vertex
+        if self._outward is not None:  # the second half of a row has the arcs that reach the vertex
             lengths = np.diff(rows.offsets)
             inward = rows.offsets[:-1] + self._outward[first:last]
             keys += np.arange(len(keys)) >= np.repeat(inward, lengths)
@@ -90,12 +90,12 @@ class _Merging:
         return Rows(first, last, offsets, keys.astype(rows.targets.dtype), weights)
 
     def _lengths(self, keys: Array, rows: int) -> Array:
-        """How many keys, which are in order, each row has."""
+        """The number of keys, which are in order, of each row."""
         return np.diff(np.searchsorted(keys, np.arange(rows + 1) * self._n))
 
 
 def _grouped(keys: Array, weights: Array, merge: np.ufunc) -> tuple[Array, Array]:
-    """Each key once, with its weights merged; equal ones stand together."""
+    """Each key once, with its weights merged; equal keys are adjacent."""
     if (keys[1:] > keys[:-1]).all():
         return keys, weights
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -103,7 +103,7 @@ def _grouped(keys: Array, weights: Array, merge: np.ufunc) -> tuple[Array, Array
 
 
 def _to_hubs(rows: Rows, degree: Array) -> Rows:
-    """Rows with those members only that have a higher degree, or an equal one and a lower id."""
+    """Rows with only the members of higher degree, or of equal degree and lower id."""
     assert rows.weights is not None
     sources, targets = rows.sources, rows.targets
     here, there = degree[sources], degree[targets]

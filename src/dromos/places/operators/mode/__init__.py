@@ -1,11 +1,11 @@
-"""The mode of a list: of the labels around each vertex the most frequent one, the least of those.
+"""The mode of a list: the most frequent of the labels around each vertex, the least if tied.
 
-The contract: ``mode(offsets, values, before)`` takes lists as rows of ``values`` and gives one value for each, where a
-list is empty that of ``before``; it may overwrite ``values``. ``plain`` says what it means, ``vectorised`` does it by
-sorting, ``cpu`` by counting in hash tables, on all threads.
+The contract: ``mode(offsets, values, before)`` takes lists as rows of ``values`` and returns one value for each; for an
+empty list, that of ``before``. It may overwrite ``values``. ``plain`` defines the meaning, ``vectorised`` sorts, and
+``cpu`` counts in hash tables, on all threads.
 
-Label propagation is rounds of it. A list is a row of labels, gathered from all slices (and both directions) that hold a
-part of the row before it is counted. Memory: the labels of two rounds, degrees, and one block of lists.
+Label propagation consists of rounds of it. A list is a row of labels, gathered from all slices (and both directions)
+that hold a part of the row before it is counted. Memory: the labels of two rounds, degrees, and one block of lists.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dromos.places.operators.blocks import Blocks
 __all__ = ["Mode", "mode_of", "propagate_labels"]
 
 Mode: TypeAlias = Callable[[Array, Array, Array], Array]
-"""Offsets of lists, their values, what empty lists keep: one value for each list."""
+"""Takes offsets of lists, their values, and the values for empty lists; returns one value per list."""
 
 _FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "vectorised", "reference": "plain"}
 

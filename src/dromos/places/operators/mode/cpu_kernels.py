@@ -12,7 +12,7 @@ CHUNK = 256
 
 @kernel
 def count_lists(thread, threads, offsets, values, found, table, counts, size, cursor, stop):
-    """Write the mode of each list that is not empty to ``found``; ``table`` is all -1 before and after a list."""
+    """Write the mode of each nonempty list to ``found``; ``table`` is all -1 before and after a list."""
     n, base = offsets.size - 1, thread * size
     while load_relaxed(stop, 0) == 0:
         first = atomic_add(cursor, 0, CHUNK)

@@ -1,4 +1,4 @@
-"""What the mode of a list means."""
+"""The plain form of the mode of a list, which defines its meaning."""
 
 from __future__ import annotations
 

@@ -25,5 +25,5 @@ def _mode(offsets: Array, values: Array, before: Array) -> Array:
     begins = np.flatnonzero(np.append(True, (lists[1:] != lists[:-1]) | (values[1:] != values[:-1])))
     counts = np.diff(np.append(begins, len(values)))
     best = np.lexsort((-values[begins].astype(np.int64), counts, lists[begins]))
-    found[lists[begins[best]]] = values[begins[best]]  # of several for one list the last one stays
+    found[lists[begins[best]]] = values[begins[best]]  # with several for one list, the last write wins
     return found

@@ -1,17 +1,16 @@
-"""Shares of shortest paths by edge: what betweenness of edges is the sum of.
+"""Shares of shortest paths by edge, which add up to the betweenness of edges.
 
-Known of every vertex are, for each source of a batch, its ``level`` (-1 where the source does not reach it), how many
-shortest ``paths`` lead to it, and its ``gain``: one more than its dependency, divided by its paths (0 where not
-reached). An arc from u to v, one level further, then has the share ``paths[u] * gain[v]`` of all paths from the source.
+For each source of a batch, every vertex has its ``level`` (-1 if the source does not reach it), the number of shortest
+``paths`` that lead to it, and its ``gain``: one more than its dependency, divided by its paths (0 if not reached). An
+arc from u to v, one level further, then has the share ``paths[u] * gain[v]`` of all paths from the source.
 
-The contract: ``add(piece, values, through, by_arc)`` takes a slice and adds the shares of all sources of a batch, one
-after the other, to its rows of the answer, the first ones of ``through``; it gives how many there are. ``by_arc``: each
-arc has a row. Otherwise the graph is undirected and simple, and each edge has a row, at the arc from the lesser end,
-with the shares of both directions. ``plain`` says what it means, ``vectorised`` does it with NumPy, ``cpu`` on all
-threads. A row is one thread's, so that sums are the same for any number of threads, slices, ranks and sources of a
-batch.
+The contract: ``add(piece, values, through, by_arc)`` takes a slice and adds the shares of all sources of a batch, in
+order, to its rows of the result, the first ones of ``through``; it returns their number. ``by_arc``: each arc has a
+row. Otherwise the graph is undirected and simple, and each edge has a row, at the arc from the lesser end, with the
+shares of both directions. ``plain`` defines the meaning, ``vectorised`` uses NumPy, ``cpu`` all threads. One thread
+handles a row, so that sums are the same for any number of threads, slices, ranks and sources of a batch.
 
-Memory: the values of a batch, 20 bytes for each vertex and source, and the answer.
+Memory: the values of a batch, 20 bytes per vertex and source, and the result.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from dromos.places.operators.blocks import Blocks
 __all__ = ["BLOCK", "AddShares", "Values", "add_of", "add_shares", "answered"]
 
 BLOCK = 1 << 14
-"""Arcs that NumPy looks at together."""
+"""Arcs that NumPy processes together."""
 
 
 class Values(NamedTuple):
-    """What is known of the vertices: one row per vertex, one column per source."""
+    """The state of the vertices: one row per vertex, one column per source."""
 
     level: Array
     paths: Array
@@ -41,7 +40,7 @@ class Values(NamedTuple):
 
 
 AddShares: TypeAlias = Callable[[GraphSlice, Values, Array, bool], int]
-"""A slice, what is known of vertices, the rows to add to and whether each arc has one: how many rows the slice has."""
+"""Takes a slice, the state of vertices, the rows to add to, and ``by_arc``; returns how many rows the slice has."""
 
 _FORMS = {"cpu": "cpu", "cuda": "cpu", "numpy": "vectorised", "reference": "plain"}
 
@@ -58,7 +57,7 @@ def add_shares(
 ) -> Mapping[str, Array]:
     """``through`` with the shares of a batch added; with ends also the ``source`` and the ``target`` of each row.
 
-    What is given is written to.
+    The given arrays are written to.
     """
     values, add = Values(level, paths, gain), add_of(leaf, blocks.threads)
     bounds = _bounds(blocks, len(through), by_arc)
@@ -87,12 +86,12 @@ def _bounds(blocks: Blocks, rows: int, by_arc: bool) -> list[int]:
 
 
 def answered(sources: Array, targets: Array, by_arc: bool) -> Array:
-    """Which arcs stand for a row of the answer."""
+    """Which arcs stand for a row of the result."""
     return np.ones(len(sources), dtype=bool) if by_arc else sources < targets
 
 
 def _write_ends(piece: GraphSlice, by_arc: bool, source: Array, target: Array) -> None:
-    """The ends of the rows of a slice."""
+    """Write the ends of the rows of a slice."""
     done = 0
     for begin, end in piece.arc_blocks(BLOCK, source.dtype):
         kept = np.flatnonzero(answered(begin, end, by_arc))

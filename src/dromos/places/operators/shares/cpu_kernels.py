@@ -1,6 +1,6 @@
-"""Shares of shortest paths: threads take chunks of arcs, whose rows of the answer were counted before.
+"""Shares of shortest paths: threads take chunks of arcs, whose result rows were counted before.
 
-Shared memory. A row of ``through`` is written by the thread that has its arc, and by no other.
+Shared memory. A row of ``through`` is written only by the thread that has its arc.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -17,7 +17,7 @@ CHUNK = 4096
 
 @kernel
 def count_edges(thread, threads, offsets, targets, start, rows, cursor, stop):
-    """``rows[i + 1]``: how many arcs of chunk ``i`` lead from a lesser id to a greater one."""
+    """``rows[i + 1]``: the number of arcs of chunk ``i`` that lead from a lesser id to a greater one."""
     arcs, base = np.int64(targets.size), np.int64(load(offsets, 0))
     while load_relaxed(stop, 0) == 0:
         chunk = atomic_add(cursor, 0, 1)

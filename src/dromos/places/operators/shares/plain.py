@@ -1,4 +1,4 @@
-"""What shares of shortest paths mean."""
+"""The plain form of shares of shortest paths, which defines their meaning."""
 
 from __future__ import annotations
 

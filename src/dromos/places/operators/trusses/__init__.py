@@ -1,12 +1,12 @@
-"""Truss numbers: the triangles of every edge are counted, then edges are peeled from those with the fewest on.
+"""Truss numbers: the triangles of every edge are counted, then edges are peeled, those with the fewest first.
 
-Blocks of rows come once, and are kept. The answer has one row per edge, which is the graph itself and a number more, so
-what edges are peeled with takes about a third more memory than the answer; rows that come again and again would save
-no more than that. All processes have all rows. They share out the vertices whose triangles they count, and the edges of
-a round that they take the triangles of; after each round they tell each other what the edges that are left have lost.
+Blocks of rows are read once, and kept. The result has one row per edge, which is the graph itself and one more number,
+so peeling takes about a third more memory than the result; rereading rows would save no more than that. All processes
+have all rows. They divide the vertices whose triangles they count, and the edges of a round whose triangles they take;
+after each round they exchange what the remaining edges have lost.
 
-When two thirds of the edges are gone, rows are made of those that are left: these are a truss, and no edge that is gone
-has a part in what follows.
+When two thirds of the edges are gone, rows are rebuilt from those that are left: these are a truss, and the edges that
+are gone play no part in what follows.
 
 The contract of a form, for edges that are numbered by source and target, each by its end of lesser id:
 
@@ -15,7 +15,7 @@ The contract of a form, for edges that are numbered by source and target, each b
   ``vertices``.
 - ``peel(rows, leaving, level, peeling)``: take the triangles of the edges ``leaving``, which are 1 in ``gone``, from
   those that stay (0) and have more than ``level``; edges that have gone before (2) have no triangles. An edge that
-  comes down to ``level`` is put into ``queue``, from its beginning on. Gives how many came.
+  comes down to ``level`` is put into ``queue``, from its beginning on. Returns the number of such edges.
 
 Memory, with ids of 4 bytes: 21 bytes per edge, and one block.
 """
@@ -36,15 +36,15 @@ from dromos.places.operators.trusses.rows import Reading, WholeRows, greater_ids
 __all__ = ["Form", "Peeling", "find_trusses", "form_of"]
 
 _FORMS: Final = {"cpu": "cpu", "cuda": "cpu", "numpy": "plain", "reference": "plain"}
-_LEFT: Final = 3  # rows are made anew of the edges that are left when these are one in so many
-_LOOKED_AT: Final = 1 << 20  # edges that NumPy looks through together: temporary arrays grow with this
+_LEFT: Final = 3  # rows are rebuilt from the remaining edges when these are one in this many
+_LOOKED_AT: Final = 1 << 20  # edges that NumPy processes together: temporary arrays grow with this
 
 _Step: TypeAlias = tuple[int, int, str, float]
-"""Rounds, vertices, what was done, and the seconds that it took."""
+"""Rounds, vertices, a description of the step, and its seconds."""
 
 
 class Peeling(NamedTuple):
-    """What is known of every edge while edges are peeled."""
+    """The state of every edge while edges are peeled."""
 
     values: Array
     gone: Array
@@ -52,7 +52,7 @@ class Peeling(NamedTuple):
 
 
 class Form(Protocol):
-    """See the module's text."""
+    """See the module's docstring."""
 
     def number(self, rows: WholeRows) -> None: ...
 
@@ -71,7 +71,7 @@ def form_of(leaf: str, threads: int | None = None) -> Form:
 def find_trusses(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
     """``source``, ``target`` and ``truss`` of each edge of an undirected graph, in the order of its rows.
 
-    Self-loops are left out, and parallel edges count once; where there are such, the order is that of ids.
+    Self-loops are left out, and parallel edges count once; if there are any, the order is that of ids.
     """
     reading = Reading(blocks)
     search = _Search(blocks, form_of(leaf, blocks.threads), reading)
@@ -84,7 +84,7 @@ def find_trusses(blocks: Blocks, leaf: str) -> Mapping[str, Any]:
 
 
 class _Search:
-    """What is held for every edge, each as long as it is needed: two columns of the answer are in it from the start."""
+    """The data held per edge, each only while it is needed; it includes two columns of the result from the start."""
 
     def __init__(self, blocks: Blocks, form: Form, reading: Reading) -> None:
         clock, self._blocks, self._form = Stopwatch(), blocks, form
@@ -105,7 +105,7 @@ class _Search:
         self._tell(1, "the triangles of each edge are counted", clock)
 
     def peel_all(self) -> None:
-        """Lower the triangles of each edge to its truss number less two, while rows give way to shorter ones."""
+        """Lower the triangles of each edge to its truss number less two, replacing rows with shorter ones."""
         names: Array | None = None
         values = self._found
         while True:
@@ -122,7 +122,7 @@ class _Search:
             names, values = left if names is None else names[left], values[left]
 
     def _keep(self, stays: Array, *, is_first: bool) -> None:
-        """Rows of the edges that stay; from the first ones the answer takes what it needs of them."""
+        """Keep only the rows of the edges that stay; the first time, the result takes what it needs of the old rows."""
         fewer = rows_among(self._blocks, self._rows, stays)
         self._rows = self._rows._replace(place=fewer.place)
         if is_first:
@@ -130,13 +130,13 @@ class _Search:
         self._rows = fewer
 
     def truss(self) -> Array:
-        """The truss number of each edge; the search is over."""
+        """The truss number of each edge; ends the search."""
         found, self._found = self._found, self._found[:0].copy()
         return np.add(found, 2, dtype=np.int64)
 
 
 def _peel(blocks: Blocks, form: Form, rows: WholeRows, values: Array) -> tuple[int, Array]:
-    """Peel level by level until few edges are left or none: in how many rounds, and which edges these are."""
+    """Peel level by level until few edges are left or none; return the number of rounds, and a mask of these edges."""
     m = len(values)
     gone, queue = np.zeros(m, np.uint8), np.empty(m, rows.place.dtype)
     known = values.copy() if blocks.processes > 1 else None
@@ -168,7 +168,7 @@ def _least(values: Array, gone: Array) -> int:
 
 
 def _take(values: Array, gone: Array, level: int, queue: Array) -> int:
-    """Put the edges that are left with ``level`` triangles into the queue; how many these are."""
+    """Put the remaining edges with ``level`` triangles into the queue; return their number."""
     size = 0
     for at in range(0, len(values), _LOOKED_AT):
         here = slice(at, at + _LOOKED_AT)
@@ -184,7 +184,7 @@ def _mark(gone: Array, edges: Array, mark: int) -> None:
 
 
 def _agree(blocks: Blocks, known: Array, level: int, peeling: Peeling) -> int:
-    """Add up what edges lost in all processes since they had what is ``known``; how many come down to ``level``."""
+    """Sum what edges lost in all processes relative to ``known``; return how many come down to ``level``."""
     values, _, queue = peeling
     touched = np.flatnonzero(values != known).astype(queue.dtype)
     lost = blocks.collect(known[touched] - values[touched])

@@ -13,7 +13,7 @@ from dromos.places.operators.trusses.rows import WholeRows
 
 __all__ = ["form"]
 
-_SMALL = 1 << 12  # vertices that one thread is done with before others are awake
+_SMALL = 1 << 12  # vertices that one thread finishes before others are awake
 _FEW = 256  # edges that one thread peels by itself
 
 

@@ -1,8 +1,8 @@
-"""Truss numbers over whole rows: triangles of each edge, then edges peeled from the fewest on.
+"""Truss numbers over whole rows: triangles of each edge, then edges peeled, those with the fewest first.
 
-Shared memory. ``values`` are added to by relaxed atomics; ``gone`` is only read while edges are peeled, and the queue
-is appended to by an atomic count. A common neighbour is looked for by steps that double in the longer of two rows, so
-that threads need no memory of their own.
+Shared memory. ``values`` are updated by relaxed atomics; ``gone`` is only read while edges are peeled, and the queue
+is appended to by an atomic count. Common neighbors are found by galloping search in the longer of two rows, so that
+threads need no memory of their own.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -26,7 +26,7 @@ def _higher(offsets, base, v):
 
 @inline
 def _gallop(targets, low, end, wanted):
-    """The first place from ``low`` on whose target is not below ``wanted``: steps that double, then halves."""
+    """The first place from ``low`` on whose target is not below ``wanted``: steps that double, then bisection."""
     step = np.int64(1)
     while low + step < end and load(targets, low + step) < wanted:
         low += step
@@ -36,7 +36,7 @@ def _gallop(targets, low, end, wanted):
 
 @kernel
 def number(thread, threads, offsets, targets, base, place, cursor, stop):
-    """The edge of each arc to a lesser id."""
+    """Set the edge of each arc to a lesser id."""
     n = offsets.size - 1
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _ROWS)
@@ -52,7 +52,7 @@ def number(thread, threads, offsets, targets, base, place, cursor, stop):
 
 @inline
 def _count_common(targets, values, few, few_end, few_edges, low, end, edges):
-    """How many of the targets ``few..few_end`` are among ``low..end``; each adds one to the edges of both its arcs."""
+    """Count the targets ``few..few_end`` that are among ``low..end``; each adds one to the edges of both its arcs."""
     found = np.int64(0)
     for arc in range(few, few_end):
         wanted = load(targets, arc)
@@ -68,7 +68,7 @@ def _count_common(targets, values, few, few_end, few_edges, low, end, edges):
 
 @kernel
 def count(thread, threads, offsets, targets, base, vertices, values, cursor, stop):
-    """Add to each edge its triangles, each of which is found from its least corner, one of ``vertices``."""
+    """Add to each edge its triangles; each is found from its least corner, one of ``vertices``."""
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _ROWS)
         if start >= vertices.size:
@@ -90,12 +90,12 @@ def count(thread, threads, offsets, targets, base, vertices, values, cursor, sto
 
 @inline
 def _lower(edge, level, values, queue, size):
-    """An edge loses a triangle; it follows on this level if that was the last one above it."""
+    """Take a triangle from an edge; it follows on this level if that was the last one above it."""
     before = atomic_add(values, edge, -1)
     if before == level + 1:
         store(queue, atomic_add(size, 0, 1), edge)
     elif before <= level:
-        atomic_add(values, edge, 1)  # others were quicker, and it is of this level already
+        atomic_add(values, edge, 1)  # other threads were faster: it is on this level already
 
 
 @kernel
@@ -117,7 +117,7 @@ def peel(
             u_higher, u_base = _higher(offsets, base, u), load(base, u)
             v_higher, v_base = _higher(offsets, base, v), load(base, v)
             low, end = load(offsets, v), load(offsets, v + 1)
-            for arc in range(load(offsets, u), load(offsets, u + 1)):  # ids rise in both rows
+            for arc in range(load(offsets, u), load(offsets, u + 1)):  # both rows are sorted by id
                 one = np.int64(load(place, arc - u_base)) if arc < u_higher else u_base + arc - u_higher
                 if load(gone, one) == 2 or one == edge:
                     continue
@@ -130,7 +130,7 @@ def peel(
                 other = np.int64(load(place, low - v_base)) if low < v_higher else v_base + low - v_higher
                 if load(gone, other) == 2:
                     continue
-                # of two edges of a triangle that go at once, the lesser lowers the third
+                # if two edges of a triangle leave at once, the lesser lowers the third
                 stays, also = load(gone, one) == 0, load(gone, other) == 0
                 if stays and (also or edge < other) and load_relaxed(values, one) > level:
                     _lower(one, level, values, queue, size)

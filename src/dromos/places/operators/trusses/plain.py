@@ -1,4 +1,4 @@
-"""What peeling edges over whole rows means."""
+"""The plain form of peeling edges over whole rows, which defines its meaning."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Plain:
 
 
 def _triangles(rows: WholeRows, u: int, v: int) -> tuple[Array, Array, Array]:
-    """The common neighbours of two vertices, and the edges that they have to each."""
+    """The common neighbors of two vertices, and the edges from each vertex to them."""
     (near, edges), (far, others) = rows.row(u), rows.row(v)
     corners, of_u, of_v = np.intersect1d(near, far, assume_unique=True, return_indices=True)
     return corners, edges[of_u], others[of_v]

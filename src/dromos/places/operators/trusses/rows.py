@@ -1,4 +1,4 @@
-"""The rows of a graph as sets, brought together from blocks, with a number for every edge."""
+"""The rows of a graph as sets, gathered from blocks, with a number for every edge."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ __all__ = ["Reading", "WholeRows", "greater_ids"]
 
 
 class WholeRows(NamedTuple):
-    """The other neighbours of every vertex, ids rising, and the edges to them."""
+    """The other neighbors of every vertex, in ascending order, and the edges to them."""
 
     offsets: Array
     targets: Array
     base: Array
-    """The number of each vertex's first edge to a greater id; those that follow have the next numbers."""
+    """The number of each vertex's first edge to a greater id; the following edges have consecutive numbers."""
     place: Array
     """The edge of each arc to a lesser id, in the order of arcs: that of arc a of vertex v at ``a - base[v]``."""
 
     def row(self, v: int) -> tuple[Array, Array]:
-        """The neighbours of a vertex, and the edges to them."""
+        """The neighbors of a vertex, and the edges to them."""
         (begin, end), (first, last) = self.offsets[v : v + 2].tolist(), self.base[v : v + 2].tolist()
         edges = np.concatenate([self.place[begin - first : end - last], np.arange(first, last)])
         return self.targets[begin:end], edges
 
 
 class Reading:
-    """Brings rows together, and finds out on the way what they were like."""
+    """Gathers rows, and records what they were like."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
-        self._found = np.zeros(2, np.int64)  # arcs that do not count, and blocks whose rows were in no order
+        self._found = np.zeros(2, np.int64)  # arcs that do not count, and blocks whose rows were unsorted
 
     def whole_rows(self) -> WholeRows:
-        """The rows of all processes; who takes them fills in the edges."""
+        """The rows of all processes; the caller fills in the edges."""
         blocks = self._blocks
         bounds = blocks.bounds()
         arcs = int(blocks.degree[bounds[0][0] : bounds[-1][1]].sum()) if bounds else 0
@@ -56,7 +56,7 @@ class Reading:
         return WholeRows(offsets, blocks.collect(targets[:size]), base, place)
 
     def _as_sets(self, rows: Rows) -> tuple[Array, Array, Array]:
-        """The other members of rows, each once and ids rising; how many a row has, and how many of greater ids."""
+        """The other members of rows, each once and ascending; how many each row has, and how many of greater ids."""
         sources, targets, count = rows.sources, rows.targets, rows.last - rows.first
         keys = (sources - rows.first) * self._blocks.shape.num_vertices + targets
         other = sources != targets
@@ -73,7 +73,7 @@ class Reading:
         return targets, np.bincount(own, minlength=count), np.bincount(own[targets > sources], minlength=count)
 
     def restore_order(self, base: Array, target: Array, truss: Array) -> None:
-        """Bring columns by edge from the order of ids into that of the rows, where these are sets in another order."""
+        """Permute columns by edge from the order of ids to that of the rows, if these are sets in another order."""
         dropped, unordered = self._found.tolist()
         if dropped or not unordered:
             return
@@ -100,7 +100,7 @@ def greater_ids(blocks: Blocks, rows: WholeRows) -> Array:
 
 
 def rows_among(blocks: Blocks, rows: WholeRows, kept: Array) -> WholeRows:
-    """The rows with those edges only that are ``kept``, which get new numbers in the same order."""
+    """The rows with only the edges that are ``kept``, which are renumbered in the same order."""
     n, edges, size = len(rows.base) - 1, int(np.count_nonzero(kept)), 0
     targets, lengths, above = np.empty(2 * edges, rows.targets.dtype), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for first, last in blocks.bounds_within(0, n):
