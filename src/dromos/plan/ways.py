@@ -33,10 +33,9 @@ class LinkRates:
 
 
 def bytes_of_push(frontier: int, out_degree: int, num_arcs: int, on_host: int) -> dict[Way, int]:
-    """The bytes that each way moves for a push along ``out_degree`` of ``num_arcs`` arcs, with ``on_host`` bytes on the
-    host.
+    """The bytes that each way moves for a push along ``out_degree`` of ``num_arcs`` arcs.
 
-    A row is read in place in whole lines.
+    ``on_host``: the bytes of arcs that lie in the host's memory. A row is read in place in whole lines.
 
     >>> bytes_of_push(frontier=10, out_degree=100, num_arcs=1000, on_host=4000)
     {'in place': 1280, 'pages': 4000, 'gathered': 400}

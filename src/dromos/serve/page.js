@@ -1,5 +1,5 @@
 "use strict";
-// Asks the server that the page came from, and draws with charts.js. Names of vertices go in by textContent only.
+// Queries the server of the page, and draws with charts.js. Names of vertices are inserted by textContent only.
 (() => {
   const { HALF, byId, canvas, colour, degrees, element, facts, number, shape, table, tiles } = charts;
   let graph = null, shown = null, running = null;
@@ -15,7 +15,7 @@
     if (!answer.ok) throw new Error(found.error);
     return found;
   }
-  // What goes wrong is told on the page, and the next thing that works takes the message away.
+  // Shows an error on the page; the next call that succeeds hides it.
   async function attempt(work) {
     try {
       const found = await work();
@@ -95,7 +95,7 @@
       const node = shape("circle", { class: "node", cx: spots[i][0], cy: spots[i][1], r: i ? 6 : 9, style: `fill:${colour(net.hops[i])}` });
       node.append(shape("title", {}, vertex));
       node.addEventListener("click", () => show(vertex));
-      const right = spots[i][0] > HALF * 0.8; // its name would not fit on the right of it
+      const right = spots[i][0] > HALF * 0.8; // the name would not fit to the right of it
       const place = { x: spots[i][0] + (right ? -9 : 9), y: spots[i][1] + 4, "text-anchor": right ? "end" : "start" };
       svg.append(node, shape("text", place, vertex.length > 16 ? vertex.slice(0, 15) + "…" : vertex));
     });

@@ -88,8 +88,7 @@ class RankGraph:
         *,
         deal: bool = False,
     ) -> RankGraph:
-        """Build the graph from edges that every rank has some of, each edge once; arcs go to the owners of their
-        sources.
+        """Build the graph from edges, each given once by any rank; arcs go to the owners of their sources.
 
         Edges are sent in rounds, so that memory holds the rank's edges, its arcs and one round. ``deal``: vertices are
         renumbered by falling degree and dealt out in turn, so that all ranks have about the same number of vertices and

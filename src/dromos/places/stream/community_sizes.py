@@ -12,7 +12,7 @@ from dromos.places.stream.community_pairs import Pairs, level_bytes
 __all__ = ["LevelSizes", "more_memory_for"]
 
 _VERTEX_BYTES, _THREAD_BYTES = 140, 20
-"""Bytes for moving and refinement per vertex of a level in memory, and the same per thread."""
+"""Bytes for moving and refinement, per vertex of a level in memory, and in addition per vertex and thread."""
 _ABOVE = 1
 """The size of the next level relative to the first one in memory, and again of those above it: mostly much less."""
 _COPIES = 3
