@@ -1,4 +1,4 @@
-"""What algorithms accept: weights by name, values by vertex, graphs without loops or parallel edges."""
+"""Arguments of algorithms: weights by name, values by vertex, graphs without self-loops or parallel edges."""
 
 from __future__ import annotations
 
