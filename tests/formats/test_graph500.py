@@ -164,5 +164,5 @@ def test_what_cannot_be_held_is_refused(tmp_path: Path, graph: Graph, message: s
 def test_weights_of_an_older_file_are_not_taken(tmp_path: Path) -> None:
     Graph.from_edges([0], [1], [2], directed=False).write(tmp_path / "g.g500")
     assert dr.read(tmp_path / "g.g500").weights.tolist() == [2, 2]
-    with pytest.raises(FileError, match=r"g\.g500\.weights stands beside"):
+    with pytest.raises(FileError, match=r"g\.g500\.weights is in the same folder"):
         Graph.from_edges([0], [1], directed=False).write(tmp_path / "g.g500")

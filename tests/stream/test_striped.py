@@ -100,7 +100,7 @@ def test_what_needs_one_file_says_so(tmp_path: Path) -> None:
         dr.read(path)
     with pytest.raises(UnsupportedFormatError, match="lies in stripes"):
         dr.open(path).load()
-    with pytest.raises(InvalidArgumentError, match="two folders or more"):
+    with pytest.raises(InvalidArgumentError, match="two or more different folders"):
         stripe_store(path, tmp_path / "other.drm", [tmp_path])
 
 

@@ -94,7 +94,7 @@ def all_pairs(
     file = Path(to)
     if file.suffix != ".parquet":
         raise UnsupportedFormatError(
-            f"the extension {file.suffix!r} is not '.parquet', which is what is written", path=file
+            f"the extension {file.suffix!r} is not '.parquet'; all_pairs writes Parquet only", path=file
         )
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
     on = with_weight(graph, weight)
@@ -174,7 +174,7 @@ class _Rows:
         assert rows is not None
         if rows.dtype == np.int16 and found.levels > _NARROW:
             raise FieldOverflowError(
-                f"a distance of {found.levels:,} does not fit 16 bits; give wide=True to write 32 bits"
+                f"a distance of {found.levels:,} does not fit 16 bits; pass wide=True to write 32 bits"
             )
         self.append(found.sources, rows)
 

@@ -122,7 +122,7 @@ def belief_propagation(
     if effect.shape != (classes, classes):
         raise InvalidArgumentError(f"coupling has shape {effect.shape}, expected ({classes}, {classes})")
     if not np.isfinite(known).all() or not np.isfinite(effect).all():
-        raise InvalidArgumentError("prior or coupling holds a number that is not finite")
+        raise InvalidArgumentError("prior or coupling holds a number that is not finite; replace NaN and infinity")
     limit, tolerance = count_of(max_iter, "max_iter"), finite(tol, "tol", 0, np.inf)
     echo = _echo(on) if echo_cancellation else np.zeros(graph.num_vertices)
     if graph.num_vertices == 0:

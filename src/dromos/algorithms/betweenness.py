@@ -184,9 +184,7 @@ def betweenness(
     by_weight = with_weight(graph, weight).weights is not None
     on = lightest(graph) if by_weight else simple(graph)
     if by_weight and weight_range(on, negative=False)[0] == 0:
-        raise InvalidArgumentError(
-            "a weight is 0, where paths could go in circles for nothing; give it a value above 0"
-        )
+        raise InvalidArgumentError("a weight is 0, so paths could circle at no cost; betweenness needs weights above 0")
     start_from = range(graph.num_vertices) if chosen is None else chosen
     kernel = "weighted_betweenness" if by_weight else "betweenness"
     fields = session.native(
@@ -209,7 +207,7 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
     total, back = np.zeros(graph.num_vertices), graph.transpose
     for source in sources:
         program, reached, paths = _counted(session, graph, source)
-        require_countable(paths, source, "leave path out and take device='cpu', whose kernel counts on")
+        require_countable(paths, source, "leave path out and use device='cpu', whose kernel has no such limit")
         dependency = session.run(program, back).fields["dependency"]
         dependency[source] = 0
         if endpoints:
@@ -245,7 +243,7 @@ def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: i
     n = graph.num_vertices
     if sources is not None:
         if k is not None:
-            raise InvalidArgumentError("give k or sources, not both")
+            raise InvalidArgumentError("k and sources exclude each other; give one of them")
         ids: list[int] = vertex_ids(graph, sources, "sources").tolist()
         return ids
     if k is None or (count := count_of(k, "k")) == n:

@@ -60,7 +60,7 @@ def degrees(graph: Graph, direction: str) -> Array:
     [1, 3]
     """
     if direction not in ("total", "in", "out"):
-        raise InvalidArgumentError(f"direction={direction!r} is none of 'total', 'in', 'out'")
+        raise InvalidArgumentError(f"direction={direction!r} is not one of 'total', 'in', 'out'")
     if not graph.directed:
         return graph.out_degree + loops_of(graph)
     if direction == "total":

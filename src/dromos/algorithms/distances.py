@@ -95,9 +95,7 @@ def distances(
             break
         except _TooDeepError as deep:
             if kind is not None:
-                raise InvalidArgumentError(
-                    f"dtype={kind} does not hold a distance of {deep}; leave dtype out"
-                ) from None
+                raise InvalidArgumentError(f"dtype={kind} cannot hold a distance of {deep}; leave dtype out") from None
     rows = found.rows
     assert rows is not None, "there is at least one source, and so a group"
     return session.result(
@@ -141,7 +139,7 @@ def _edge_count_type(dtype: DTypeLike) -> np.dtype[Any]:
     except TypeError:
         found = None
     if found not in _KINDS:
-        raise InvalidArgumentError(f"dtype={dtype if found is None else found} is none of int8, int16, int32")
+        raise InvalidArgumentError(f"dtype={dtype if found is None else found} is not one of int8, int16, int32")
     return found
 
 
@@ -175,7 +173,7 @@ def _weighted(session: Session, graph: Graph, ids: Array, ends: Array | None, li
 def weighted_rows(session: Session, graph: Graph, ids: Array, limit: int | None = None) -> Iterator[Array]:
     """The distances by weight from each source to all vertices, one source after the other."""
     if limit is not None:
-        raise InvalidArgumentError("depth_limit counts edges; leave it out where distances are by weight")
+        raise InvalidArgumentError("depth_limit counts edges, and these distances are by weight; leave depth_limit out")
     program = sssp_program(distance_type(graph, *weight_range(graph, negative=False)))
     for number, root in enumerate(ids.tolist()):
         yield as_float(session.run(program(source=root), graph).fields["distance"])

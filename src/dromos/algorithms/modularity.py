@@ -73,10 +73,12 @@ def modularity(
     if isinstance(community, Result):  # the answer of louvain and others as it is
         community = community["community"]
     if isinstance(community, Mapping) and len(community) != graph.num_vertices:
-        raise InvalidArgumentError(f"community names {len(community):,} of {graph.num_vertices:,} vertices; name all")
+        raise InvalidArgumentError(
+            f"community covers {len(community):,} of {graph.num_vertices:,} vertices; give one for each"
+        )
     values = vertex_values(graph, community, "community")
     if np.any(values != np.rint(values)):
-        raise InvalidArgumentError("community holds a number that is not whole; number the communities")
+        raise InvalidArgumentError("community holds a number that is not whole; give whole numbers")
     names, number = _numbered(values.astype(np.int64))
     with closing(session.arc_slices(on, _BYTES_PER_VERTEX)) as slices:
         found, inside, degree = _sums(

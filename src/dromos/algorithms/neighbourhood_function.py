@@ -85,7 +85,7 @@ def neighbourhood_function(
     """
     session = Session("neighbourhood_function", graph, **how)
     if registers not in _SIZES:
-        raise InvalidArgumentError(f"registers={registers!r} is none of {', '.join(map(str, _SIZES))}")
+        raise InvalidArgumentError(f"registers={registers!r} is not one of {', '.join(map(str, _SIZES))}")
     most = None if max_distance is None else count_of(max_distance, "max_distance")
     n, back = graph.num_vertices, graph if graph.symmetric else graph.transpose
     state, changed = _hashed(n, registers, count_of(seed, "seed")), np.ones(n, dtype=bool)

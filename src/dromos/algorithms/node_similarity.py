@@ -70,7 +70,7 @@ def node_similarity(
     """
     session = Session("node_similarity", graph, **how)
     if metric not in _METRICS:
-        raise InvalidArgumentError(f"metric={metric!r} is none of {', '.join(map(repr, _METRICS))}")
+        raise InvalidArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, _METRICS))}")
     most = count_of(k, "k", 1)
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
     on = _without_parallels(graph)
@@ -91,8 +91,8 @@ def node_similarity(
 def _without_parallels(graph: Graph) -> Graph:
     if graph.on_disk and graph.has_parallel_edges:
         raise InvalidArgumentError(
-            "parallel edges count once here, and this store has some; make one without them by `dromos convert "
-            "--dedupe IN OUT.drm`, or take dr.read(path)"
+            "this store has parallel edges, which must count once here; make a store without them with `dromos "
+            "convert --dedupe IN OUT.drm`, or use dr.read(path)"
         )
     return derived(graph, "without parallel edges", _deduped) if graph.has_parallel_edges else graph
 

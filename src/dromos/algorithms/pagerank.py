@@ -259,7 +259,7 @@ def _shares(graph: Graph, given: Any, name: str) -> Array:
     values = vertex_values(graph, given, name)
     total = values.sum()
     if not total > 0 or values.min() < 0:
-        raise InvalidArgumentError(f"{name} must be numbers from 0 on, with one above it; they sum to {total:g}")
+        raise InvalidArgumentError(f"{name} must hold numbers of 0 or more with a sum above 0; their sum is {total:g}")
     shares: Array = values / total
     return shares
 
@@ -272,7 +272,7 @@ def out_strength(graph: Graph) -> Array:
 def _summed(graph: Graph) -> Array:
     sums = row_sums(graph, lambda piece: np.asarray(piece.weights))
     if not np.isfinite(sums).all():
-        raise InvalidArgumentError("the weights at a vertex sum to more than a float holds; scale all weights down")
+        raise InvalidArgumentError("the weights at a vertex sum to more than a float can hold; scale all weights down")
     return sums
 
 

@@ -77,13 +77,13 @@ def random_walks(
     steps, each = count_of(length, "length"), count_of(walks, "walks", 1)
     back, away = finite(p, "p", 1e-9, 1e9), finite(q, "q", 1e-9, 1e9)
     if count_of(seed, "seed") >= _MOST_SEEDS:
-        raise InvalidArgumentError(f"seed={seed} is not below 2^63")
+        raise InvalidArgumentError(f"seed={seed} is too large; give a number below 2^63")
     ids = np.arange(graph.num_vertices) if sources is None else listed_ids(graph, sources)
     if not on.sorted and (back, away) != (1.0, 1.0):
         if graph.on_disk:
             raise InvalidArgumentError(
-                "p and q need rows in which ids rise, and this store has others; take dr.read(path), for which they "
-                "are sorted, or write a store of dr.Graph.from_edges(...), which sorts them"
+                "p and q need rows sorted by id, and the rows of this store are not; use dr.read(path), which sorts "
+                "them, or write the store from dr.Graph.from_edges(...), which sorts them too"
             )
         on = derived(on, "sorted", _sorted)
     if len(ids) * each * steps < max(_FEW_STEPS, on.num_arcs // _ARCS_A_STEP):

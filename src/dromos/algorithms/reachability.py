@@ -55,7 +55,7 @@ class ReachabilityIndex:
         file = IndexFile(Path(path))
         if file.header.get("graph") != graph_digest(graph):
             raise InvalidArgumentError(
-                f"{path} was built for another graph ({file.header['vertices']:,} vertices); build one for this"
+                f"{path} was built for another graph ({file.header['vertices']:,} vertices); build one for this graph"
             )
         return cls(file, graph)
 
@@ -96,7 +96,7 @@ class ReachabilityIndex:
             return np.asarray(graph.labels.ids_of(given), dtype=np.int64)
         ids = np.asarray(given)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise InvalidArgumentError("vertices are one list of whole numbers, this graph's ids")
+            raise InvalidArgumentError("vertices must be a one-dimensional list of ids of this graph, whole numbers")
         wrong = (ids < 0) | (ids >= graph.num_vertices)
         if wrong.any():
             graph.vertex_id(int(ids[wrong][0]))
@@ -109,7 +109,7 @@ class ReachabilityIndex:
         missing = lacking[self._graph.out_degree[lacking] > 0]
         if len(missing):
             raise InvalidArgumentError(
-                f"the index was built from some sources, and vertex {missing[0]} is not among them"
+                f"the index was built from some sources without vertex {missing[0]}; build one that includes it"
             )
 
     def __repr__(self) -> str:
@@ -177,5 +177,6 @@ def _need_room(path: Path, size: int) -> None:
     folder = path.parent
     if folder.is_dir() and shutil.disk_usage(folder).free < size:
         raise ResourceError(
-            f"the index takes {human_bytes(size)}, more than is free on the disk of {folder}; give sources"
+            f"the index needs {human_bytes(size)}, more than is free on the disk of {folder}; "
+            "index some vertices only with sources="
         )

@@ -144,15 +144,15 @@ def sending_program(weights: bool = False) -> type[Program]:
 def check_arguments(alpha: float, tol: float, nstart: Any, dangling: Any, dtype: np.dtype[Any]) -> None:
     """Refuse arguments of PageRank that the residual form cannot serve."""
     reasons = {
-        "nstart": (nstart is not None, "it begins where residuals cancel out"),
-        "dangling": (dangling is not None, "it has vertices without out-edges jump where all others do"),
-        "dtype=float32": (dtype != np.float64, "what is rounded off a residual is never sent again"),
+        "nstart": (nstart is not None, "it starts from ranks at which residuals cancel out"),
+        "dangling": (dangling is not None, "vertices without out-edges jump to the same vertices as all others"),
+        "dtype=float32": (dtype != np.float64, "what rounding cuts off a residual is lost"),
         "alpha=1": (alpha == 1, "residuals would never shrink"),
-        f"tol={tol:g}": (tol < _LEAST_TOL, f"what is below {_LEAST_TOL:g} is lost in rounding"),
+        f"tol={tol:g}": (tol < _LEAST_TOL, f"changes below {_LEAST_TOL:g} are lost in rounding"),
     }
     for given, (is_given, why) in reasons.items():
         if is_given:
-            raise InvalidArgumentError(f"method='delta' takes no {given}: {why}; leave it out, or take method='power'")
+            raise InvalidArgumentError(f"method='delta' cannot use {given}: {why}; leave it out, or use method='power'")
 
 
 class Ranks(NamedTuple):

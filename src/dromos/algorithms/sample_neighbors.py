@@ -106,7 +106,7 @@ def sample_neighbors(
         raise InvalidArgumentError(f"sources={sources!r} is not a list of vertices; write [{sources!r}] for one")
     seeds = listed_ids(graph, sources)
     if len(np.unique(seeds)) < len(seeds):
-        raise InvalidArgumentError("a vertex stands twice among the sources; give each once")
+        raise InvalidArgumentError("sources lists a vertex twice; give each vertex once")
     bound = len(seeds)
     for limit in limits:
         bound *= limit + 1

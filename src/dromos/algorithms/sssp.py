@@ -248,7 +248,7 @@ class _NegativeCycles:
         labels = self.graph.labels
         names: list[object] = list(cycle) if labels is None else labels.values_of(np.array(cycle)).tolist()
         shown = " -> ".join(map(str, [*names[:8], "…"] if len(names) > 8 else [*names, names[0]]))
-        raise NegativeCycleError(f"distances fall without end along the negative cycle {shown}", cycle=names)
+        raise NegativeCycleError(f"distances decrease without end along the negative cycle {shown}", cycle=names)
 
 
 def verify(graph: Graph, source: int, distance: Array, parent: Array, *, tolerance: float = 1e-9) -> None:

@@ -96,7 +96,7 @@ def acyclic_levels(session: Session, graph: Graph) -> Array:
 def refuse_undirected(name: str, graph: Graph) -> None:
     """An error where edges have no direction."""
     if not graph.directed:
-        raise InvalidArgumentError(f"{name} is defined on directed graphs: every undirected edge is a cycle")
+        raise InvalidArgumentError(f"{name} needs a directed graph: in an undirected one every edge is a cycle")
 
 
 def refuse_cycle(name: str, graph: Graph, left: Array) -> None:

@@ -106,7 +106,7 @@ def _rank() -> str:
 
 
 def _say_interrupted() -> None:
-    err.print("interrupted; nothing half-written is left behind")
+    err.print("interrupted; no partial files are left behind")
 
 
 def _terminate(signum: int, frame: Any) -> None:

@@ -68,7 +68,7 @@ def convert(
     from dromos.graph import formats, store
 
     if source.exists() and target.exists() and source.samefile(target):
-        raise InvalidArgumentError("IN and OUT are the same file")
+        raise InvalidArgumentError("IN and OUT are the same file; give OUT another name")
     if merge_weights not in MERGE_RULES:
         raise InvalidArgumentError(f"--merge-weights {merge_weights} is not one of {', '.join(MERGE_RULES)}")
     try:
@@ -76,17 +76,17 @@ def convert(
     except UnsupportedFormatError as error:
         raise UnsupportedFormatError(error.message.replace("format=", "--to"), path=error.path) from None
     if transpose and target_format.name != "drm":
-        raise InvalidArgumentError("--transpose is kept in a .drm store only")
+        raise InvalidArgumentError("--transpose is for .drm stores; give OUT a name ending in .drm")
     if compress and target_format.name != "drm":
-        raise InvalidArgumentError("--compress packs the targets of a .drm store only")
+        raise InvalidArgumentError("--compress is for .drm stores; give OUT a name ending in .drm")
     if stripe and target_format.name != "drm":
-        raise InvalidArgumentError("--stripe deals out a .drm store only")
+        raise InvalidArgumentError("--stripe is for .drm stores; give OUT a name ending in .drm")
     if stripe and (len(stripe) < 2 or not all(folder.is_dir() for folder in stripe)):
-        raise InvalidArgumentError("--stripe is to be given twice or more, with a folder that exists each time")
+        raise InvalidArgumentError("give --stripe at least twice, each time with an existing folder")
     if order not in ("input", "degree"):
         raise InvalidArgumentError(f"--order {order} is neither input nor degree")
     if order != "input" and memory is not None:
-        raise InvalidArgumentError("--order degree needs the graph in memory: leave --memory out")
+        raise InvalidArgumentError("--order degree needs the graph in memory; leave --memory out")
     options: dict[str, Any] = {
         "symmetrize": symmetrize or None,
         "dedupe": dedupe,
@@ -102,7 +102,9 @@ def convert(
     final, target = target, target.with_name(f".{target.stem}.whole.drm") if stripe else target
     if memory is not None:
         if target_format.name != "drm":
-            raise InvalidArgumentError("--memory makes a .drm store; convert that one further")
+            raise InvalidArgumentError(
+                "--memory writes a .drm store; give OUT a name ending in .drm, and convert that file in a second step"
+            )
         with work(f"converting {source.name}") as progress:
             store.convert(
                 source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra

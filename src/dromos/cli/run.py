@@ -107,7 +107,9 @@ def load_program(text: str) -> type[Program]:
         name = next(iter(found))
     if name not in found:
         raise InvalidArgumentError(
-            f"{file} has no program {name or '(name one)'!r}; it has {', '.join(found) or 'none'}"
+            f"{file} has no program {name!r}; it has {', '.join(found) or 'none'}"
+            if name
+            else f"{file} has {len(found)} programs ({', '.join(found) or 'none'}); write FILE.py:CLASS"
         )
     return found[name]
 
@@ -135,7 +137,7 @@ def _param(graph: Graph, spec: ParamSpec, text: str) -> Any:
             column[graph.vertex_id(vertex)] = value
         return column
     if spec.per_edge:
-        raise InvalidArgumentError(f"--param {spec.name}: it has a value for each arc; run this program from Python")
+        raise InvalidArgumentError(f"--param {spec.name}: it has one value per arc; run this program from Python")
     if spec.size is not None:
         return as_matrix(graph, text)[0]
     if spec.is_vertex:

@@ -32,7 +32,7 @@ def warm(
 
     chosen = list(COMMANDS) if not names else [name.replace("_", "-") for name in names]
     if unknown := [name for name in chosen if name not in COMMANDS]:
-        raise InvalidArgumentError(f"there is no algorithm {unknown[0]!r}; there are {', '.join(COMMANDS)}")
+        raise InvalidArgumentError(f"there is no algorithm {unknown[0]!r}; choose from {', '.join(COMMANDS)}")
     require_compiler()
     begin = time.perf_counter()
     with work("compiling") as progress, tempfile.TemporaryDirectory(prefix="dromos-warm-") as scratch:
