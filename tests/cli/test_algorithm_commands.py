@@ -118,8 +118,8 @@ def test_pages_are_dealt_over_devices(call, deal):
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
-        (("pagerank", "g.drm", "--max-iter", 1, "--tol", 0), "raise --max-iter or --tol, or lower --alpha, or take"),
-        (("katz", "g.drm", "--max-iter", 1, "--tol", 0), "lower --alpha, or raise --max-iter or --tol, or take"),
+        (("pagerank", "g.drm", "--max-iter", 1, "--tol", 0), "raise --max-iter or --tol, or lower --alpha, or get"),
+        (("katz", "g.drm", "--max-iter", 1, "--tol", 0), "lower --alpha, or raise --max-iter or --tol, or get"),
         (("hits", "g.drm", "--max-iter", 1, "--tol", 0), "the result so far with --on-limit return"),
         (("pagerank", "g.drm", "--dtype", "halves"), "--dtype halves is neither float64 nor float32"),
         (("bfs", "g.drm", "--source", 0, "--depth-limit", -1), "--depth-limit -1"),

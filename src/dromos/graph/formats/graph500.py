@@ -199,7 +199,7 @@ def _write(
     beside = _weights_path(path)
     if edges.weight is None and beside.exists():
         raise FileError(
-            f"{beside.name} stands beside and would be taken for this graph's weights; remove it", path=path
+            f"{beside.name} is in the same folder and would be read as this graph's weights; remove it", path=path
         )
     total = len(edges.src) * _EDGE_BYTES[layout]
     with atomic_output(path) as out:

@@ -49,7 +49,7 @@ def stripe_store(
     """
     places = [Path(folder).absolute() for folder in folders]
     if len(places) < 2 or len({os.path.realpath(place) for place in places}) < len(places):
-        raise InvalidArgumentError("stripes need two folders or more, each of them once")
+        raise InvalidArgumentError("stripes need two or more different folders")
     if stripe_bytes <= 0 or stripe_bytes % ALIGNMENT:
         raise InvalidArgumentError(f"stripe_bytes={stripe_bytes} is not a multiple of {ALIGNMENT}")
     whole, target = Path(whole), Path(target)
