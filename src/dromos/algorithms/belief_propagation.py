@@ -138,7 +138,7 @@ def belief_propagation(
         outcome.fields,
         verifier=lambda result: verify(on, known, effect, echo, result["belief"], promised),
     )
-    trouble = f"belief_propagation: beliefs still change by {tolerance:g} or more in sum"
+    trouble = f"belief_propagation: beliefs still change by {tolerance:g} or more in total"
     return settled(result, on_limit, limit, trouble, "scale the coupling down, or raise max_iter=")
 
 
@@ -162,4 +162,4 @@ def verify(graph: Graph, prior: Array, coupling: Array, echo: Array, belief: Arr
     strength = np.bincount(sources_of_arcs(graph), weights=weights, minlength=graph.num_vertices)
     growth = float((strength * effect + echo * returned).max(initial=1))
     rounding = 1e-12 * growth * np.abs(belief).sum()
-    require(change <= tolerance * growth + rounding, f"one more iteration changes the beliefs by {change:g} in sum")
+    require(change <= tolerance * growth + rounding, f"one more iteration changes the beliefs by {change:g} in total")

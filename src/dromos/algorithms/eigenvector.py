@@ -110,7 +110,7 @@ def eigenvector(
         {"centrality": found},
         verifier=lambda result: verify(on, result["centrality"], tolerance=promised),
     )
-    trouble = f"eigenvector: the entries still change by {tolerance:g} or more in sum"
+    trouble = f"eigenvector: the entries still change by {tolerance:g} or more in total"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=")
 
 

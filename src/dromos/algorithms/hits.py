@@ -131,7 +131,7 @@ def hits(
         verifier=lambda result: verify(on, result["hub"], result["authority"], tolerance=tol if done else np.inf),
     )
     return settled(
-        result, on_limit, limit, f"hits: the shares still change by {tol:g} or more in sum", "raise max_iter= or tol="
+        result, on_limit, limit, f"hits: the shares still change by {tol:g} or more in total", "raise max_iter= or tol="
     )
 
 

@@ -112,7 +112,7 @@ def katz(
         {"centrality": session.for_caller(scaled)},
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )
-    trouble = f"katz: the centralities still change by {tol:g} or more in sum"
+    trouble = f"katz: the centralities still change by {tol:g} or more in total"
     return settled(result, on_limit, limit, trouble, "lower alpha=, or raise max_iter= or tol=")
 
 

@@ -247,7 +247,7 @@ def _settled(
         fields,
         verifier=lambda result: verify(on, result["rank"], alpha, *jumps(), tolerance=promised),
     )
-    trouble = f"{session.name}: the ranks still change by {tol:g} or more in sum"
+    trouble = f"{session.name}: the ranks still change by {tol:g} or more in total"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 

@@ -149,7 +149,7 @@ def personalized_pagerank(
         index="source",
         verifier=lambda result: verify(on, ids, result["rank"], share, tolerance=promised),
     )
-    trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in sum"
+    trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in total"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 

@@ -74,7 +74,7 @@ def number_type(given: _TypeLike) -> NumberType:
     dtype = np.dtype(given)
     if dtype not in FIELD_DTYPES:
         names = ", ".join(known.name for known in FIELD_DTYPES)
-        raise ProgramTypeError(f"{dtype} is not a type that fields have; use one of {names}, or dr.ID", **here())
+        raise ProgramTypeError(f"{dtype} is not a type for a field; use one of {names}, or dr.ID", **here())
     return dtype
 
 
@@ -93,7 +93,7 @@ class _Declared:
     def __init__(self, dtype: _TypeLike, size: int | None) -> None:
         self.dtype = number_type(dtype)
         if size is not None and not 1 <= size <= MAX_VECTOR:
-            raise ProgramTypeError(f"size={size} is outside 1..{MAX_VECTOR}; a vector field is a small one", **here())
+            raise ProgramTypeError(f"size={size} is outside 1..{MAX_VECTOR}; vector fields are small", **here())
         self.size = size
 
     def __set_name__(self, owner: type, name: str) -> None:
