@@ -112,11 +112,11 @@ def test_scale_and_num_vertices(tmp_path: Path) -> None:
     ("data", "options", "message"),
     [
         (b"", {}, "empty"),
-        (packed((0, 1))[:-1], {}, "no whole number of edges"),
+        (packed((0, 1))[:-1], {}, "not a whole number of edges"),
         (packed((0, 1), (1, -1)), {}, "edge 1 has the id -1: ids are not negative"),
         (struct.pack("<4q", 0, 1, -7, 2), {}, "edge 1 has the id -7"),
         (packed((0, 2**40)), {}, "edge 0 has the id 1099511627776: too large"),
-        (packed((0, 1)), {"layout": "int64"}, "no whole number of edges of 16"),
+        (packed((0, 1)), {"layout": "int64"}, "not a whole number of edges of 16"),
         (packed(*[(2**40, 2**40)] * 4), {}, "far too large"),
     ],
 )

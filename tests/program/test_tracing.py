@@ -89,7 +89,7 @@ WRONG = {
     "with SUM leave it out": {"priority": "x", "combine": dr.SUM},
     "compute (": {"compute": lambda self, u, edge, v: u.x + random.random()},
     "returns something else each time it is called": {"update": lambda self, v, message: message + random.random()},
-    "or give them as a dr.vertex_param": {"init": lambda self, v: np.random.default_rng().random()},
+    "or pass them as a dr.vertex_param": {"init": lambda self, v: np.random.default_rng().random()},
     "update_on = 'some' must be": {"update_on": "some"},
     "ANY has no identity": {"combine": dr.ANY, "update_on": "all"},
     "ARGMIN needs a message (key, value, ...)": {"combine": dr.ARGMIN},

@@ -103,7 +103,7 @@ def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -
         raise CorruptFileError("the file is empty", path=path)
     if page.startswith(STRIPED):
         raise UnsupportedFormatError(
-            "this store lies in stripes, and this needs it in one file; take dr.open(path), which reads it in pages, "
+            "this store is striped, and this needs it in one file; use dr.open(path), which reads it in pages, "
             "or convert the graph again without --stripe",
             path=path,
         )
