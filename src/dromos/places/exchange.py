@@ -1,4 +1,4 @@
-"""What the parts of a graph tell each other in a superstep."""
+"""The communication between the parts of a graph in a superstep."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["CopyExchange", "Exchange"]
 
 
 class Exchange(Protocol):
-    """Called by the driver with the parts that live in this process; it knows who the others are.
+    """Called by the driver with the parts of this process; it knows the parts of the other processes.
 
     Every process calls the same methods in the same order, so each may be a collective operation.
     """
 
     in_grid: bool
-    """Whether arcs lie in a grid of parts: then a pull too gathers messages to others' vertices."""
+    """Whether arcs are stored in a grid of parts. Then a pull also gathers messages to vertices of other parts."""
 
     @property
     def sent_bytes(self) -> int:
@@ -29,27 +29,27 @@ class Exchange(Protocol):
 
     @property
     def split(self) -> tuple[float, float]:
-        """Of the last superstep: the seconds that the slowest process computed, and those that the exchange took on the
-        one that waited least there; zeros where nobody measures."""
+        """Seconds of the last superstep: the compute time of the slowest process, and the exchange time of the process
+        that waited least. Zeros if they are not measured."""
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
-        """Every part gets the copies that it reads in ``phase``."""
+        """Update the copies that each part reads in ``phase``."""
 
     def deliver(self, parts: Sequence[Part]) -> None:
-        """Every outbox goes to the owner of its vertices."""
+        """Send every outbox to the owner of its vertices."""
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
-        """Those of all parts, everywhere, as one."""
+        """Reduce the partials of all parts to one, the same in every process."""
 
     def largest(self, values: Sequence[float]) -> float:
-        """The largest of all parts' values, everywhere."""
+        """The maximum of the values of all parts, the same in every process."""
 
     def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
-        """A field (or edge field) of the whole graph, from the rows that each part owns; it belongs to the caller."""
+        """A field (or edge field) of the whole graph, from the rows that each part owns; the caller owns it."""
 
 
 class CopyExchange:
-    """All parts live in this process: what one tells another is copied."""
+    """The exchange between parts of one process: rows and messages are copied."""
 
     sent_bytes = 0
     in_grid = False

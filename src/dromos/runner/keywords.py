@@ -1,4 +1,4 @@
-"""Keywords that people type and no function takes: which one did they mean?"""
+"""Suggestions for keywords that a function does not accept."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How GPU ranks give each other rows and bits that lie on their devices: NCCL, CUDA-aware MPI, or neither.
+"""How GPU ranks exchange rows and bits that are on their devices: NCCL, CUDA-aware MPI, or neither.
 
-Neither: through pinned memory of the host, as all that is packed there goes anyway.
+Without either, data goes through pinned host memory, as all packed data does.
 """
 
 from __future__ import annotations

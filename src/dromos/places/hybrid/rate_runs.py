@@ -1,4 +1,4 @@
-"""Supersteps on two parts of one kind, repeated: where the rates of a processor come from."""
+"""Repeated supersteps on two parts of one kind, from which the rates of a processor are derived."""
 
 from __future__ import annotations
 

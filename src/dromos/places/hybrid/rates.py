@@ -1,4 +1,4 @@
-"""What each processor does in a second: measured on a machine, and kept beside the compiled code."""
+"""The rates of each processor: measured once on a machine, and kept beside the compiled code."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ class Rates:
 def rates_from(seconds: Callable[[Graph], float], link: float, scale: int) -> Rates:
     """Rates by the time of a superstep on two graphs, one with many arcs for its vertices and one with few.
 
-    They have ``1 << scale`` vertices, and four times as many. What a superstep takes that has next to nothing to do is
-    taken off.
+    They have ``1 << scale`` vertices, and four times as many. The time of a nearly empty superstep is subtracted.
 
     >>> rates = rates_from(lambda graph: 1e-3 + graph.num_arcs / 1e9 + graph.num_vertices / 1e8, 1e10, 16)
     >>> round(rates.arcs / 1e9, 1), round(rates.vertices / 1e8, 1)
@@ -100,7 +99,7 @@ class Timings:
         return Timings(self.sizes, seconds, nothing, step, max(self.link, other.link))
 
     def rates(self) -> Rates:
-        """What these times come to, without what a superstep takes that has nothing to do.
+        """The rates that follow from these times, less the time of an empty superstep.
 
         >>> sizes = (8e8, 1e8), (8e8, 4e8), (2e8, 4e8)
         >>> rates = Timings(sizes, (0.35, 1.25, 0.65), 0.05, 0.1, 1e10).rates()
@@ -163,7 +162,7 @@ def _read(name: str) -> _Kept | None:
 
 
 def _add_measurement(leaf: Leaf, before: _Kept | None) -> _Kept:
-    # what measures builds whole executions: who only reads the rates does not wait for it
+    # imported here because it builds whole executions: reading kept rates should not wait for that
     from dromos.places.hybrid.rate_runs import timings_of
 
     tell(f"measuring the speed of {leaf.name!r} for some seconds; the best of {_TIMES} runs is kept", _log)
