@@ -171,7 +171,7 @@ def betweenness(
         sources: estimate from these vertices instead (labels, or ids if the graph has no labels).
         normalized: divide by the number of pairs of other vertices.
         endpoints: count the two ends of a path as lying on it.
-        seed: for the draw; the same seed draws the same sources.
+        seed: the random seed; the same seed draws the same sources.
         weight: ``"weight"`` measures paths by the sum of the graph's weights, which must be positive.
         how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
 

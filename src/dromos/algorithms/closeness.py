@@ -58,7 +58,7 @@ def closeness(
         k: estimate from this many random sources; by default all vertices are sources and the answer is exact.
         sources: estimate from these vertices instead (labels, or ids if the graph has no labels).
         wf_improved: scale by the share of vertices that have a path, so that small components do not score highest.
-        seed: for the draw; the same seed draws the same sources.
+        seed: the random seed; the same seed draws the same sources.
         grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; groups shrink to fit it.
         weight: ``"weight"`` adds up the graph's weights, which must not be negative.

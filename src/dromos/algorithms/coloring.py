@@ -118,7 +118,7 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
     Args:
         graph: any; edge directions are ignored.
         order: which vertices choose first: ``"degree"`` for those with the most neighbours, or ``"random"``.
-        seed: for the random order, and for the order of vertices with equal degree.
+        seed: the random seed of the order; with ``"degree"`` it orders vertices of equal degree.
         how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
             The CPU kernel uses one thread.
 

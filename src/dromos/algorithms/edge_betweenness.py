@@ -50,7 +50,7 @@ def edge_betweenness(
         k: estimate from this many random sources; by default all vertices are sources.
         sources: estimate from these vertices instead (labels, or ids if the graph has no labels).
         normalized: divide by the number of pairs of vertices.
-        seed: for the draw; the same seed draws the same sources.
+        seed: the random seed; the same seed draws the same sources.
         how: ``device``, ``threads``, ``memory``; ``path`` is not supported. A directed graph on disk needs its
             transpose there, and a graph on disk must have neither self-loops nor parallel edges.
 

@@ -53,7 +53,7 @@ def harmonic(
         nbunch: only for these vertices; NaN for the others.
         sources: count only distances from these vertices (labels, or ids if the graph has no labels).
         k: estimate from this many random sources, scaled up to all vertices.
-        seed: for the draw; the same seed draws the same sources.
+        seed: the random seed; the same seed draws the same sources.
         grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; groups shrink to fit it.
         how: ``device``, ``path``, ``threads``, ``progress``.

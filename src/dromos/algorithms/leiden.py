@@ -37,7 +37,7 @@ def leiden(
     Args:
         graph: undirected; weights must be 0 or more.
         resolution: values above 1 give smaller communities, values below 1 larger ones.
-        seed: for the order in which vertices move.
+        seed: the random seed for the order in which vertices move.
         rounds: the maximum number of rounds of moving vertices from the bottom up, each from the communities found
             before. The run stops early when a round gains less than 0.00001, on a GPU when a round changes nothing.
         tries: how often the first round runs, each time in another order. The best two continue in parallel for two

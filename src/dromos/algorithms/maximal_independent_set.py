@@ -76,7 +76,7 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
 
     Args:
         graph: any; edge directions are ignored.
-        seed: for the priorities; the same seed gives the same set.
+        seed: the random seed for the priorities; the same seed gives the same set.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

@@ -63,7 +63,7 @@ def multi_source_bfs(
         depth_limit: the deepest level to search.
         grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         q: the out-degree above which a vertex is a hub for ``by-hubs``.
-        seed: for the random part of a grouping.
+        seed: the seed for the random part of a grouping.
         memory: the limit for one group, in bytes or as text such as ``"2G"``; groups shrink to fit it.
         consume: a function called with a record for each group: ``sources`` (positions in the list), ``distance`` (one
             row per source, -1 where there is no path; copy it to keep it), ``reached``, ``distance_sum``,

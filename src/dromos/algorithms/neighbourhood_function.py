@@ -75,7 +75,7 @@ def neighbourhood_function(
         graph: directed edges are followed from source to target, undirected edges both ways. Weights are ignored.
         registers: 16, 32 or 64; more registers are more exact and slower.
         max_distance: the greatest distance to count.
-        seed: for the hash; the same seed gives the same estimate.
+        seed: the random seed for the hash; the same seed gives the same estimate.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

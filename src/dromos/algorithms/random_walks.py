@@ -50,7 +50,7 @@ def random_walks(
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> RandomWalksResult:
-    """Walks along random edges.
+    """Random walks: each step follows a random edge.
 
     Args:
         graph: directed edges are followed from source to target, undirected edges both ways. Weights must be 0 or more.
@@ -59,7 +59,7 @@ def random_walks(
         sources: where walks begin (labels, or ids if the graph has no labels); all vertices by default.
         p: the return parameter; greater values make going back less likely.
         q: the in-out parameter; greater values make going further away less likely.
-        seed: for all draws.
+        seed: the random seed for all draws.
         weight: ``None`` ignores the graph's weights.
         how: ``device``, ``threads``; ``path`` is not supported. A GPU takes the same walks; without an explicit
             ``device``, a few walks run on the CPU. On a graph on disk (:func:`dromos.open`) all walks advance step by

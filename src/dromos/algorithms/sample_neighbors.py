@@ -89,7 +89,7 @@ def sample_neighbors(
         graph: edges are followed from target to source, against the flow of messages; each parallel edge counts.
         sources: the seeds without repeats (labels, or ids if the graph has no labels).
         fanouts: for each layer, the maximum number of edges to draw for a vertex.
-        seed: for the draw.
+        seed: the random seed of the draw.
         how: ``device``, ``threads``; ``path`` is not supported. A GPU draws the same edges; without an explicit
             ``device``, a few edges are drawn on the CPU. From a graph on disk (:func:`dromos.open`) the pages that
             hold drawn edges are read within ``memory`` and kept for the next call.
