@@ -87,7 +87,7 @@ def test_the_reason_of_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "do not fit the GPU" in devices.why_chosen("auto", DAG)
     room = True
     assert devices.why_chosen("auto", DAG) == "there is a GPU, and room for a run"
-    assert devices.why_chosen("cuda", DAG) == 'device="cuda" was given'
+    assert devices.why_chosen("cuda", DAG) == 'device="cuda" is asked for'
     assert "memory is given" in devices.why_chosen("auto", DAG, 1 << 30)
     monkeypatch.setenv("DROMOS_DEVICE", "cuda")
     assert devices.why_chosen("auto", DAG, 1 << 30) == "DROMOS_DEVICE=cuda"

@@ -140,7 +140,7 @@ def test_the_command_shows_the_places_of_one_device(tmp_path: Path, monkeypatch:
     file = str(tmp_path / "g.drm")
     dr.write(dr.generators.rmat(8, 8, seed=1), file)
     said = planned(file, "bfs", "--device", "cpu")
-    assert (said["device"], said["takes"], said["reason"]) == ("cpu", "cpu", 'device="cpu" was given')
+    assert (said["device"], said["takes"], said["reason"]) == ("cpu", "cpu", 'device="cpu" is asked for')
     assert {place["place"] for place in said["places"]} == {"cpu, in memory", "cpu, from disk"}
     assert taken(said) == ["cpu, in memory"]
     assert taken(planned(file, "bfs", "--device", "cpu", "--memory", "1G")) == ["cpu, from disk"]

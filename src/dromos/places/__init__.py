@@ -1,11 +1,8 @@
-"""Where slices of a graph are stored, and one driver over leaf engines for all such places.
+"""Where slices of a graph live, and one driver over leaf engines for all such places.
 
-- ``Feed``: where the slices of a part come from.
-- ``Exchange``: the communication between parts.
-- ``PlacedExecution``: a superstep over parts, feeds and an exchange, with the same interface as every engine.
-- ``PlacedEngine``: the simplest place, slices and parts of a graph in memory.
-
-docs/design/places.md explains how they fit together.
+``Feed``: where a part's slices come from. ``Exchange``: what parts tell each other. ``PlacedExecution``: a superstep
+over parts, feeds and an exchange, behind the same interface as every engine's. ``PlacedEngine`` is the plainest place:
+slices and parts of a graph in memory. docs/design/places.md tells how they fit together.
 """
 
 from dromos.places.driver import PlacedExecution

@@ -1,17 +1,17 @@
-"""How pages are assigned to parts: to the owners of their rows, round robin, or to all parts.
+"""How pages are dealt to parts: to the owners of their rows, in turn, or to everybody.
 
-In each case a part owns a range of vertices and holds their authoritative state. The arcs it processes differ:
+A part owns a range of vertices in each case, and its own rows are the truth. What differs is which arcs it goes along:
 
-=========== ============================== ============================== ==================================
-``deal``    pages that a part gets         copies of others' vertices     its messages to others' vertices
-=========== ============================== ============================== ==================================
-``rows``    those of its own vertices      what it reads at the far ends  are sent to their owners (push only)
-``pages``   every ``parts``-th of all      all that it reads              are sent to their owners
-``targets`` all, cut to arcs into its own  the active ones                do not occur
-=========== ============================== ============================== ==================================
+=========== ============================== ============================== =============================
+``deal``    pages that a part gets         it is told of others' vertices  its messages to others' vertices
+=========== ============================== ============================== =============================
+``rows``    those of its own vertices      what it reads at the far ends  go to their owners (push only)
+``pages``   every ``parts``-th of all      all that it reads               go to their owners
+``targets`` all, cut to arcs into its own  the active ones                 there are none
+=========== ============================== ============================== =============================
 
 ``pages`` and ``targets`` are strategies P and S of GTS (Kim et al., SIGMOD 2016, section 4). Both are the exchange of a
-grid (:mod:`dromos.places.grid`): ``pages`` with all parts in one row and one column, ``targets`` with one column.
+grid (:mod:`dromos.places.grid`): ``pages`` with everybody in one row and one column, ``targets`` with one column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEALS: Final[tuple[Deal, ...]] = get_args(Deal)
 
 
 def require_deal(program: Program, deal: Deal) -> None:
-    """Refuse a program with values per arc, which are stored with the source of the arc."""
+    """Refuse a program whose arcs have values of their own, which lie with the source of an arc."""
     ir = program.ir()
     specs = (*ir.edge_fields, *ir.edge_params)
     if specs and deal != "rows":

@@ -35,7 +35,7 @@ _WHY_SYNCHRONOUS = (
 
 
 class Halves(NamedTuple):
-    """The outcome of the two halves of a superstep."""
+    """What came of the two halves of a superstep."""
 
     settled: list[Partial]
     """Of each part."""
@@ -61,7 +61,7 @@ class PlacedExecution:
         names: Sequence[str] = (),
         ordered: Callable[[Sequence[OrderedPart], Sequence[Feed], Exchange], OrderedRun] = Ordered,
     ) -> None:
-        """``names``: the names of the parts in the trace, which then shows the time of each.
+        """``names``: what the parts are called in the trace, which then tells the time of each.
 
         ``ordered``: what runs parts in the order of a field, where they can.
         """
@@ -132,11 +132,11 @@ class PlacedExecution:
         self._superstep, self.stats = stats.superstep, stats
 
     def agree(self, seconds: float) -> float:
-        """The longest time of all processes, equal in each, so that all make the same decision."""
+        """The longest time of all processes, the same in each: by it they decide together."""
         return self.exchange.largest([seconds])
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """One superstep on ``path``, whatever the horizon: other processes may have to be consulted after each."""
+        """One superstep on ``path``, whatever the horizon: others may have to be asked after each."""
         require_legal(path, self.analysis, self.ir.name)
         if path not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
@@ -169,11 +169,11 @@ class PlacedExecution:
         return self.stats
 
     def _told(self, busy: Sequence[float], exchanging: float) -> tuple[tuple[str, float], ...]:
-        """The seconds of each part and of the exchange, by their names in the trace."""
+        """The seconds that each part worked, and those that the exchange took, by their names in the trace."""
         return (*zip(self.names, busy, strict=True), (EXCHANGE, exchanging)) if self.names else ()
 
     def _halves(self, path: Path) -> Halves:
-        """Send messages, then update the vertices."""
+        """Messages, and what becomes of the vertices."""
         telling = Stopwatch()
         self.exchange.refresh(self.parts, path.direction)
         exchanging, busy = telling.seconds(), [0.0] * len(self.parts)
@@ -182,7 +182,7 @@ class PlacedExecution:
             for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
                 part.send(piece, path)
             busy[number] = own.seconds()
-        if path.direction == "push" or self.exchange.in_grid:  # otherwise a pull produces messages to own vertices only
+        if path.direction == "push" or self.exchange.in_grid:  # else who pulls gets messages to own vertices only
             delivering = Stopwatch()
             self.exchange.deliver(self.parts)
             exchanging += delivering.seconds()
@@ -192,9 +192,9 @@ class PlacedExecution:
         for number in reversed(self._order):
             own = Stopwatch()
             found[number] = self.parts[number].settle()
-            # a part whose kernels run asynchronously measures its own time
+            # whose kernels ran on meanwhile tells by itself how long
             busy[number] = found[number].seconds or busy[number] + own.seconds()
-        # merged in a fixed order, whichever part finished first
+        # merged in the same order whoever was first
         return Halves([found[number] for number in range(len(self.parts))], busy, exchanging)
 
     def _step_in_order(self, horizon: int | None, clock: Stopwatch) -> Stats:

@@ -1,4 +1,4 @@
-"""The simplest place: slices and parts of a graph in memory, on any leaf engines."""
+"""The plainest place: slices and parts of a graph in memory, on any leaf engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["PlacedEngine"]
 class PlacedEngine:
     """Runs programs over ``parts`` parts of a graph, each cut into ``slices`` slices, on ``leaf``.
 
-    With a list of leaves, each has one part. ``deal``: which slices a part gets; see :mod:`dromos.places.dealing`.
+    A list of leaves has one part each. ``deal``: which slices a part gets; see :mod:`dromos.places.dealing`.
 
     >>> import numpy as np
     >>> import dromos.program as dr

@@ -1,4 +1,4 @@
-"""The communication between the parts of a graph in a superstep."""
+"""What the parts of a graph tell each other in a superstep."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["CopyExchange", "Exchange"]
 
 
 class Exchange(Protocol):
-    """Called by the driver with the parts of this process; it knows the parts of the other processes.
+    """Called by the driver with the parts that live in this process; it knows who the others are.
 
     Every process calls the same methods in the same order, so each may be a collective operation.
     """
 
     in_grid: bool
-    """Whether arcs are stored in a grid of parts. Then a pull also gathers messages to vertices of other parts."""
+    """Whether arcs lie in a grid of parts: then a pull too gathers messages to others' vertices."""
 
     @property
     def sent_bytes(self) -> int:
@@ -29,27 +29,27 @@ class Exchange(Protocol):
 
     @property
     def split(self) -> tuple[float, float]:
-        """Seconds of the last superstep: the compute time of the slowest process, and the exchange time of the process
-        that waited least. Zeros if they are not measured."""
+        """Of the last superstep: the seconds that the slowest process computed, and those that the exchange took on the
+        one that waited least there; zeros where nobody measures."""
 
     def refresh(self, parts: Sequence[Part], phase: Phase) -> None:
-        """Update the copies that each part reads in ``phase``."""
+        """Every part gets the copies that it reads in ``phase``."""
 
     def deliver(self, parts: Sequence[Part]) -> None:
-        """Send every outbox to the owner of its vertices."""
+        """Every outbox goes to the owner of its vertices."""
 
     def reduce(self, partials: Sequence[Partial], typed: TypedProgram) -> Partial:
-        """Reduce the partials of all parts to one, the same in every process."""
+        """Those of all parts, everywhere, as one."""
 
     def largest(self, values: Sequence[float]) -> float:
-        """The maximum of the values of all parts, the same in every process."""
+        """The largest of all parts' values, everywhere."""
 
     def gather(self, parts: Sequence[Part], name: str, *, edges: bool = False) -> Array:
-        """A field (or edge field) of the whole graph, from the rows that each part owns; the caller owns it."""
+        """A field (or edge field) of the whole graph, from the rows that each part owns; it belongs to the caller."""
 
 
 class CopyExchange:
-    """The exchange between parts of one process: rows and messages are copied."""
+    """All parts live in this process: what one tells another is copied."""
 
     sent_bytes = 0
     in_grid = False

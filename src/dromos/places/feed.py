@@ -1,4 +1,4 @@
-"""Sources of the slices of a part."""
+"""Where the slices of a part come from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Feed(Protocol):
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The available directions; a store without the transpose has no in-rows."""
+        """Which of them there are; a store without the transpose has no in-rows."""
 
     @property
     def in_memory(self) -> bool:
@@ -31,7 +31,7 @@ class Feed(Protocol):
         """The numbers of the slices with rows of any of ``vertices`` (ascending ids; None: of all), ascending."""
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
-        """Those slices, in any order; reading the next slices may overlap with processing one."""
+        """Those slices, in any order; reading the next ones may overlap what is done with one."""
 
 
 def holding(first: Array, last: Array, vertices: Array | None) -> Array:

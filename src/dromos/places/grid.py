@@ -1,14 +1,10 @@
-"""Parts in rows and columns: each part has the arcs from the vertices of its column to those of its row.
+"""Parts in rows and columns: each has the arcs from the vertices of its column to those of its row.
 
-Part ``i * columns + j`` is in row ``i`` and column ``j``, and owns one range of vertices, as without a grid. A
-superstep has three steps:
-
-- *expand*: the parts of a column exchange which of their vertices are active, and the fields that messages read;
-- *send*: each part sends messages along its block of arcs;
-- *fold*: the messages to the vertices of a row, merged by the monoid, go to their owners in that row.
-
-So a part communicates only with the parts of its row and column, in a push and in a pull. Each arc is in one block, so
-every monoid is merged as if there were no grid.
+Part ``i * columns + j`` stands in row ``i`` and column ``j``, and owns one range of vertices as ever. A superstep is:
+*expand*, the parts of a column tell each other which of their vertices are active and what messages read of them;
+*send* along the block of arcs that each part has; *fold*, the messages to the vertices of a row, merged by the monoid,
+go to their owners in that row. So a part talks to the others of its row and column and to nobody else, in a push and in
+a pull alike. Each arc lies in one block, so every monoid is merged as if there were no grid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delta-stepping over parts: each part relaxes the values below a limit, all exchange, and the limit rises."""
+"""Delta-stepping over parts: every part passes on what lies below a limit, all exchange, and the limit rises."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class OrderedPart(Part, Protocol):
 
 
 def can_order(parts: Sequence[Part], feeds: Sequence[Feed]) -> TypeGuard[Sequence[OrderedPart]]:
-    """Whether all parts support it and hold their rows in one slice in memory, since rows are visited repeatedly."""
+    """Whether all parts can, and each has its rows in memory in one slice: it goes through them again and again."""
     in_one_slice = all(feed.in_memory and len(feed.holding(None, "push")) < 2 for feed in feeds)
     return in_one_slice and all(getattr(part, "ordered", False) for part in parts)
 
 
 class RisingLimit:
-    """The limit below which vertices pass on their values. It rises when no active value is below it.
+    """Up to which value vertices pass theirs on: it rises when no value lies below it any more.
 
-    A wide step passes on values that decrease again later; a narrow step pays for an exchange and does little work. So
-    steps begin narrow and widen when there is little to do, as in the tail of a skewed graph. The width follows from
-    the number of arcs that the last step visited. It affects only the time.
+    A wide step passes on values that fall again, a narrow one costs an exchange for little work. So steps begin narrow
+    and become wider where there is little to do, as in the tail of a skewed graph; each by the arcs that the last one
+    looked at. It matters for time alone.
 
     >>> limit = RisingLimit(32.0, 1000)
     >>> [limit.over(least) for least in (0.0, -math.inf)]
@@ -79,7 +79,7 @@ class RisingLimit:
         return self.value
 
     def looked_at(self, arcs: int) -> None:
-        """Record the number of arcs that all parts together visited in a superstep."""
+        """All parts together looked at so many arcs in a superstep."""
         self._looked += arcs
 
 

@@ -17,7 +17,7 @@ __all__ = ["deep", "shallow", "state_for_pickle"]
 
 
 def state_for_pickle(result: Result) -> dict[str, Any]:
-    """The state of a result for pickle: all fields and numbers, computed now and held by the host.
+    """What pickle takes of a result: all fields and numbers, computed now and held by the host.
 
     Functions that would compute or check them later belong to the process that made the result.
 
@@ -48,7 +48,7 @@ def shallow(result: R) -> R:
 
 
 def deep(result: R, memo: dict[int, Any]) -> R:
-    """A copy with arrays of its own, for ``copy.deepcopy``; unlike a pickle, it can still be verified."""
+    """A copy with arrays of its own, for ``copy.deepcopy``; unlike a pickle, it stays able to check itself."""
     made = object.__new__(type(result))
     memo[id(result)] = made
     made.__dict__.update(copy.deepcopy(result.__dict__, memo))

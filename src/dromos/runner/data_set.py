@@ -33,7 +33,7 @@ def is_data_set(path: str | os.PathLike[str]) -> bool:
 
 
 def write_rows(path: str | os.PathLike[str], result: Result, comm: Any) -> None:
-    """Write a data set, or a file of the rows of all ranks of ``comm``, which all call this; None: no ranks."""
+    """A data set, or a file of the rows of all ranks of ``comm``, which all call this; None: there are no ranks."""
     if is_data_set(path):
         write_data_set(path, result.to_arrow(), OneProcess() if comm is None else comm)
         return
@@ -48,8 +48,8 @@ def write_rows(path: str | os.PathLike[str], result: Result, comm: Any) -> None:
 def write_data_set(path: str | os.PathLike[str], table: Any, comm: Any) -> None:
     """A folder of Parquet files, one per rank with its own rows; every rank calls this.
 
-    The files are written to a temporary folder, which is renamed when all of them are complete. Only then is an older
-    data set of that name replaced; a folder with other files in it is refused.
+    The files are written to a folder beside it, which gets its name when all of them are complete. An older data set
+    of that name is replaced then; a folder with other files in it is refused.
 
     >>> import pyarrow as pa, pyarrow.dataset as ds
     >>> from dromos.runner.together import OneProcess

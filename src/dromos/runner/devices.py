@@ -1,4 +1,4 @@
-"""Which engine a device name stands for. Only this module knows all engines; each is imported on first use."""
+"""Which engine a device name stands for. The only place that knows them all; each is imported when it is asked for."""
 
 from __future__ import annotations
 
@@ -100,16 +100,15 @@ def engine_for(
 ) -> Engine:
     """The engine for ``device``: a name, several joined by ``+``, ``"auto"``, or an engine.
 
-    - ``"auto"`` is the variable ``DROMOS_DEVICE`` if it is set. Otherwise it is a GPU if there is one, the graph fits
-      its memory together with what a run needs, and the graph is large enough to repay the copy; otherwise the CPU.
-      Within ``with dr.cluster(…):``, ``"auto"`` and ``"mpi"`` are its ranks.
-    - ``slices`` and ``parts`` run programs over a graph that is cut up, as if it did not fit one memory.
-    - A graph that stays on disk (:func:`dromos.open`), or is mapped and larger than the free memory, is read in pages
-      within ``memory``. On a GPU, ``memory`` limits the device memory of a run; the other arcs stay in host memory.
-    - Several devices, such as ``"cpu+cuda"``, each get a part of the graph. ``share`` is the first device's part of the
-      edges, ``split`` chooses its vertices, and ``memory`` limits the memory of each GPU.
-    - ``deal`` chooses the arcs of each part or device: those of its own rows, pages in turn, or all that end at its
-      vertices.
+    ``"auto"`` is the variable ``DROMOS_DEVICE`` where it is set. Else it is a GPU where there is one, the graph fits
+    its memory with what a run needs, and is large enough to repay the copy; otherwise the CPU. ``slices`` and
+    ``parts`` run programs over a graph that is cut up, as it is where it does not lie in one memory. A graph that stays
+    on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in pages, within
+    ``memory``. On a GPU, ``memory`` is what a run may take of the device; the other arcs lie in the host's memory.
+    Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's
+    part of the edges and ``split`` tells which vertices it gets; ``memory`` is what each GPU may take. ``deal`` is
+    which arcs each part or device gets: those of its own rows, pages in turn, or all that end at its vertices. Within
+    ``with dr.cluster(…):``, ``"auto"`` and ``"mpi"`` are its ranks.
 
     >>> engine_for("reference").name, engine_for("numpy", slices=8, parts=3).name
     ('reference', 'numpy with slices=8, parts=3')
@@ -348,7 +347,7 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
 def _best(graph: GraphLike | None) -> tuple[str, str]:
     """The name of the device that ``"auto"`` is, and why."""
     if graph is not None and graph.num_arcs < _WORTH_COPYING:
-        return "cpu", f"processing {graph.num_arcs:,} arcs on a CPU takes less time than a copy to a GPU"
+        return "cpu", f"a CPU is done with {graph.num_arcs:,} arcs before a copy to a GPU ends"
     from dromos.engines.cuda.availability import fits, why_unavailable
 
     reason = why_unavailable()
@@ -356,22 +355,22 @@ def _best(graph: GraphLike | None) -> tuple[str, str]:
         return "cpu", reason
     if graph is None or fits(graph):
         return "cuda", "there is a GPU, and room for a run"
-    return "cpu", "the vertices do not fit the GPU, or the arcs do not fit the host"
+    return "cpu", "the GPU has no room for the vertices, or the host none for the arcs beside it"
 
 
 def why_chosen(device: str, graph: GraphLike, memory: int | None = None) -> str:
-    """Why :func:`engine_for` chooses the engine that it chooses.
+    """Why :func:`engine_for` takes the engine that it takes.
 
     >>> import dromos as dr
     >>> why_chosen("auto", dr.generators.path(3)), why_chosen("cpu", dr.generators.path(3), memory=1 << 20)
-    ('processing 4 arcs on a CPU takes less time than a copy to a GPU', 'memory is given: arcs are read in pages')
+    ('a CPU is done with 4 arcs before a copy to a GPU ends', 'memory is given: arcs are read from the file within it')
     """
-    asked = f'device="{device}" was given' if device != "auto" else ""
+    asked = f'device="{device}" is asked for' if device != "auto" else ""
     variable = os.environ.get(DEVICE_VARIABLE)
     if variable and not asked:
         device, asked = variable, f"{DEVICE_VARIABLE}={variable}"
     if memory is not None and "cuda" not in device:
-        return "memory is given: arcs are read in pages"
+        return "memory is given: arcs are read from the file within it"
     if asked:
         return asked
     name, reason = _best(graph)

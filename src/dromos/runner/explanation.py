@@ -1,4 +1,4 @@
-"""What a report shows beyond the trace: the generated code of programs, and what other paths would have cost."""
+"""What a report tells beyond the trace: the programs' generated code, and what other paths would have cost."""
 
 from __future__ import annotations
 

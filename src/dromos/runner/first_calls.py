@@ -1,10 +1,11 @@
-"""The first calls of a process: NumPy answers at once, before anything is compiled or loaded.
+"""The first calls of a process: answered by NumPy at once, while nothing is compiled or loaded.
 
-A compiler takes some tenths of a second for an algorithm, and loading code from the cache takes a tenth; NumPy finishes
-a small graph in that time. A longer-lived process is better off with compiled code: once enough time was spent on such
-calls, or if one takes long, the CPU's own engine takes over for good. A program continues there between two supersteps,
-from its current state; a kernel starts again. NumPy gets about as long as compiling would take, so at most twice the
-lesser time is spent. Times are processor times, not wall-clock times, since other work may use the cores.
+A compiler takes some tenths of a second for an algorithm, and loading what is in the cache a tenth; NumPy is done with
+a small graph by then. A process that goes on is better off with compiled code: once so much time was spent on such
+calls, or where one takes long, the CPU's own engine takes over, for good. A program goes on there between two
+supersteps, from the state that it is in; a kernel begins again. NumPy is waited for about as long as compiling would
+take, so at most twice the lesser time is spent. Times are those of processors, not of the clock: other work may have
+the cores.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _spent = 0.0
 
 
 class TakesLong(Exception):
-    """A kernel that is better restarted with compiled code."""
+    """A kernel that is better begun again with compiled code."""
 
 
 class Effort:
-    """The time that a call would have taken so far if nothing else used the cores.
+    """The time that a call would have taken by now if nothing else had the cores.
 
-    Some of the work is done by this thread alone, and some by all threads, for which this one waits.
+    Some of the work is this thread's alone, and some is dealt to all threads, which this one waits for.
 
     >>> effort = Effort()
     >>> sum(range(10**5)) > 0 and 0 < effort.seconds() < 60
@@ -61,7 +62,7 @@ def _is_cold() -> bool:
 
 
 def note(seconds: float) -> None:
-    """Record the time that a call without a compiler took."""
+    """So much time has gone into a call without a compiler."""
     global _spent
     _spent += seconds
 

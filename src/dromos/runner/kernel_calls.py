@@ -1,4 +1,4 @@
-"""The native kernels that algorithms call: which engine has them, which one runs, and what the trace records."""
+"""The native kernels that a call of an algorithm asks for: who has them, who answers, and what the trace says."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class KernelCalls:
     def native(
         self, kernel: str, graph: Graph | None = None, *, keep_on_device: bool = False, **options: Any
     ) -> Mapping[str, Any] | None:
-        """The answer of the engine's own kernel; None if it has none, or if the caller wants a path or checkpoints."""
+        """What the engine's own kernel gives; None if it has none, or the caller wants a path, or checkpoints."""
         found = self._native(kernel)
         return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
 
     def follow_kernel(self, kernel: str) -> None:
-        """Continue on the CPU if it has this kernel, the GPU has none, and no device or path was given.
+        """Go on on the CPU if it has this kernel, the GPU has none, and nobody asked for a device or a path.
 
         For kernels that are done with a graph before programs are: one pass over the arcs against a superstep for each
         level. The graph lies in the host's memory in any case.
@@ -67,12 +67,12 @@ class KernelCalls:
             self.little_to_do()
 
     def little_to_do(self) -> None:
-        """Continue on the CPU if no device or path was given: the call takes less time than copying the graph."""
+        """Go on on the CPU if nobody asked for a device or a path: the call is done sooner than a graph is copied."""
         if self._may_leave:
             self.engine, self._may_leave = engine_for("cpu", self.threads), False
 
     def has_native(self, kernel: str) -> bool:
-        """Whether :meth:`native` returns an answer."""
+        """Whether :meth:`native` gives an answer."""
         return self._native(kernel) is not None
 
     def _native(self, kernel: str) -> NativeKernel | None:
@@ -141,7 +141,7 @@ class KernelCalls:
         return self.operator(kernel) is not None
 
     def require_native(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`native`, for what no program can express; over slices, the engine's operator runs."""
+        """As :meth:`native`, for what no program can say; over slices by the engine's operator."""
         self.refuse_path()
         operator = self.operator(kernel)
         if operator is not None:
@@ -187,7 +187,7 @@ class KernelCalls:
     def native_or_left(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
         """As :meth:`native`, by the CPU's kernel where the engine has one and leaves this call to that.
 
-        That happens if a GPU was not requested and has no room. None: a program must run instead.
+        So it is where a GPU that nobody asked for has no room. None: a program has to do.
         """
         found = self._native(kernel)
         if found is None:
@@ -204,7 +204,7 @@ class KernelCalls:
     def native_where_whole(self, kernel: str, graph: Graph | None = None, **options: Any) -> Mapping[str, Any] | None:
         """As :meth:`native_or_left`, by the CPU's kernel also where a GPU that has none was given a graph in memory.
 
-        None: a program must run instead.
+        None: a program has to do.
         """
         fields = self.native_or_left(kernel, graph, **options)
         is_free = self.path == "auto" and self._checkpoint is None
@@ -226,7 +226,7 @@ class KernelCalls:
         return found
 
     def refuse_path(self) -> None:
-        """Refuse a fixed path and checkpoints for an algorithm that is not a program."""
+        """Refuse a fixed path and checkpoints, for an algorithm that is no program."""
         if self._checkpoint is not None:
             raise InvalidArgumentError(
                 f"checkpoint={str(self._checkpoint.path)!r}: {self.name} runs as one kernel, without supersteps "

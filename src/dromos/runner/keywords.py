@@ -1,4 +1,4 @@
-"""Suggestions for keywords that a function does not accept."""
+"""Keywords that people type and no function takes: which one did they mean?"""
 
 from __future__ import annotations
 

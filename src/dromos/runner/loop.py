@@ -54,14 +54,14 @@ def iterate(
     checkpoint: Checkpoint | None = None,
     leave: Callable[[Execution, Stats], bool] | None = None,
 ) -> History:
-    """Run to the end, or for ``max_iter`` supersteps, on ``path``, or as the planner decides if it is None.
+    """Run to the end, or for ``max_iter`` supersteps: on ``path``, or where that is None as the planner says.
 
-    ``watch`` and ``progress`` are called after ``every`` supersteps at the latest. ``checkpoint`` saves the run
-    regularly, so engines run no more supersteps at once than fit between two saves. If ``leave`` returns true, the run
-    stops in its current state, and the caller continues it elsewhere.
+    ``watch`` and ``progress`` are called after ``every`` supersteps at the latest. ``checkpoint`` saves the run now and
+    then, so engines are not asked for more supersteps at once than pass in that time. Where ``leave`` answers that it
+    is true, the run ends as it is, and the caller goes on with it elsewhere.
 
-    With a limit the planner chooses synchronous paths, because only there is the number of supersteps meaningful.
-    KeyboardInterrupt propagates: an engine stops its threads, and the state is lost.
+    The planner takes synchronous paths where there is a limit: only there do so many supersteps have a meaning.
+    KeyboardInterrupt goes through: an engine stops its threads, and the state is lost.
     """
     known = [] if checkpoint is None else checkpoint.decisive
     history, stats = History(known), execution.stats
@@ -103,7 +103,7 @@ def iterate(
 def fixed_path(
     path: str | Path, execution: Execution, program: Program, graph: GraphLike, engine: Engine
 ) -> Path | None:
-    """The path that the caller fixed; an error says why, if the program or the engine cannot run on it."""
+    """The path that the caller fixed, refused with the reason if the program or the engine cannot take it."""
     if path == "auto":
         return None
     wanted = Path.parse(path)

@@ -28,14 +28,14 @@ class OwnRows:
 
     @classmethod
     def of_vertices(cls, comm: Any, graph: Graph) -> OwnRows:
-        """Ranges with about equally many edges for each rank."""
+        """About as many edges for each rank."""
         bounds = equal_edge_bounds(graph.offsets, comm.Get_size()).tolist()
         rank = comm.Get_rank()
         return cls(comm, bounds[rank], bounds[rank + 1])
 
     @classmethod
     def of_rows(cls, comm: Any, count: int) -> OwnRows:
-        """Ranges with about equally many rows for each rank.
+        """About as many rows for each rank.
 
         >>> from dromos.runner.together import OneProcess
         >>> OwnRows.of_rows(OneProcess(), 7).ids.tolist()
@@ -50,7 +50,7 @@ class OwnRows:
         return np.arange(self.first, self.last)
 
     def cut(self, whole: Array) -> Array:
-        """This rank's rows of a complete column; a copy, so that the rest can be freed."""
+        """The own rows of a column that all ranks have whole; a copy, so that the rest can go."""
         return whole[self.first : self.last].copy()
 
     def gathered(self, own: Array) -> Array:
@@ -64,7 +64,7 @@ class OwnRows:
         return whole
 
     def place_of(self, row: int, shown: Any) -> int:
-        """The position of a row among the rows of this rank."""
+        """Where a row stands among the own ones."""
         if not self.first <= row < self.last:
             raise InvalidArgumentError(
                 f"the vertex {shown!r} belongs to another rank, and with gather=False a result has only the rows "

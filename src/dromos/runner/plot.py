@@ -20,8 +20,8 @@ __all__ = ["plot", "plot_result"]
 def plot(trace: Trace, ax: Any = None) -> Any:
     """Bars of milliseconds coloured by path, and the frontier as a line on an axis of its own; returns the axes.
 
-    If several processors shared the steps, narrow bars for each of them and for the exchange come before the bar of the
-    step. If they overlap in time, they add up to more than the step.
+    Where several processors shared the steps, a narrow bar for each of them, and one for the exchange, stands before
+    the bar of the step. Together they are higher than it where they overlap.
     """
     try:
         from matplotlib import colormaps
@@ -60,7 +60,7 @@ _TOP = 10
 def plot_result(result: Result, by: str | None = None, axes: Any = None) -> Any:
     """A histogram of the finite values of a field, and bars of the vertices with the greatest ones.
 
-    For groups of vertices, a histogram of their sizes, and bars of the largest.
+    Of groups of vertices, their sizes, and bars of the largest.
     """
     top = result.top(_TOP, by=by)
     rows = "vertices" if result._index is None else "rows"

@@ -1,9 +1,9 @@
-"""The predicted memory and time of an algorithm on each place of this machine, by a model of rates.
+"""What an algorithm would take on each place of this machine: by a model of rates, without running it.
 
-A place processes all arcs in ``arcs / arc_rate + vertices / vertex_rate``. If arcs come from a disk or over the link to
-a GPU, reading overlaps with computing, so the slower of the two counts. Rates are measured once on a machine and kept
-beside the compiled code. How often an algorithm processes the arcs depends on the graph; the numbers here were counted
-on R-MAT and uniform graphs, so a lattice or a path takes more.
+A place goes through all arcs in ``arcs / arc_rate + vertices / vertex_rate``. Where arcs come from a disk or over the
+link to a GPU, reading overlaps computing, so the slower of the two counts. Rates are measured once on a machine and
+kept beside the compiled code. How often an algorithm goes through the arcs depends on the graph; the numbers here were
+counted on R-MAT and uniform graphs, so a lattice or a path takes more.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Prediction:
 def predictions(graph: Graph, cost: Cost, memory: int | None = None, device: str = "auto") -> list[Prediction]:
     """Every place of ``device``, the quickest first; with ``"auto"`` every place of the machine.
 
-    ``memory`` is the limit of a run, on the device or, for a stream, on the host.
+    ``memory`` is what a run may take, on the device or, for a stream, on the host.
     """
     places: Mapping[str, Callable[[], Iterable[Prediction]]] = {
         "cpu": lambda: _on_host(graph, cost, memory),
@@ -104,7 +104,7 @@ def chosen(graph: Graph, memory: int | None = None, device: str = "auto") -> str
 
 
 def require_model(device: str) -> None:
-    """Refuse a device that is unknown, is not available, or has no model.
+    """Refuse a device that is unknown, is not there, or whose runs nothing is known of.
 
     >>> require_model("cpu")
     """

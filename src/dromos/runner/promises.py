@@ -1,4 +1,4 @@
-"""What a program promises about its graph, checked against the graph before the run."""
+"""What a program promises about its graph, held against the graph before the run."""
 
 from __future__ import annotations
 

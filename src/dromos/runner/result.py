@@ -28,7 +28,7 @@ class Result(Mapping[str, Array]):
     """The fields of a run, each an array in the order of the vertex ids: ``result["rank"]`` or ``result.rank``.
 
     Numbers about the whole graph, such as a count, are attributes too. Fields that cost extra work, such as the
-    parents of shortest paths, are computed on first use. Every algorithm returns a class of its own
+    parents of shortest paths, are computed when they are first asked for. Every algorithm returns a class of its own
     that declares its fields, so that editors complete them and type checkers know them.
 
     >>> import dromos as dr
@@ -64,8 +64,8 @@ class Result(Mapping[str, Array]):
         own_rows: OwnRows | None = None,
         explanation: Explanation | None = None,
     ) -> None:
-        """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are not vertices; ``own_rows``: the fields
-        have only these rows. Functions among the fields and the values are called on first use."""
+        """``vertex_fields`` hold ids of vertices (-1: none); ``index``: rows are no vertices; ``own_rows``: there are
+        no others in the fields. Functions among the fields and the values are called when somebody looks."""
         self._name, self._graph, self._columns = name, graph, dict(fields)
         self._values = dict(values or {})
         self._vertex_fields, self._edge_fields, self._index = vertex_fields, edge_fields, index

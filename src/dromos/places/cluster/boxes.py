@@ -18,10 +18,10 @@ WORD: Final = 8
 
 
 class Boxes:
-    """Messages from each rank to each other rank: sizes and small boxes in one operation, large boxes directly.
+    """What every rank has for every other one: sizes and small boxes in one operation, large ones directly.
 
-    A large box is sent while the next ones are packed, and received boxes are merged while others are in flight. Boxes
-    are merged in the order of the ranks, so that sums of floats are reproducible.
+    A large box is on its way while the next ones are packed, and what came is merged while others are on their way; in
+    the order of the ranks, so that sums of floats come out the same.
     """
 
     def __init__(self, comm: Any, slots: Array) -> None:
@@ -31,7 +31,7 @@ class Boxes:
         self.sent_bytes = 0
 
     def send(self, rank: int, box: Array) -> None:
-        """Send ``box`` to a rank; every rank calls this for every other rank, in the order of the ranks."""
+        """Give ``box`` to a rank; every rank does so for every other one, in the order of the ranks."""
         slot = self._slots[rank]
         slot[:WORD].view(np.int64)[0] = len(box)
         if len(box) <= SLOT - WORD:

@@ -1,4 +1,4 @@
-"""Collective operations on more bytes than MPI's 32-bit counts allow."""
+"""Collective operations on bytes, of which there may be more than MPI's counts of 32 bits reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exchange between the ranks of a cluster in a superstep, over MPI."""
+"""What the ranks of a cluster tell each other in a superstep, by MPI."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _TEXT: Final = 240  # bytes of an overflow's text
 class MpiExchange:
     """One part per rank; ``ranges[r]`` are the first and the last vertex of rank ``r`` of ``comm``, without the last.
 
-    Every rank calls the same methods in the same order. All ranks decide from the same data: the partial results of all
-    ranks, merged in the order of the ranks. ``host``: the memory that all ranks share, if they run on one machine.
-    ``devices``: the direct transport between GPUs, if parts are on GPUs.
+    Every rank calls the same methods in the same order. What a rank decides from is the same everywhere: the partial
+    results of all ranks, merged in the order of the ranks. ``host``: where all ranks run on one machine, the memory
+    that they share. ``devices``: where parts lie on GPUs, how these tell each other without the host.
     """
 
     in_grid = False

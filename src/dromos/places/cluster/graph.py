@@ -1,4 +1,4 @@
-"""A graph whose arcs are stored with the ranks that own their sources; every rank knows the length of every row."""
+"""A graph whose arcs lie with the ranks that own their sources; every rank knows the size of every row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Arrays that all ranks of one machine share.
+"""Arrays that all ranks share, where they run on one machine.
 
-The memory has no name that could be left behind: rank 0 creates it, the others open it through ``/proc``, and the
-system frees it with the last process that holds it.
+The memory has no name that could be left behind: rank 0 makes it, the others open it through ``/proc``, and the system
+frees it with the last process that holds it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class HostMemory:
     def arrays(self, wanted: Sequence[tuple[int, Any]]) -> list[Array]:
         """Arrays of so many rows and such types, with anything in them, the same memory on every rank.
 
-        Memory is reused once no rank holds an array in it, because clearing fresh pages costs more than a superstep.
+        Memory is used again when no rank has an array on it any more. Clearing fresh pages costs more than a superstep.
         """
         sizes = [rows * np.dtype(dtype).itemsize for rows, dtype in wanted]
         starts = np.cumsum([0, *(-(-size // _LINE) * _LINE for size in sizes)]).tolist()

@@ -1,4 +1,4 @@
-"""Operators over ranks: each rank processes the blocks of its own rows, and gets what it reads from the other ranks."""
+"""Operators over ranks: each does the blocks of its own rows, and gets from the others what it reads of theirs."""
 
 from __future__ import annotations
 

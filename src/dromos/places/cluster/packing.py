@@ -1,6 +1,6 @@
-"""Messages and copies as bytes for the wire, independent of MPI.
+"""Messages and copies as bytes: what goes over the wire, without any MPI in it.
 
-Both ends know the program, so types and names are not sent, only the number of rows and their form.
+Both ends know the program, so that types and names are not sent; only how many rows there are and in which form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delta-stepping over ranks of one machine: values are in shared memory, and a superstep needs one small exchange."""
+"""Delta-stepping over ranks of one machine: values lie in shared memory, and a superstep costs one small exchange."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How GPU ranks exchange rows and bits that are on their devices: NCCL, CUDA-aware MPI, or neither.
+"""How GPU ranks give each other rows and bits that lie on their devices: NCCL, CUDA-aware MPI, or neither.
 
-Without either, data goes through pinned host memory, as all packed data does.
+Neither: through pinned memory of the host, as all that is packed there goes anyway.
 """
 
 from __future__ import annotations

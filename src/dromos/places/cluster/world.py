@@ -1,4 +1,4 @@
-"""The ranks of an MPI job: how to reach them, and how a failure of one of them ends the job."""
+"""The ranks of an MPI job: how to reach them, and how a fault on one of them ends all."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _installed = False
 def world() -> Any:
     """The communicator of all ranks; MPI is started if it is not running.
 
-    From then on an uncaught exception ends the whole job, and its text begins with the rank; otherwise the other ranks
-    would wait for this one forever.
+    From now on an exception that nobody catches ends the whole job, with the rank in front of its text: the other
+    ranks would wait for this one for ever.
     """
     try:
         from mpi4py import MPI
@@ -46,7 +46,7 @@ def rank_of_job() -> int:
 
 
 def threads_of_rank(comm: Any, cores: int) -> int:
-    """The number of threads of a rank: the cores of this machine, divided among the ranks on it."""
+    """A fair share of this machine's cores: as many threads as there are cores for each rank on it."""
     return max(1, cores // seat_on_machine(comm)[1])
 
 

@@ -1,4 +1,4 @@
-"""Weakly connected components of a split graph: one forest of all vertices passes from processor to processor."""
+"""Weakly connected components of a split graph: one forest of all vertices goes from processor to processor."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def can_link(leaves: Sequence[Leaf]) -> TypeGuard[Sequence[LinkingLeaf]]:
 def components(split: SplitGraph, leaves: Sequence[LinkingLeaf]) -> Mapping[str, Any]:
     """``label``: the least given id of each vertex's component, in the given order.
 
-    Devices go first, then the processors with the most arcs. Later processors skip the rows of vertices that are
-    already in the largest tree. ``steps`` has the time of each.
+    Devices go first, then who has the most arcs: of those who follow, rows are skipped whose vertex is in the largest
+    tree by then. ``steps`` tells the time of each.
     """
     graph, shares = split.graph, split.shares
     steps, clock = [], Stopwatch()

@@ -1,8 +1,8 @@
-"""Searches from many sources distributed over processors, each of which holds the whole graph.
+"""Searches from many sources dealt over processors, each of which has the graph whole.
 
-Searches are independent, so no edge is cut and nothing is exchanged. Each processor searches from its own groups of
-sources with its own kernel, and the answers are put together in the caller's order. That is how iBFS uses several GPUs
-(Liu, Huang and Hu, SIGMOD 2016).
+Searches need nothing of each other, so no edge is cut and nothing is exchanged: each processor searches from its own
+groups of sources with its own kernel, and the answers are put together in the caller's order. That is how iBFS uses
+several GPUs (Liu, Huang and Hu, SIGMOD 2016).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def kernels_of(leaves: Sequence[Leaf], name: str) -> list[NativeKernel] | None:
 
 
 def portions(count: int, leaves: Sequence[Leaf], share: float | None = None) -> list[int]:
-    """How many of ``count`` equal pieces of work each leaf gets, so that all finish as early as possible.
+    """How many of ``count`` equal pieces of work each leaf gets, so that all are done as soon as possible.
 
-    ``share`` is the part of the first leaf, if the caller gives it. Otherwise leaves of one kind get equal parts, and
-    different leaves get parts by their measured rates; a leaf too slow to help gets none.
+    ``share`` is the first one's part, where the caller says so; else leaves of one kind get equal parts, and others by
+    their measured rates: one that is too slow to be of help gets none.
 
     >>> from dromos.engines.vectorised import VectorisedLeaf
     >>> portions(5, [VectorisedLeaf(), VectorisedLeaf()]), portions(4, [VectorisedLeaf()] * 3, share=0.5)

@@ -1,4 +1,4 @@
-"""The exchange between the parts of a split graph: copies as in any place, or a board if the messages allow it."""
+"""What the parts of a split graph tell each other: as in any place, or by a board where messages allow it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BoardExchange"]
 
 
 class BoardExchange(CopyExchange):
-    """Before a pull, messages that depend only on their source are posted on a board; everything else is copied."""
+    """Before a pull, messages that depend on their source alone are posted; all else is copied."""
 
     def __init__(self, typed: TypedProgram, num_vertices: int) -> None:
         self._typed, self._num_vertices = typed, num_vertices

@@ -1,4 +1,4 @@
-"""The small supersteps at the beginning of a search: the host runs them alone, on the whole graph."""
+"""The thin supersteps that a search begins with: the host runs them alone, on the whole graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARE: Final = 64  # and no more than this part of all arcs: there a pull is ne
 
 
 class Lead:
-    """The host's part, which runs for both while there is little to do, and the device's part, which takes over."""
+    """A host's part that runs for both parts until there is more to do, and the device's part that goes on."""
 
     def __init__(self, graph: Graph, host: LeadingPart, device: AdoptingPart) -> None:
         self._graph = graph
@@ -29,7 +29,7 @@ class Lead:
         self._begun = False
 
     def suits(self, active_arcs: int) -> bool:
-        """Whether the host should run a push along this many arcs alone."""
+        """Whether a push along so many arcs is one for the host alone."""
         return active_arcs <= self.most_arcs
 
     def step(self) -> tuple[Partial, float]:

@@ -1,10 +1,10 @@
 """How long a run takes on a split graph: TOTEM's performance model, with rates that are measured once.
 
-In a superstep in which all vertices are active, a processor waits for the data of the other parts' vertices and then
-takes ``arcs / arc_rate + vertices / vertex_rate``. All processors work at the same time, so the slowest determines the
-time. TOTEM's equation 4 is the special case of one rate and a GPU that is never the slowest. The share is chosen by
-this model. To compare a run with other places, the model uses how often an algorithm visits its arcs and its vertices,
-which was fitted to measured runs (``benchmarks/gpu/split_costs.py``).
+In a superstep in which all vertices are active a processor waits for what the others tell of their vertices, and then
+takes ``arcs / arc_rate + vertices / vertex_rate``. All work at the same time, so the slowest counts. TOTEM's equation 4
+is the case of one rate and a GPU that is never the slowest. By that a share is chosen. A run is compared with other
+places by how often an algorithm goes along its arcs and looks at its vertices, which was fitted to measured runs
+(``benchmarks/gpu/split_costs.py``).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Choice:
 def predicted(
     arcs: Sequence[float], vertices: Sequence[float], rates: Sequence[Rates], crossing: float = MESSAGE_BYTES
 ) -> float:
-    """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes exchanged per vertex.
+    """Seconds of a superstep in which all vertices are active; ``crossing``: the bytes that tell of a vertex.
 
     >>> slow, fast = Rates(1e9, 1e9, 1e10), Rates(9e9, 9e9, 1e10)
     >>> round(predicted([1e8, 9e8], [0, 0], [slow, fast]), 3), round(predicted([5e8, 5e8], [0, 0], [slow, fast]), 3)
@@ -60,9 +60,8 @@ def predicted_run(work: SplitCost, parts: Sequence[PartSize], rates: Sequence[Ra
     """Seconds of a whole run: ``work`` on parts of these sizes, on processors of these rates.
 
     A processor takes ``arcs * load / arc_rate + vertices * looked_at / vertex_rate + crossing * elsewhere / link``, of
-    which the first two count ``on_device`` times on a GPU. The slowest processor determines the time, or the sum of all
-    if they work in turn. ``steps`` supersteps with nothing to do are added, and ``shared`` more unless the GPU can
-    finish alone.
+    which a GPU takes the first two ``on_device`` times. The slowest counts, or all of them if they work in turn. On top
+    come ``steps`` supersteps that have nothing to do, and ``shared`` more unless the GPU can end alone.
 
     >>> def part(arcs: float, vertices: float = 0) -> PartSize:
     ...     return PartSize(arcs, vertices, joined=vertices, across=vertices, within=vertices, hubs=False)
@@ -127,10 +126,10 @@ def _slowest(
 def choose(
     graph: Graph, leaves: Sequence[Leaf], share: float | None = None, split: Split | None = None
 ) -> tuple[float, Split]:
-    """The first leaf's share of the arcs, and its vertices; given values are kept.
+    """The first leaf's share of the arcs, and its vertices; what is given stays.
 
-    Leaves of one kind get equal shares, as do combinations that include the reference engine. Other leaves are
-    measured, and the shortest predicted time wins among the shares with which every part fits its memory.
+    Leaves of one kind share alike, and so do others with the reference engine among them. Others are measured, and the
+    least predicted time wins among shares with which every part fits its memory.
 
     >>> import dromos as dr
     >>> from dromos.engines.vectorised import VectorisedLeaf

@@ -1,19 +1,18 @@
-"""A superstep of a GPU and a CPU that share a graph: the GPU handles the cut, and the host waits for it once.
+"""A superstep of a GPU and a CPU that share a graph: the GPU does what crosses the cut, and is waited for once.
 
-Arcs across the cut are stored in both parts, as out-arcs of one and as in-arcs of the other. In a pull the GPU handles
-all of them: it pulls along the in-rows of its own vertices, and pushes along their out-rows to the CPU's vertices. So
-the CPU processes only the arcs within its own part, and need not know which vertices are active on the GPU. Of these
-arcs it visits those of active vertices or all of them, whichever are fewer. In a search with very many active vertices
-on the GPU and few vertices on the CPU, pushing to them takes longer than sending the CPU a bitmap of active vertices.
-Then the CPU pulls along all of its in-rows, which ends soon, and the GPU sends it no messages.
+Arcs across the cut are with both parts, as out-arcs of the one and as in-arcs of the other. In a pull the GPU takes
+them all: it pulls along the in-rows of its own vertices, and pushes along their out-rows to the CPU's vertices. So the
+CPU is left with the arcs within its own part, and need not be told who is active on the GPU. Of these arcs it goes
+along those of active vertices, or along all, whichever are fewer. Where very many vertices of the GPU are active in a
+search, and the CPU has few vertices, pushing to them takes longer than telling the CPU in bits who is active: then it
+pulls along all of its in-rows, which ends soon, and the GPU sends nothing there.
 
-In a push the GPU sends along the out-rows of its vertices, and along those rows of the CPU's active vertices that lead
-to its own vertices; these rows are copied to it (:mod:`dromos.places.hybrid.shipping`). It lists its messages to the
-CPU and continues to update its own vertices; the host waits once for all of that. If there are too many such rows, the
-CPU sends messages instead.
+In a push the GPU sends along the out-rows of its vertices, and along those of the CPU's active vertices that lead to
+its own, which are copied to it (:mod:`dromos.places.hybrid.shipping`). It lists its messages to the CPU and goes on to
+settle its vertices; the host waits for all of that at once. Where there are too many such rows the CPU sends messages.
 
-A search begins on the host alone (:mod:`dromos.places.hybrid.lead`). In the superstep after that, the host knows all
-active vertices. If it has few vertices, it pulls along all of their in-rows, and the GPU has nothing to send there.
+A search begins on the host alone (:mod:`dromos.places.hybrid.lead`). In the superstep after that the host knows all
+active vertices; where its own are few it pulls along all of their in-rows, and the GPU has nothing to send there.
 """
 
 from __future__ import annotations
@@ -60,10 +59,10 @@ def _sum(fronts: Sequence[Partial]) -> Partial:
 
 
 class ReachingPart(Part, Protocol):
-    """A part on a device that can push only to the vertices of other parts, and list these messages asynchronously."""
+    """A part on a device that can push to other parts' vertices alone, and list the messages to them meanwhile."""
 
     def send_away(self, piece: GraphSlice) -> None:
-        """As a push along the out-rows of a slice, but only to the vertices of other parts."""
+        """As a push along the out-rows of a slice, to the vertices of other parts alone."""
 
     def begin_outbox(self, first: int, last: int) -> None:
         """Start what :meth:`outbox` of the same vertices waits for."""

@@ -1,4 +1,4 @@
-"""The inputs of the performance model for each part of a split graph; degrees are enough to compute them."""
+"""What the performance model knows of each part of a split graph; degrees are enough for all of it."""
 
 from __future__ import annotations
 

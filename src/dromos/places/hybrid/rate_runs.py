@@ -1,4 +1,4 @@
-"""Repeated supersteps on two parts of one kind, from which the rates of a processor are derived."""
+"""Supersteps on two parts of one kind, repeated: where the rates of a processor come from."""
 
 from __future__ import annotations
 

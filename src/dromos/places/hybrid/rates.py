@@ -1,4 +1,4 @@
-"""The rates of each processor: measured once on a machine, and kept beside the compiled code."""
+"""What each processor does in a second: measured on a machine, and kept beside the compiled code."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class Rates:
 def rates_from(seconds: Callable[[Graph], float], link: float, scale: int) -> Rates:
     """Rates by the time of a superstep on two graphs, one with many arcs for its vertices and one with few.
 
-    They have ``1 << scale`` vertices, and four times as many. The time of a nearly empty superstep is subtracted.
+    They have ``1 << scale`` vertices, and four times as many. What a superstep takes that has next to nothing to do is
+    taken off.
 
     >>> rates = rates_from(lambda graph: 1e-3 + graph.num_arcs / 1e9 + graph.num_vertices / 1e8, 1e10, 16)
     >>> round(rates.arcs / 1e9, 1), round(rates.vertices / 1e8, 1)
@@ -99,7 +100,7 @@ class Timings:
         return Timings(self.sizes, seconds, nothing, step, max(self.link, other.link))
 
     def rates(self) -> Rates:
-        """The rates that follow from these times, less the time of an empty superstep.
+        """What these times come to, without what a superstep takes that has nothing to do.
 
         >>> sizes = (8e8, 1e8), (8e8, 4e8), (2e8, 4e8)
         >>> rates = Timings(sizes, (0.35, 1.25, 0.65), 0.05, 0.1, 1e10).rates()
@@ -162,7 +163,7 @@ def _read(name: str) -> _Kept | None:
 
 
 def _add_measurement(leaf: Leaf, before: _Kept | None) -> _Kept:
-    # imported here because it builds whole executions: reading kept rates should not wait for that
+    # what measures builds whole executions: who only reads the rates does not wait for it
     from dromos.places.hybrid.rate_runs import timings_of
 
     tell(f"measuring the speed of {leaf.name!r} for some seconds; the best of {_TIMES} runs is kept", _log)

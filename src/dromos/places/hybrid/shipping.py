@@ -1,7 +1,7 @@
-"""Rows of the host's active vertices are sent to the device, which creates the messages to its own vertices.
+"""A host's active vertices, whose messages to a device's vertices the device makes: rows are sent, not messages.
 
-To merge messages by target, the host would access a random place for each arc, list the targets, and gather the merged
-messages. Rows are read in order, and the device has the targets in its own memory.
+To merge messages by target the host would go to a random place for each arc, list the targets, and gather what was
+merged. Rows are read in order, and the device has the places at hand.
 """
 
 from __future__ import annotations

@@ -74,11 +74,11 @@ def split_graph(
 ) -> SplitGraph:
     """``graph`` with each part's vertices together; made once for a graph and the same options.
 
-    Part ``i`` gets about ``shares[i]`` of the arcs. Within a part, vertices are ordered by descending in-degree, so
-    that a GPU finds rows of similar length together. ``arcs``: keep the original numbers of arcs, for edge fields.
-    ``device``: the GPU that renumbers and sorts the rows of a large graph; None: the CPU does. ``stay``: the parts that
-    this GPU runs, whose rows need not return to the host. ``memory``: the GPU memory that a run may use; if the arcs do
-    not all fit, they are renumbered piece by piece.
+    Part ``i`` gets about ``shares[i]`` of the arcs. Within a part vertices stand by falling in-degree, so that a GPU
+    finds rows of about the same length together. ``arcs``: the given numbers of arcs are kept, for edge fields.
+    ``device``: the GPU that renames and sorts the rows of a large graph; None: the CPU does. ``stay``: the parts that
+    this GPU runs, whose rows need not come back to the host. ``memory``: the bytes that a run may take of it; where all
+    arcs do not fit there, it renames them piece by piece.
 
     >>> import dromos as dr
     >>> made = split_graph(dr.Graph.from_edges([0, 1, 2], [3, 3, 3], directed=False), (0.5, 0.5), "high")

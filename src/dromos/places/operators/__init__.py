@@ -1,15 +1,15 @@
-"""Operators over slices, for what programs cannot express: one folder each, with contract, plain form and CPU form.
+"""What no program can say, over slices: one folder per operator, with its contract, its plain form and its CPU form.
 
 A program merges two messages at a time into one of fixed size. The most frequent of many labels (:mod:`.mode`), the
 common neighbours of two vertices (:mod:`.intersection`), the triangles of an edge (:mod:`.trusses`) and the best of the
-communities around a vertex (:mod:`.communities`) are not such merges: they need whole rows. So an operator gathers the
-whole rows of a block of vertices from the slices that hold them (:mod:`.blocks`), one or two blocks at a time. Memory
-grows with the vertices, plus the current blocks and slices. It also grows with the rows if an operator keeps them
-(``HOLDING``), or if its answer has one row per edge (``BY_EDGE``). Sums by edge (:mod:`.shares`) need no whole rows:
-they are one number for each edge, where a field of a program would be one for each arc plus the sum before.
+communities around a vertex (:mod:`.communities`) are no such merge: they need whole rows. So an operator gathers
+the whole rows of a block of vertices from whatever slices hold them (:mod:`.blocks`), a block or two at a time. Memory
+grows with the vertices, plus the blocks and slices in hand; with the rows where an operator keeps them (``HOLDING``),
+or an answer that has one row per edge is made of them (``BY_EDGE``). Sums
+by edge (:mod:`.shares`) need no whole rows: they are one number for each edge where a field of a program would be one
+for each arc, beside the sum of those before.
 
-``OPERATORS`` has the drivers under the names that algorithms request from engines; the leaf provides the form that
-computes.
+``OPERATORS`` has the drivers under the names that algorithms ask engines for; the form that computes is the leaf's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the memory of a run is divided: fields and offsets first, then buffers, and the rest for cached pages."""
+"""How the memory of a run is shared out: fields and offsets first, then buffers, and pages to keep with the rest."""
 
 from __future__ import annotations
 

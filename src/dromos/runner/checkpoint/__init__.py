@@ -1,4 +1,4 @@
-"""Checkpoints: the state of a run, saved to disk regularly; after a kill, the same call resumes from there."""
+"""Checkpoints: the state of a run, saved to disk now and then; the same call goes on from there after a kill."""
 
 from dromos.runner.checkpoint.checkpoint import Checkpoint
 

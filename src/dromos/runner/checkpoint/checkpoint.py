@@ -1,4 +1,4 @@
-"""When a run is saved, and how the same call resumes it."""
+"""When a run is saved, and how the same call goes on from there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WATCH = "watch."
 
 
 class Finished(NamedTuple):
-    """A program of the call that has finished."""
+    """A program of the call that is done."""
 
     fields: Mapping[str, Array]
     told: dict[str, Any]
@@ -64,9 +64,9 @@ class Checkpoint:
     def begin(
         self, program: Program, graph: Graph, max_iter: int | None, watch: ResumableWatch | None = None
     ) -> Finished | None:
-        """Start the next program of the call; returns its outcome if it finished before a restart.
+        """The next program of the call; what it came to, where that is known already.
 
-        ``watch`` observes the run; its findings are saved with the run.
+        ``watch`` looks at the run; what it finds is saved with it.
         """
         self._watch = watch
         number, digest = len(self._done), self._digests.of(graph)
@@ -86,7 +86,7 @@ class Checkpoint:
         return None
 
     def resume(self, execution: Execution) -> int:
-        """Restore the saved state of ``execution``; returns the supersteps done, 0 if nothing was saved."""
+        """Give ``execution`` the state that was saved; the supersteps that are done, 0 where nothing was saved."""
         if why := why_not_saved(execution):
             raise InvalidArgumentError(
                 f"checkpoint={str(self.path)!r}: a run on {self._engine.name!r} cannot be saved ({why}); "
@@ -126,11 +126,11 @@ class Checkpoint:
 
     @property
     def at_once(self) -> int:
-        """The maximum number of supersteps of the next step, so that it ends about when the run is to be saved."""
+        """The most supersteps of the next step, so that it ends about when it is time to save."""
         return self._at_once
 
     def after_step(self, execution: Execution, stats: Stats, history: History) -> None:
-        """Save if it is time, or if a run that was saved before has ended."""
+        """Save if it is time, or if a run that was saved before has come to its end."""
         now = time.monotonic()
         agree = getattr(execution, "agree", lambda seconds: seconds)
         since, took = agree(now - self._saved_at), agree(now - self._stepped_at)
@@ -144,7 +144,7 @@ class Checkpoint:
         self._stepped_at = time.monotonic()
 
     def end(self, fields: Mapping[str, Array], told: dict[str, Any]) -> None:
-        """The program has finished: after a restart, :meth:`begin` returns ``fields`` and ``told``."""
+        """The program is done: ``fields`` and ``told`` are what :meth:`begin` gives after a restart."""
         found = {**fields, **self._watched()}
         copies = {name: values.copy() for name, values in found.items()}  # the caller may write into the fields
         self._done.append(Finished(copies, {"words": self._words, **told}))

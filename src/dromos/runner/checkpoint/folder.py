@@ -1,9 +1,8 @@
-"""A checkpoint on disk: a folder with one file of state per rank, and a manifest that makes them valid.
+"""A checkpoint on disk: a folder with one file of state per rank, and a manifest that makes them count.
 
-Every file is written under a temporary name, flushed to disk and renamed. State files carry a serial number. The
-manifest names the valid serial; it is replaced when all ranks have written their files, and only then are files of
-earlier serials removed. So whenever a process is killed, the folder holds one complete checkpoint, the last or the one
-before, or none yet.
+Every file is written beside its name, flushed to disk and renamed. State files carry a serial number. The manifest
+names the serial that counts and is replaced when all ranks have written theirs; files of earlier serials go only then.
+So whenever a process is killed, the folder holds one whole checkpoint, the last or the one before, or none yet.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Folder:
         return _read_arrays(place, self.manifest["bytes"][self._rank])
 
     def save(self, arrays: Mapping[str, Array], told: Mapping[str, Any]) -> None:
-        """Replace the saved state by the ``arrays`` of every rank, with ``told`` in the manifest."""
+        """Replace what was saved by ``arrays`` of every rank, with ``told`` in the manifest."""
         serial = self._serial + 1
         place = self.path / _state_name(serial, self._rank, self._size)
         size = _write(place, lambda stream: _write_arrays(stream, arrays))

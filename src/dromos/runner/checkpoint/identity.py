@@ -1,4 +1,4 @@
-"""The identity of a run, as text that can be compared: a saved state can resume only the same run."""
+"""What a run is a run of, in words that can be compared: its state is good for no other."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _digest_of_arrays(graph: Graph) -> str:
 def words_of(
     algorithm: str, engine: str, path: str, program: Program, graph: Graph, max_iter: int | None, graph_digest: str
 ) -> dict[str, str]:
-    """What must be the same when a run is resumed."""
+    """What has to be the same when a run goes on."""
     params = hashlib.sha256()
     for name, value in sorted(program.params.items()):
         array = np.ascontiguousarray(value)
@@ -65,7 +65,7 @@ def words_of(
 
 
 def difference(saved: dict[str, Any], now: dict[str, str]) -> str:
-    """The first difference, as text; empty if there is none.
+    """What differs first, as a text; empty where nothing does.
 
     >>> difference({"engine": "cpu", "graph": "a1"}, {"engine": "numpy", "graph": "a1"})
     "another engine: 'cpu' when it was saved, 'numpy' now"

@@ -1,4 +1,4 @@
-"""Statistics and decisions as plain values, so that the planner continues as if the run had not been interrupted."""
+"""Statistics and decisions as plain values, so that the planner goes on as if nothing had happened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An MPI job on this machine: started, controlled through a socket to each rank, and ended in every case."""
+"""An MPI job of this machine's: started, told what to do through a socket to each rank, and ended whatever happens."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Job:
         self._pids = [found[rank][1] for rank in range(self.ranks)]
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Make the same call on all ranks and return the first rank's answer. An error names the rank that failed."""
+        """Have all ranks do the same; what the first one gives. A rank that fails or ends is named in the error."""
         order = (name, arguments)
         for rank, link in enumerate(self._links):
             try:
@@ -130,7 +130,7 @@ class Job:
         return bool(self._links) and self._process.poll() is None
 
     def close(self) -> None:
-        """Close the sockets, upon which the ranks end by themselves. Kill those that do not."""
+        """Let the ranks end by themselves: they do when their sockets are closed. Kill those that do not."""
         for link in self._links:
             link.close()
         self._links = []

@@ -1,4 +1,4 @@
-"""The engine of a local cluster on the caller's side: executions whose state is held by the ranks."""
+"""The engine of a local cluster as the caller sees it: executions whose state lies with the ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transfer of programs, arrays and graphs to ranks on this machine; large data goes through files in memory."""
+"""Programs, arrays and graphs on their way to ranks on this machine: what is large goes through files in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each rank of a local cluster runs: it executes the calls from its socket, together with the other ranks."""
+"""What each rank of a local cluster runs: it does what it is told through its socket, together with the others."""
 
 from __future__ import annotations
 
