@@ -58,7 +58,7 @@ MISTAKES = {
     "the word of another library": (lambda: dr.pagerank(PLAIN, damping=0.9), "did you mean 'alpha'"),
     "a share above 1": (lambda: dr.pagerank(PLAIN, alpha=1.5), r"in 0\.\.1"),
     "text for a number": (lambda: dr.pagerank(PLAIN, alpha="0.85"), r"in 0\.\.1"),
-    "a negative tolerance": (lambda: dr.pagerank(PLAIN, tol=-1), "not a number from 0 on"),
+    "a negative tolerance": (lambda: dr.pagerank(PLAIN, tol=-1), "not a number of 0 or more"),
     "half a neighbour": (lambda: dr.k_core(NAMED, 2.5), "not a whole number"),
     "another weight": (lambda: dr.sssp(PLAIN, 0, weight="length"), "only weight='weight' or None"),
     "a class for a program": (lambda: dr.run(dr.Program, PLAIN), "give an instance"),

@@ -180,9 +180,9 @@ def test_given_sources_are_the_same_as_drawn_ones():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"k": 9}, InvalidArgumentError, "k=9 sources cannot be drawn from 4"),
+        ({"k": 9}, InvalidArgumentError, "k=9 is more than the 4 vertices"),
         ({"k": -1}, InvalidArgumentError, "k=-1"),
-        ({"k": 2, "sources": [0]}, InvalidArgumentError, "k or sources, not both"),
+        ({"k": 2, "sources": [0]}, InvalidArgumentError, "k and sources exclude each other"),
         ({"sources": [0, 0]}, InvalidArgumentError, "twice"),
         ({"sources": [0, 4]}, UnknownVertexError, "no vertex 4"),
     ],

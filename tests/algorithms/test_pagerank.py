@@ -78,7 +78,7 @@ def test_no_vertices_no_ranks():
         ({"on_limit": "ignore"}, InvalidArgumentError, "on_limit='ignore' is neither 'raise'"),
         ({"max_iter": 2.5}, InvalidArgumentError, "max_iter=2.5"),
         ({"max_iter": 1, "tol": 1e-12}, ConvergenceError, "after 1 iterations; raise max_iter.*on_limit='return'"),
-        ({"personalization": {0: 0.0}}, InvalidArgumentError, "personalization must be"),
+        ({"personalization": {0: 0.0}}, InvalidArgumentError, "personalization must hold"),
         ({"personalization": {9: 1.0}}, UnknownVertexError, "no vertex 9"),
         ({"nstart": [1.0, 2.0]}, InvalidArgumentError, r"nstart has shape \(2,\)"),
         ({"dangling": [1.0, np.nan, 0.0]}, InvalidArgumentError, "not finite"),
@@ -96,12 +96,12 @@ def test_bad_arguments(arguments, error, message):
 @pytest.mark.parametrize("method", ["power", "delta"])
 def test_weights_that_sum_to_more_than_a_float_are_refused(method):
     graph = dr.Graph.from_edges([0, 0, 1], [1, 2, 0], [1e308, 1e308, 1.0])
-    with pytest.raises(InvalidArgumentError, match="sum to more than a float holds"):
+    with pytest.raises(InvalidArgumentError, match="sum to more than a float can hold"):
         dr.pagerank(graph, method=method, device="numpy")
 
 
 def test_negative_and_infinite_weights_are_refused():
-    for weight, message in ((-1.0, "below zero"), (np.inf, "a weight is infinite")):
+    for weight, message in ((-1.0, "is negative"), (np.inf, "a weight is infinite")):
         graph = dr.Graph.from_edges([0], [1], [weight], directed=False)
         with pytest.raises(InvalidArgumentError, match=message):
             dr.pagerank(graph, device="reference")

@@ -95,11 +95,11 @@ def test_a_limit_is_one_of_supersteps_and_the_promise_is_kept_there():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"nstart": {0: 1}}, "takes no nstart: it begins where residuals cancel out"),
-        ({"dangling": {0: 1}}, "takes no dangling"),
-        ({"dtype": np.float32}, "takes no dtype=float32"),
-        ({"alpha": 1.0}, "takes no alpha=1"),
-        ({"tol": 0}, "takes no tol=0: what is below 1e-12 is lost in rounding"),
+        ({"nstart": {0: 1}}, "cannot use nstart: it starts from ranks at which residuals cancel out"),
+        ({"dangling": {0: 1}}, "cannot use dangling"),
+        ({"dtype": np.float32}, "cannot use dtype=float32"),
+        ({"alpha": 1.0}, "cannot use alpha=1"),
+        ({"tol": 0}, "cannot use tol=0: changes below 1e-12 are lost in rounding"),
     ],
 )
 def test_what_the_residual_form_cannot_do_is_refused(arguments, message):

@@ -118,9 +118,9 @@ def test_pages_are_dealt_over_devices(call, deal):
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
-        (("pagerank", "g.drm", "--max-iter", 1, "--tol", 0), "raise --max-iter or --tol, or lower --alpha, or take"),
-        (("katz", "g.drm", "--max-iter", 1, "--tol", 0), "lower --alpha, or raise --max-iter or --tol, or take"),
-        (("hits", "g.drm", "--max-iter", 1, "--tol", 0), "as it is with --on-limit return"),
+        (("pagerank", "g.drm", "--max-iter", 1, "--tol", 0), "raise --max-iter or --tol, or lower --alpha, or get"),
+        (("katz", "g.drm", "--max-iter", 1, "--tol", 0), "lower --alpha, or raise --max-iter or --tol, or get"),
+        (("hits", "g.drm", "--max-iter", 1, "--tol", 0), "the result so far with --on-limit return"),
         (("pagerank", "g.drm", "--dtype", "halves"), "--dtype halves is neither float64 nor float32"),
         (("bfs", "g.drm", "--source", 0, "--depth-limit", -1), "--depth-limit -1"),
         (("run", "names.csv", "g.drm"), "FILE.py:CLASS"),
@@ -214,7 +214,7 @@ def test_a_program_of_ones_own(call):
         (("bfs", "g.drm", "--source", "9"), "no vertex 9"),
         (("bfs", "g.drm", "--source", "ada"), "'ada' is not a vertex"),
         (("bfs", "names.csv", "--source", "bill"), "no vertex is labelled 'bill'"),
-        (("bfs", "g.drm", "--source", "0", "-o", "out.xlsx"), "'.xlsx' is none of"),
+        (("bfs", "g.drm", "--source", "0", "-o", "out.xlsx"), "'.xlsx' is not one of"),
         (("bfs", "g.drm", "--source", "0", "--path", "async-push-dd"), "reads the superstep number"),
         (("bfs", "g.drm", "--source", "0", "--path", "zigzag"), "is not a path"),
         (("bfs", "g.drm", "--source", "0", "--threads", "0"), "threads=0"),

@@ -38,7 +38,7 @@ NAMES: Final = (*KINDS, BUDGET)
 _STEPS: Final = 10  # so that arcs on disk are worth sorting
 # Where a fault has a place, the error tells the bytes; where the whole file is another one, or too long, it tells that.
 _PLACE: Final = re.compile(
-    r"\bbytes? [\d,]+|changed, replaced or removed|is cut short|behind the end|signature|empty|No such file"
+    r"\bbytes? [\d,]+|changed, replaced or removed|is cut short|after the end|signature|empty|No such file"
 )
 _PAGE: Final = re.compile(r"section \w+, pages? [\d,]+")
 

@@ -196,7 +196,7 @@ def test_gap_lists_have_no_comments_and_dense_ids(read) -> None:  # type: ignore
 def test_gap_lists_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
     path = tmp_path / "g.el"
     for graph, reason in [
-        (Graph.from_edges([0], [1], num_vertices=3), "largest id alone"),
+        (Graph.from_edges([0], [1], num_vertices=3), "by the largest id"),
         (Graph.from_edges(["a"], ["b"]), "labels"),
         (Graph.from_edges([0], [1], directed=False), "undirected"),
         (Graph.from_edges([0], [1], [2]), "weights"),

@@ -112,11 +112,11 @@ def test_scale_and_num_vertices(tmp_path: Path) -> None:
     ("data", "options", "message"),
     [
         (b"", {}, "empty"),
-        (packed((0, 1))[:-1], {}, "no whole number of edges"),
+        (packed((0, 1))[:-1], {}, "not a whole number of edges"),
         (packed((0, 1), (1, -1)), {}, "edge 1 has the id -1: ids are not negative"),
         (struct.pack("<4q", 0, 1, -7, 2), {}, "edge 1 has the id -7"),
         (packed((0, 2**40)), {}, "edge 0 has the id 1099511627776: too large"),
-        (packed((0, 1)), {"layout": "int64"}, "no whole number of edges of 16"),
+        (packed((0, 1)), {"layout": "int64"}, "not a whole number of edges of 16"),
         (packed(*[(2**40, 2**40)] * 4), {}, "far too large"),
     ],
 )
@@ -164,5 +164,5 @@ def test_what_cannot_be_held_is_refused(tmp_path: Path, graph: Graph, message: s
 def test_weights_of_an_older_file_are_not_taken(tmp_path: Path) -> None:
     Graph.from_edges([0], [1], [2], directed=False).write(tmp_path / "g.g500")
     assert dr.read(tmp_path / "g.g500").weights.tolist() == [2, 2]
-    with pytest.raises(FileError, match=r"g\.g500\.weights stands beside"):
+    with pytest.raises(FileError, match=r"g\.g500\.weights is in the same folder"):
         Graph.from_edges([0], [1], directed=False).write(tmp_path / "g.g500")

@@ -221,7 +221,7 @@ def test_arcs_are_found_again() -> None:
         ({"memory": "2G"}, "names none"),
         ({"slices": 2}, "leave slices"),
         ({"parts": 2}, "leave slices"),
-        ({"device": "+".join(["numpy"] * 9)}, "9 parts for 3 vertices"),
+        ({"device": "+".join(["numpy"] * 9)}, "3 vertices cannot be split into 9 parts"),
         ({"path": "async-push-dd"}, "no path is asynchronous"),
     ],
 )

@@ -112,7 +112,7 @@ def test_who_waits_for_rates_is_told(monkeypatch: pytest.MonkeyPatch, caplog: py
     found = rates.measured(CpuLeaf(1))
     monkeypatch.setattr(rates, "_measured", {})
     assert rates.measured(CpuLeaf(1)) == found  # from the disk
-    assert _told(caplog) == ["measuring how fast 'cpu' is, for some seconds; what is best in 3 runs is kept"]
+    assert _told(caplog) == ["measuring the speed of 'cpu' for some seconds; the best of 3 runs is kept"]
     assert min(found.arcs, found.vertices, found.long_arcs, found.step) > 0
 
 

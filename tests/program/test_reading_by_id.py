@@ -114,7 +114,7 @@ def test_errors_say_what_is_expected():
         wrong(start=lambda self, v: self.at(v.up).up > 0)
     with pytest.raises(ProgramError, match="a reduction cannot read 'parent' of another vertex"):
         wrong(most=dr.reduction(dr.MAX)(lambda self, v: self.at(v.parent).parent))
-    with pytest.raises(ProgramError, match="at is taken; choose another name"):
+    with pytest.raises(ProgramError, match="at is reserved; choose another name"):
         wrong(at=dr.field(np.int8, init=0))
     with pytest.raises(InvalidArgumentError, match=r"result\.field\[id\] reads a result"):
         Jumping(up=[0], value=[[1, 1]]).at(0)

@@ -97,7 +97,7 @@ def test_errors_say_what_is_expected():
     def wrong(**members):
         type("Wrong", (Census,), members).ir()
 
-    with pytest.raises(ProgramError, match="a message of 5 parts, and combine merges 2"):
+    with pytest.raises(ProgramError, match="a message of 5 parts, but combine merges 2"):
         wrong(combine=(dr.SUM, dr.OR))
     with pytest.raises(ProgramError, match="ANY keeps whole messages, so it cannot merge one part"):
         wrong(combine=(dr.SUM, dr.OR, dr.ANY, dr.MIN, dr.MAX))

@@ -77,7 +77,7 @@ WRONG = {
     "has no compute: it needs a method compute(self, u, edge, v)": {"compute": None},
     "is 'comput' meant to be it?": {"compute": None, "comput": lambda self, u, edge, v: 1.0},
     "must be a method update(self, v, message)": {"update": lambda self, v: 1.0},
-    "returns nothing; is a return missing?": {"compute": lambda self, u, edge, v: None},
+    "returns nothing; add a return statement": {"compute": lambda self, u, edge, v: None},
     "field 'x' is never initialised": {"x": dr.field(np.float32)},
     "writes 'y'; the fields are x": {"update": lambda self, v, message: {"y": message}},
     "a vertex has no 'y' here; it has x, id, out_degree, in_degree": {"compute": lambda self, u, edge, v: u.y},
@@ -85,18 +85,18 @@ WRONG = {
     "an edge has no 'length' here": {"compute": lambda self, u, edge, v: edge.length},
     "self.x: a field belongs to a vertex": {"compute": lambda self, u, edge, v: self.x},
     "priority = 'y' is not a scalar field": {"priority": "y"},
-    "of use for combine = dr.MIN alone; with MAX leave it out": {"priority": "x", "combine": dr.MAX},
+    "helps only with combine = dr.MIN; with MAX leave it out": {"priority": "x", "combine": dr.MAX},
     "with SUM leave it out": {"priority": "x", "combine": dr.SUM},
     "compute (": {"compute": lambda self, u, edge, v: u.x + random.random()},
-    "gives something else each time it is called": {"update": lambda self, v, message: message + random.random()},
-    "or give them as a dr.vertex_param": {"init": lambda self, v: np.random.default_rng().random()},
+    "returns something else each time it is called": {"update": lambda self, v, message: message + random.random()},
+    "or pass them as a dr.vertex_param": {"init": lambda self, v: np.random.default_rng().random()},
     "update_on = 'some' must be": {"update_on": "some"},
     "ANY has no identity": {"combine": dr.ANY, "update_on": "all"},
     "ARGMIN needs a message (key, value, ...)": {"combine": dr.ARGMIN},
     "must return a dict": {"y": dr.field(np.float32, init=0.0)},
     "np.hypot cannot be traced": {"compute": lambda self, u, edge, v: np.hypot(u.x, v.x)},
     "has no field": {"x": None},
-    "weight is taken; choose another name": {"weight": dr.field(float, init=0.0)},
+    "weight is reserved; choose another name": {"weight": dr.field(float, init=0.0)},
 }
 
 
@@ -108,14 +108,17 @@ def test_malformed_programs(message):
 
 
 WRONG_TYPES = {
-    "gives 2 values to field 'x', which is a scalar": {"update": lambda self, v, message: [v.x, v.x]},
-    "vectors of sizes [2, 3] cannot meet": {
+    "returns 2 values for field 'x', which is a scalar": {"update": lambda self, v, message: [v.x, v.x]},
+    "vectors of sizes [2, 3] cannot be combined": {
         "y": dr.field(float, size=3, init=0.0),
         "update": lambda self, v, message: {"x": message, "y": v.y + np.ones(2)},
     },
-    "gives float64 to field 'x', which is int32": {"x": dr.field(np.int32, init=0), "compute": lambda s, u, e, v: 0.5},
+    "returns float64 for field 'x', which is int32": {
+        "x": dr.field(np.int32, init=0),
+        "compute": lambda s, u, e, v: 0.5,
+    },
     "300 does not fit field 'x' of type int8": {"x": dr.field(np.int8, init=300)},
-    "200 does not fit int8, the type of what it is used with": {
+    "200 does not fit int8, the type of the other operand": {
         "x": dr.field(np.int8, init=0),
         "update": lambda self, v, message: dr.where(v.x < 0, 200, v.x),
     },
@@ -123,13 +126,13 @@ WRONG_TYPES = {
         "x": dr.field(np.uint32, init=0),
         "update": lambda self, v, message: dr.where(v.x == -1, v.x, message),
     },
-    "must give a truth value, not int64": {"active": lambda self, old, new: new.out_degree},
-    "must give a truth value, not int64; ~ makes a number of Python's own True and False: write not": {
+    "must return a truth value, not int64": {"active": lambda self, old, new: new.out_degree},
+    "must return a truth value, not int64; ~ makes a number of Python's own True and False: write not": {
         "active": lambda self, old, new: -2,  # which is ~True
     },
     "the condition of where() is float32": {"compute": lambda self, u, edge, v: dr.where(u.x, 1.0, 0.0)},
-    "'add' on truth values": {"compute": lambda self, u, edge, v: (u.x > 0) + (v.x > 0)},
-    "bit operation 'and' on float32": {"compute": lambda self, u, edge, v: u.x & 1},
+    "'add' does not apply to truth values": {"compute": lambda self, u, edge, v: (u.x > 0) + (v.x > 0)},
+    "bit operation 'and' does not apply to float32": {"compute": lambda self, u, edge, v: u.x & 1},
     "OR merges truth values and integers, not float32": {"combine": dr.OR},
     "uint64 and int64 have no common integer type": {
         "y": dr.field(np.uint64, init=0),
@@ -152,7 +155,7 @@ def test_types_that_do_not_fit(message):
 
 
 def test_declarations_are_checked_where_they_stand():
-    with pytest.raises(ProgramTypeError, match="complex64 is not a type that fields have"):
+    with pytest.raises(ProgramTypeError, match="complex64 is not a type for a field"):
         dr.field(np.complex64)
     with pytest.raises(ProgramTypeError, match=r"size=1000 is outside 1\.\.64"):
         dr.field(float, size=1000)
@@ -165,7 +168,7 @@ def test_reductions_are_known_between_supersteps_only():
         def start(self, v):
             return v.rank > self.dangling
 
-    with pytest.raises(ProgramError, match=r"Early.start .*reads self.dangling before any superstep"):
+    with pytest.raises(ProgramError, match=r"Early.start .*reads self.dangling before the first superstep"):
         Early.ir()
 
 

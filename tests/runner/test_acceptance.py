@@ -194,7 +194,7 @@ def test_a_path_that_is_none_and_one_that_is_not_legal(name):
     with pytest.raises(InvalidArgumentError, match="'zigzag' is not a path"):
         ALGORITHMS[name](graph, path="zigzag")
     if name in ONE_KERNEL:
-        with pytest.raises(InvalidArgumentError, match="is one kernel and no program, so it has no paths"):
+        with pytest.raises(InvalidArgumentError, match="runs as one kernel, so it has no paths"):
             ALGORITHMS[name](graph, path="sync-push-dd")
     elif name in ("bfs", "pagerank", "random_walk_with_restart", "betweenness", "belief_propagation", "coloring",
                   "minimum_spanning_forest", "maximal_matching", "bridges", "biconnected_components",
@@ -320,7 +320,7 @@ def test_ctrl_c_ends_a_command(code, words, tmp_path):
         child.kill()
         child.wait()
     assert child.returncode == 130, said
-    assert "interrupted; nothing half-written is left behind" in said
+    assert "interrupted; no partial files are left behind" in said
     assert "Traceback" not in said
     assert {path.name for path in tmp_path.iterdir()} - {"__pycache__"} == before
 

@@ -84,7 +84,7 @@ def test_the_reason_of_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dromos.engines.cuda.availability.fits", lambda graph: room)
     assert devices.why_chosen("auto", DAG) == "there is no GPU"
     missing = ""
-    assert "no room" in devices.why_chosen("auto", DAG)
+    assert "do not fit the GPU" in devices.why_chosen("auto", DAG)
     room = True
     assert devices.why_chosen("auto", DAG) == "there is a GPU, and room for a run"
     assert devices.why_chosen("cuda", DAG) == 'device="cuda" is asked for'

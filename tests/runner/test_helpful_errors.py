@@ -59,7 +59,7 @@ def test_every_suggestion_exists():
         (lambda: dr.bfs(PATH, np.array([1])), UnknownVertexError, "is not one vertex"),
         (lambda: dr.distances(PATH, np.array([[1]])), InvalidArgumentError, "sources has 2 dimensions"),
         (lambda: dr.betweenness(PATH, sources=[]), InvalidArgumentError, "sources is empty"),
-        (lambda: dr.betweenness(PATH, sources=[1, 1]), InvalidArgumentError, "stands twice"),
+        (lambda: dr.betweenness(PATH, sources=[1, 1]), InvalidArgumentError, "lists the vertex 1 twice"),
         (lambda: dr.bfs(PATH, 0, progress=True), InvalidArgumentError, "progress=True is not a function"),
         (lambda: dr.Graph.from_edges([], [], num_vertices=2**40), ResourceError, "does not fit into memory"),
     ],

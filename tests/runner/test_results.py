@@ -47,7 +47,7 @@ def test_tables_have_labels_put_back(result, tmp_path):
     assert frame.vertex.tolist() == expected["vertex"]
     result.write(tmp_path / "r.parquet")
     assert pyarrow.parquet.read_table(tmp_path / "r.parquet").to_pydict() == expected
-    with pytest.raises(FileError, match=r"'\.txt' is none of \.parquet"):
+    with pytest.raises(FileError, match=r"'\.txt' is not one of \.parquet"):
         result.write(tmp_path / "r.txt")
 
 
@@ -123,7 +123,7 @@ def test_a_repr_tells_sizes_iterations_time_and_path(result):
 
 
 def test_only_algorithms_have_verifiers():
-    with pytest.raises(InvalidArgumentError, match="there is no verifier"):
+    with pytest.raises(InvalidArgumentError, match="has no verifier"):
         dr.run(BFS(source=0), dr.generators.path(3), device="reference").verify()
 
 

@@ -83,7 +83,7 @@ def test_pieces_swapped_doubled_zeroed_or_lost_are_found(stored: Path) -> None:
         (lambda b: b"", CorruptFileError, "empty"),
         (lambda b: b[:100], CorruptFileError, "cut short"),
         (lambda b: b[:-1], CorruptFileError, "cut short"),
-        (lambda b: b + b"x", CorruptFileError, "1 bytes behind the end"),
+        (lambda b: b + b"x", CorruptFileError, "1 bytes after the end"),
         (lambda b: b"0 1\n1 2\n", UnsupportedFormatError, "not a Dromos store"),
         (lambda b: b[:8] + b[11:7:-1] + b[12:], UnsupportedFormatError, "byte order"),
         (lambda b: _resealed(b[:12] + struct.pack("=I", 9) + b[16:]), UnsupportedFormatError, "version 9"),

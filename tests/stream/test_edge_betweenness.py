@@ -121,7 +121,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="dromos convert --transpose"):
         dr.edge_betweenness(one_way, memory="64M", device="numpy")
     for given_ in ({"path": "sync-push-dd"}, {"checkpoint": tmp_path / "saved"}):
-        with pytest.raises(InvalidArgumentError, match="one kernel and no program"):
+        with pytest.raises(InvalidArgumentError, match="runs as one kernel"):
             dr.edge_betweenness(one_way, memory="64M", device="numpy", **given_)
 
 

@@ -202,7 +202,7 @@ def test_in_edges_have_to_be_there(tmp_path: Path) -> None:
 
 def test_a_mapped_graph_with_a_budget_is_told_to_be_opened(tmp_path: Path) -> None:
     mapped = stored(random_graph(8), tmp_path).load()
-    with pytest.raises(InvalidArgumentError, match=r"leave memory out, or take dr\.open\(path\)"):
+    with pytest.raises(InvalidArgumentError, match=r"leave memory out, or use dr\.open\(path\)"):
         dr.sample_neighbors(mapped, [1], [2], memory="64M")
 
 
@@ -343,9 +343,9 @@ def test_walks_with_a_bias_need_rows_that_rise(tmp_path: Path) -> None:
     graph = dr.Graph.from_csr(np.array([0, 2, 3, 4]), np.array([2, 1, 0, 0]))
     file = stored(graph, tmp_path)
     same_fields(dr.random_walks(file, 5, 4, memory="64M"), dr.random_walks(graph, 5, 4))
-    with pytest.raises(InvalidArgumentError, match="ids rise"):
+    with pytest.raises(InvalidArgumentError, match="need rows sorted by id"):
         dr.random_walks(file, 5, p=2.0)
-    with pytest.raises(InvalidArgumentError, match="below zero"):
+    with pytest.raises(InvalidArgumentError, match="is negative"):
         dr.random_walks(stored(dr.Graph.from_edges([0], [1], [-1.0]), tmp_path), 5)
 
 

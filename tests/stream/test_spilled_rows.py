@@ -162,7 +162,7 @@ def test_a_disk_that_lies_or_is_full_costs_time_alone(
         assert execution.feed.pager.room == room
     finally:
         execution.close()
-    assert caplog.text.count("the store is read instead") == 1
+    assert caplog.text.count("reading the store instead") == 1
 
 
 def as_blocks(data: Array) -> memoryview:

@@ -89,7 +89,7 @@ def test_parts_of_a_graph_without_arcs(tmp_path: Path) -> None:
 def test_rows_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = stored(random_graph(1), tmp_path)
     monkeypatch.setattr("dromos.graph.store.paged.selected.available_memory", lambda: 100)
-    with pytest.raises(ResourceError, match="take fewer vertices"):
+    with pytest.raises(ResourceError, match="give fewer vertices"):
         file.subgraph(np.arange(200))
 
 

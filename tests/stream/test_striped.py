@@ -96,11 +96,11 @@ def test_a_stripe_that_changes_after_the_store_was_opened_is_refused(tmp_path: P
 
 def test_what_needs_one_file_says_so(tmp_path: Path) -> None:
     path = striped(random_graph(3), tmp_path)
-    with pytest.raises(UnsupportedFormatError, match="lies in stripes"):
+    with pytest.raises(UnsupportedFormatError, match="is striped"):
         dr.read(path)
-    with pytest.raises(UnsupportedFormatError, match="lies in stripes"):
+    with pytest.raises(UnsupportedFormatError, match="is striped"):
         dr.open(path).load()
-    with pytest.raises(InvalidArgumentError, match="two folders or more"):
+    with pytest.raises(InvalidArgumentError, match="two or more different folders"):
         stripe_store(path, tmp_path / "other.drm", [tmp_path])
 
 

@@ -1,4 +1,4 @@
-"""The algorithms, one file each: what it returns, the method, the program, and a verifier."""
+"""The algorithms, one file each: each states its result and method, and has a program and a verifier."""
 
 from dromos.algorithms.all_pairs import all_pairs
 from dromos.algorithms.assortativity import assortativity

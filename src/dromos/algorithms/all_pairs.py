@@ -1,12 +1,13 @@
 """Distances between all pairs of vertices, streamed to a file.
 
-Writes a Parquet file with one row per source: ``source`` (its label, or id) and ``distance``, a list with the edges on
-a shortest path to every vertex in the order of the ids, -1 where there is no path; by weight the sum of its weights as
-a 64-bit float, infinite where there is none. Returns one row per group of
-sources: their number, the levels, the sharing degree and the seconds.
+Writes a Parquet file with one row per source. ``source`` is its label, or its id if the graph has no labels.
+``distance`` is a list over all vertices in the order of their ids: the number of edges on a shortest path, -1 where
+there is no path. With weights it is the sum of the weights as a 64-bit float, infinite where there is no path. Returns
+one row per group of sources: the number of sources, the levels, the sharing degree and the seconds.
 
-Memory is that of one group of sources, whatever the number of vertices: groups are made as large as the budget allows.
-Rows are written as groups are done, in no order of the sources. The file gets its name when it is whole.
+Memory is bounded by one group of sources, whatever the number of vertices; groups are made as large as the budget
+allows. Rows are written as groups finish, so sources come in no particular order. The file appears under its name only
+when it is complete.
 """
 
 from __future__ import annotations
@@ -67,17 +68,18 @@ def all_pairs(
     weight: str | None = None,
     **how: Unpack[DeviceOptions],
 ) -> AllPairsResult:
-    """Distances from all vertices to all, written to a Parquet file.
+    """Write the distances between all pairs of vertices to a Parquet file.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are looked at if ``weight`` says so.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights are ignored
+            unless ``weight`` is given.
         to: the file to write, with the extension ``.parquet``.
-        sources: only from these vertices, by label (by id where the graph has no labels).
-        depth_limit: the greatest distance to look for, in edges.
-        memory: bytes, or text such as ``"2G"``, that a group of sources may take.
-        wide: write distances in 32 bits; 16 unless given.
-        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
-        weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
+        sources: only from these vertices, by label (by id if the graph has no labels).
+        depth_limit: the greatest distance to search, in edges.
+        memory: the limit for one group of sources, in bytes or as text such as ``"2G"``.
+        wide: write distances in 32 bits instead of 16.
+        grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
+        weight: ``"weight"`` adds up the graph's weights, which must not be negative; sources are searched one by one.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import tempfile, dromos as dr
@@ -92,7 +94,7 @@ def all_pairs(
     file = Path(to)
     if file.suffix != ".parquet":
         raise UnsupportedFormatError(
-            f"the extension {file.suffix!r} is not '.parquet', which is what is written", path=file
+            f"the extension {file.suffix!r} is not '.parquet'; all_pairs writes Parquet only", path=file
         )
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
     on = with_weight(graph, weight)
@@ -172,7 +174,7 @@ class _Rows:
         assert rows is not None
         if rows.dtype == np.int16 and found.levels > _NARROW:
             raise FieldOverflowError(
-                f"a distance of {found.levels:,} does not fit 16 bits; give wide=True to write 32 bits"
+                f"a distance of {found.levels:,} does not fit 16 bits; pass wide=True to write 32 bits"
             )
         self.append(found.sources, rows)
 

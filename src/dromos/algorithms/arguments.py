@@ -1,4 +1,4 @@
-"""What algorithms accept: weights by name, values by vertex, graphs without loops or parallel edges."""
+"""Arguments of algorithms: weights by name, values by vertex, graphs without self-loops or parallel edges."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def weight_range(
     """
     found = range_of_weights(graph, slices)
     if not negative and found[0] < 0:
-        raise InvalidArgumentError(f"the weight {found[0]:g} is below zero, where this algorithm has no meaning")
+        raise InvalidArgumentError(f"the weight {found[0]:g} is negative; this algorithm needs weights of 0 or more")
     if not infinite and not np.isfinite(found).all():
-        raise InvalidArgumentError("a weight is infinite, where this algorithm has no meaning; give it a finite number")
+        raise InvalidArgumentError("a weight is infinite; this algorithm needs finite weights")
     return found
 
 
@@ -121,9 +121,9 @@ def simple_for_programs(graph: Graph, *, directed: bool = False) -> Graph:
     if graph.on_disk and any(found.values()):
         other = ("--transpose " if directed else "--symmetrize ") if graph.directed else ""
         raise InvalidArgumentError(
-            f"{graph.source_file} has {' and '.join(what for what, is_there in found.items() if is_there)}, which do "
-            f"not count here; make a store without them by `dromos convert {other}"
-            "--dedupe --drop-self-loops IN OUT.drm`, within a budget if need be (--memory), or take dr.read(path)"
+            f"{graph.source_file} has {' and '.join(what for what, is_there in found.items() if is_there)}, which "
+            f"must not count here; make a store without them with `dromos convert {other}"
+            "--dedupe --drop-self-loops IN OUT.drm` (--memory sets a budget for it), or use dr.read(path)"
         )
     return simple(graph)
 
@@ -206,7 +206,7 @@ def vertex_values(
 
     def check() -> None:
         if not _is_finite(values) if look is None else look():
-            raise InvalidArgumentError(f"{name} holds a number that is not finite")
+            raise InvalidArgumentError(f"{name} holds a number that is not finite; replace NaN and infinity")
 
     if checks is None or look is None:
         check()
@@ -225,7 +225,7 @@ def _is_finite(values: Array) -> bool:
 def finite(value: float, name: str, low: float, high: float) -> float:
     """``value`` if it is a number in ``low..high``."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
-        allowed = f"from {low:g} on" if high >= np.finfo(np.float64).max else f"in {low:g}..{high:g}"
+        allowed = f"of {low:g} or more" if high >= np.finfo(np.float64).max else f"in {low:g}..{high:g}"
         kind = "finite number" if value == np.inf else "number"
         raise InvalidArgumentError(f"{name}={value!r} is not a {kind} {allowed}")
     return float(value)
@@ -236,7 +236,7 @@ def refuse_rows_on_disk(graph: Graph, name: str) -> None:
     if graph.on_disk:
         raise ArcsOnDiskError(
             f"the arcs of {graph.source_file} stay on disk, and {name} needs them in memory; its answer has one row "
-            "per edge and is larger than the graph itself. Take dr.read(path), or graph.load(), which map the arcs, "
+            "per edge and is larger than the graph itself. Use dr.read(path) or graph.load(), which map the arcs, "
             "instead of dr.open(path) (on the command line: leave --memory out), or graph.subgraph(vertices) for a part"
         )
 
@@ -260,5 +260,5 @@ def count_of(value: int, name: str, low: int = 0) -> int:
     """``value`` if it is a whole number from ``low`` on."""
     number = whole_number(value)
     if number is None or number < low:
-        raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {low} on")
+        raise InvalidArgumentError(f"{name}={value!r} is not a whole number of {low} or more")
     return number

@@ -1,8 +1,8 @@
 """Degree assortativity: whether vertices of high degree are joined to others of high degree.
 
-Returns ``assortativity``, a number about the graph in -1..1 (NaN where all degrees at the ends of edges are equal), and
-by vertex the ``degree``. It is the correlation of the degrees at the two ends of an edge, over all edges; an undirected
-edge counts both ways. The numbers are those of NetworkX's ``degree_assortativity_coefficient``.
+Returns one number for the graph, ``assortativity``, in -1..1 (NaN if all edge ends have equal degree), and the
+``degree`` of each vertex. It is the correlation of the degrees at the two ends of an edge, over all edges; an
+undirected edge counts in both directions. The numbers equal NetworkX's ``degree_assortativity_coefficient``.
 
 Newman, "Assortative mixing in networks", 2002.
 """
@@ -38,12 +38,12 @@ class AssortativityResult(NumberResult):
 
 
 def assortativity(graph: Graph, **how: Unpack[Options]) -> AssortativityResult:
-    """The correlation of degrees over edges: of out-degree with in-degree where the graph is directed.
+    """The correlation of the degrees at the two ends of edges; of out- and in-degree in a directed graph.
 
     Args:
-        graph: any; parallel edges and self-loops count.
-        how: accepted as everywhere; the degrees are counted on the host. A graph on disk is read once, within
-            ``memory``, and once more where there are self-loops; a directed one needs its transpose in the store.
+        graph: any; parallel edges and self-loops are counted.
+        how: all run options are accepted; the degrees are always counted on the host. A graph on disk is read once
+            within ``memory``, and twice if it has self-loops; a directed one needs its transpose in the store.
 
     >>> import dromos as dr
     >>> dr.assortativity(dr.generators.star(5)).assortativity

@@ -1,12 +1,12 @@
 """Belief propagation, linearised.
 
-Returns ``belief``: how much more (or less) likely each class is at each vertex than on average, given ``prior``
-beliefs of some vertices and how classes attract each other along edges. The classes' beliefs at a vertex are in the
-order of the columns of ``prior``; the greatest is the best guess. Parallel edges count each, a self-loop once.
+Returns ``belief``: how much more (or less) likely each class is at each vertex than on average, given ``prior`` beliefs
+about some vertices and how classes attract each other along edges. A vertex's beliefs come in the order of the columns
+of ``prior``; the greatest marks the best guess. Each parallel edge counts, a self-loop counts once.
 
 LinBP: the fixed point of ``B = P + A B H - D B H²``, which multiplies beliefs where belief propagation multiplies
-probabilities; the last term cancels what comes back from neighbours. Gatterbauer, Günnemann, Koutra and Faloutsos,
-"Linearized and single-pass belief propagation", VLDB 2015.
+probabilities; the last term cancels the echo from neighbours. Gatterbauer, Günnemann, Koutra and Faloutsos, "Linearized
+and single-pass belief propagation", VLDB 2015.
 """
 
 from __future__ import annotations
@@ -87,18 +87,18 @@ def belief_propagation(
     on_limit: str = "raise",
     **how: Unpack[Options],
 ) -> BeliefPropagationResult:
-    """Beliefs about the classes of all vertices, from those known of some.
+    """Beliefs about the classes of all vertices, given beliefs about some of them.
 
     Args:
         graph: undirected.
-        prior: one row per vertex, one column per class: known beliefs as differences from the average, 0 where none.
-        coupling: a square matrix: how much a class at one end of an edge speaks for a class at the other, as
-            differences from the average. Small enough numbers converge.
-        max_iter: the most iterations; see ``on_limit``.
-        tol: beliefs that change by less than this in sum are final; with 0 all ``max_iter`` iterations run.
-        weight: ``None`` leaves the graph's weights out.
-        echo_cancellation: leave out what a vertex hears of itself through its neighbours.
-        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` the beliefs as they are.
+        prior: known beliefs as differences from the average, 0 where unknown; one row per vertex, one column per class.
+        coupling: a square matrix, as differences from the average: how strongly a class at one end of an edge
+            suggests each class at the other end. The iteration converges if the numbers are small enough.
+        max_iter: the maximum number of iterations; see ``on_limit``.
+        tol: stop when the beliefs change by less than this in total; 0 runs all ``max_iter`` iterations.
+        weight: ``None`` ignores the graph's weights.
+        echo_cancellation: remove a vertex's own influence that comes back through its neighbours.
+        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the beliefs so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -122,7 +122,7 @@ def belief_propagation(
     if effect.shape != (classes, classes):
         raise InvalidArgumentError(f"coupling has shape {effect.shape}, expected ({classes}, {classes})")
     if not np.isfinite(known).all() or not np.isfinite(effect).all():
-        raise InvalidArgumentError("prior or coupling holds a number that is not finite")
+        raise InvalidArgumentError("prior or coupling holds a number that is not finite; replace NaN and infinity")
     limit, tolerance = count_of(max_iter, "max_iter"), finite(tol, "tol", 0, np.inf)
     echo = _echo(on) if echo_cancellation else np.zeros(graph.num_vertices)
     if graph.num_vertices == 0:
@@ -138,7 +138,7 @@ def belief_propagation(
         outcome.fields,
         verifier=lambda result: verify(on, known, effect, echo, result["belief"], promised),
     )
-    trouble = f"belief_propagation: beliefs still change by {tolerance:g} or more in sum"
+    trouble = f"belief_propagation: beliefs still change by {tolerance:g} or more in total"
     return settled(result, on_limit, limit, trouble, "scale the coupling down, or raise max_iter=")
 
 
@@ -162,4 +162,4 @@ def verify(graph: Graph, prior: Array, coupling: Array, echo: Array, belief: Arr
     strength = np.bincount(sources_of_arcs(graph), weights=weights, minlength=graph.num_vertices)
     growth = float((strength * effect + echo * returned).max(initial=1))
     rounding = 1e-12 * growth * np.abs(belief).sum()
-    require(change <= tolerance * growth + rounding, f"one more iteration changes the beliefs by {change:g} in sum")
+    require(change <= tolerance * growth + rounding, f"one more iteration changes the beliefs by {change:g} in total")

@@ -1,16 +1,16 @@
 """Betweenness centrality.
 
-Returns ``centrality``: the share of shortest paths (by number of edges, or by weight where that is asked for) between
-other vertices that lead through each vertex. Arguments, scaling and numbers are those of NetworkX's
-``betweenness_centrality``: parallel edges count once (by weight the lightest), self-loops not at all, and the same seed
-draws the same sources. Weights are above zero: with others a path could go in circles for nothing.
+Returns ``centrality``: for each vertex the share of shortest paths between other vertices that lead through it. Paths
+are measured by number of edges, or by weight on request. Arguments, scaling and numbers are those of NetworkX's
+``betweenness_centrality``: parallel edges count once (with weights the lightest), self-loops do not count, and the same
+seed draws the same sources. Weights must be positive; otherwise a path could circle at no cost.
 
-An engine's own kernel is used where it has one; ``dromos/engines/native/betweenness.py`` says what it gains. As a
-composition of programs, which a fixed path and the reference engine run: for each source one program counts shortest
-paths level by level, and a second one gathers dependencies from the far end back: a vertex sends when all vertices
-after it have sent. By weight a search for the distances comes first, and paths are counted as dependencies are
-gathered, each vertex after all that lie before it. The programs count in floats, and where there are too many paths for
-that they say so; the unweighted kernel counts on. Brandes, "A faster algorithm for betweenness centrality", 2001.
+The engine's own kernel runs if it has one; ``dromos/engines/native/betweenness.py`` says what it gains. A fixed path
+and the reference engine run a composition of programs instead. For each source, one program counts shortest paths level
+by level, and a second one gathers dependencies from the far end back: a vertex sends when all vertices after it have
+sent. With weights, a search for the distances comes first, and paths are counted the way dependencies are gathered,
+each vertex after all vertices before it. The programs count in floats and raise an error if there are too many paths
+for that; the unweighted kernel has no such limit. Brandes, "A faster algorithm for betweenness centrality", 2001.
 """
 
 from __future__ import annotations
@@ -165,14 +165,15 @@ def betweenness(
     """The share of shortest paths that lead through each vertex.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are looked at if ``weight`` says so.
-        k: estimate from so many sources drawn by ``seed``; all vertices if not given.
-        sources: estimate from these vertices (labels, or ids where the graph has none) instead.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights are ignored
+            unless ``weight`` is given.
+        k: estimate from this many random sources; by default all vertices are sources.
+        sources: estimate from these vertices instead (labels, or ids if the graph has no labels).
         normalized: divide by the number of pairs of other vertices.
-        endpoints: count a path's two ends as being on it.
-        seed: of the draw; the same one draws the same sources.
-        weight: ``"weight"`` takes paths by the sum of the graph's weights, which must be above zero.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
+        endpoints: count the two ends of a path as lying on it.
+        seed: the random seed; the same seed draws the same sources.
+        weight: ``"weight"`` measures paths by the sum of the graph's weights, which must be positive.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
 
     >>> import dromos as dr
     >>> dr.betweenness(dr.generators.path(4)).centrality.round(3).tolist()
@@ -183,9 +184,7 @@ def betweenness(
     by_weight = with_weight(graph, weight).weights is not None
     on = lightest(graph) if by_weight else simple(graph)
     if by_weight and weight_range(on, negative=False)[0] == 0:
-        raise InvalidArgumentError(
-            "a weight is 0, where paths could go in circles for nothing; give it a value above 0"
-        )
+        raise InvalidArgumentError("a weight is 0, so paths could circle at no cost; betweenness needs weights above 0")
     start_from = range(graph.num_vertices) if chosen is None else chosen
     kernel = "weighted_betweenness" if by_weight else "betweenness"
     fields = session.native(
@@ -208,7 +207,7 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
     total, back = np.zeros(graph.num_vertices), graph.transpose
     for source in sources:
         program, reached, paths = _counted(session, graph, source)
-        require_countable(paths, source, "leave path out and take device='cpu', whose kernel counts on")
+        require_countable(paths, source, "leave path out and use device='cpu', whose kernel has no such limit")
         dependency = session.run(program, back).fields["dependency"]
         dependency[source] = 0
         if endpoints:
@@ -244,7 +243,7 @@ def _sources(graph: Graph, k: int | None, sources: Iterable[Any] | None, seed: i
     n = graph.num_vertices
     if sources is not None:
         if k is not None:
-            raise InvalidArgumentError("give k or sources, not both")
+            raise InvalidArgumentError("k and sources exclude each other; give one of them")
         ids: list[int] = vertex_ids(graph, sources, "sources").tolist()
         return ids
     if k is None or (count := count_of(k, "k")) == n:

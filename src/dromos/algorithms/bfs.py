@@ -1,11 +1,11 @@
 """Breadth-first search.
 
-Returns ``level`` (edges on a shortest path from the source; -1 where there is no path) and ``parent`` (the vertex
-before it on one such path; the source is its own parent; -1 where there is none).
+Returns ``level`` (the number of edges on a shortest path from the source; -1 where there is no path) and ``parent``
+(the previous vertex on one such path; the source is its own parent; -1 where there is no path).
 
-The method is direction-optimising BFS: Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First Search",
-SC 2012. A vertex takes any parent of the level above, so a pull may stop at the first one it finds; which parent that
-is may differ between paths and runs, the levels never do. Self-loops and parallel edges change nothing.
+The method is direction-optimising BFS: Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First Search", SC
+2012. A vertex takes any parent of the level above, so a pull may stop at the first one it finds. The chosen parent may
+differ between paths and runs; the levels never do. Self-loops and parallel edges change nothing.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class BFSResult(Result):
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, **how: Unpack[Options]) -> BFSResult:
-    """Levels and parents of all vertices that ``source`` reaches.
+    """Breadth-first levels and parents of all vertices that ``source`` reaches.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        source: a vertex, by label (by id where the graph has no labels).
-        depth_limit: the deepest level to go to.
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        source: a vertex, by label (by id if the graph has no labels).
+        depth_limit: the deepest level to search.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

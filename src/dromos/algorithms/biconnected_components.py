@@ -1,13 +1,15 @@
 """Biconnected components, bridges and articulation points.
 
-:func:`biconnected_components` returns one row per edge: ``source``, ``target`` and ``component``, a number from 0 on;
-two edges have the same one if a cycle goes through both, and components are numbered in the order of their first rows.
-``count`` says how many there are. :func:`bridges` returns the edges whose loss disconnects their ends;
-:func:`articulation_points` says by vertex, in ``member``, whose loss does. Self-loops are left out; a parallel edge
-makes a cycle with its twin. A directed graph is refused, as in NetworkX.
+- :func:`biconnected_components` returns one row per edge: ``source``, ``target`` and ``component``, and the number of
+  components, ``count``. Two edges are in the same component if some cycle contains both. Components are numbered from 0
+  in the order of their first rows.
+- :func:`bridges` returns the edges whose removal disconnects their ends.
+- :func:`articulation_points` returns ``member`` for each vertex: whether its removal disconnects others.
 
-One depth-first search finds all three. Hopcroft and Tarjan, "Efficient algorithms for graph manipulation", 1973. Where
-the engine has no such kernel, programs find the same from a spanning forest
+Self-loops are ignored; two parallel edges form a cycle. A directed graph is refused, as in NetworkX.
+
+One depth-first search finds all three. Hopcroft and Tarjan, "Efficient algorithms for graph manipulation", 1973. On an
+engine without such a kernel, programs find the same from a spanning forest
 (:mod:`dromos.algorithms.biconnected_programs`).
 """
 
@@ -53,12 +55,12 @@ class BiconnectedComponentsResult(Result):
 
 
 def biconnected_components(graph: Graph, **how: Unpack[Options]) -> BiconnectedComponentsResult:
-    """Which edges are on a cycle together.
+    """Biconnected components: which edges lie on a common cycle.
 
     Args:
         graph: undirected.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
-            the CPU works on one thread.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
+            The CPU kernel uses one thread.
 
     >>> import dromos as dr
     >>> result = dr.biconnected_components(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
@@ -90,12 +92,12 @@ class BridgesResult(Result):
 
 
 def bridges(graph: Graph, **how: Unpack[Options]) -> BridgesResult:
-    """The edges that are on no cycle: ``source`` and ``target``, and their number, ``count``.
+    """Bridges, the edges that lie on no cycle: ``source`` and ``target``, and their number, ``count``.
 
     Args:
         graph: undirected.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
-            the CPU works on one thread.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
+            The CPU kernel uses one thread.
 
     >>> import dromos as dr
     >>> result = dr.bridges(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
@@ -122,12 +124,12 @@ class ArticulationPointsResult(Result):
 
 
 def articulation_points(graph: Graph, **how: Unpack[Options]) -> ArticulationPointsResult:
-    """The vertices whose loss disconnects others: ``member``, and their number, ``count``.
+    """Vertices whose removal disconnects others: ``member``, and their number, ``count``.
 
     Args:
         graph: undirected.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
-            the CPU works on one thread.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
+            The CPU kernel uses one thread.
 
     >>> import dromos as dr
     >>> dr.articulation_points(dr.generators.path(4)).member.tolist()

@@ -1,11 +1,12 @@
 """Closeness centrality.
 
-Returns ``centrality``: the inverse of the mean distance *to* each vertex from those that have a path to it, times (with
-``wf_improved``) the share of the other vertices that do. Distances are numbers of edges, or sums of weights where they
-are asked for. The numbers are those of NetworkX's ``closeness_centrality``; of a sample of sources they are estimates:
-Eppstein and Wang, "Fast approximation of centrality", 2004. Parallel edges and self-loops change nothing.
+Returns ``centrality``: the inverse of the mean distance *to* each vertex from the vertices that have a path to it. With
+``wf_improved`` it is multiplied by the share of the other vertices that have such a path. Distances are numbers of
+edges, or sums of weights on request. The numbers equal NetworkX's ``closeness_centrality``; from a sample of sources
+they are estimates: Eppstein and Wang, "Fast approximation of centrality", 2004. Parallel edges and self-loops change
+nothing.
 
-Searches run many at once, see :mod:`dromos.algorithms.multi_source_bfs`; with weights one after the other.
+Many searches run at once, see :mod:`dromos.algorithms.multi_source_bfs`; with weights they run one by one.
 """
 
 from __future__ import annotations
@@ -50,17 +51,17 @@ def closeness(
     weight: str | None = None,
     **how: Unpack[DeviceOptions],
 ) -> ClosenessResult:
-    """How close each vertex is to all that have a path to it.
+    """How close each vertex is to all vertices that have a path to it.
 
     Args:
-        graph: distances count edges towards a vertex; weights are looked at if ``weight`` says so.
-        k: estimate from so many sources drawn by ``seed``; all vertices if not given, exactly.
-        sources: estimate from these vertices (labels, or ids where the graph has none) instead.
-        wf_improved: scale by the share of vertices that have a path, so that small components do not win.
-        seed: of the draw; the same one draws the same sources.
-        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
-        memory: bytes, or text such as ``"2G"``, that a group of sources may take; groups are made smaller to fit.
-        weight: ``"weight"`` adds up the graph's weights, which must not be below zero.
+        graph: distances are measured towards each vertex, in edges unless ``weight`` is given.
+        k: estimate from this many random sources; by default all vertices are sources and the answer is exact.
+        sources: estimate from these vertices instead (labels, or ids if the graph has no labels).
+        wf_improved: scale by the share of vertices that have a path, so that small components do not score highest.
+        seed: the random seed; the same seed draws the same sources.
+        grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
+        memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; groups shrink to fit it.
+        weight: ``"weight"`` adds up the graph's weights, which must not be negative.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

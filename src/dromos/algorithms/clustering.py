@@ -1,14 +1,16 @@
 """Clustering coefficients.
 
-Returns ``clustering``: the share of pairs of a vertex's neighbours that are neighbours of each other, 0 where it has
-fewer than two; and their ``average``. In a directed graph a triangle counts for each choice of directions, of all that
-there could be. By weight a triangle counts as the geometric mean of its three weights, each a share of the greatest
-one. Self-loops are left out and parallel edges count once (the heaviest). The numbers are NetworkX's.
+Returns ``clustering``, the share of pairs of a vertex's neighbours that are neighbours of each other (0 with fewer than
+two neighbours), and the mean over all vertices, ``average``. In a directed graph each combination of edge directions
+counts as a triangle of its own, out of all possible ones. With weights a triangle counts as the geometric mean of its
+three weights, each divided by the greatest weight of the graph. Self-loops are ignored and parallel edges count once
+(the heaviest). The numbers equal NetworkX's.
 
-Counted from the triangles; by direction or weight from closed walks of three steps. Over slices and graphs on disk
-these are an operator, ``dromos/places/operators/intersection/walks.py``, with the same sums to the last bit. Watts and
-Strogatz, "Collective dynamics of 'small-world' networks", 1998; Fagiolo, "Clustering in complex directed networks",
-2007; Onnela, Saramäki, Kertész and Kaski, "Intensity and coherence of motifs in weighted complex networks", 2005.
+Unweighted undirected coefficients are computed from the triangles, the others from closed walks of three steps. Over
+slices and graphs on disk these walks are an operator, ``dromos/places/operators/intersection/walks.py``, whose sums are
+the same to the last bit. Watts and Strogatz, "Collective dynamics of 'small-world' networks", 1998; Fagiolo,
+"Clustering in complex directed networks", 2007; Onnela, Saramäki, Kertész and Kaski, "Intensity and coherence of motifs
+in weighted complex networks", 2005.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ def clustering(graph: Graph, weight: str | None = None, **how: Unpack[Options]) 
 
     Args:
         graph: undirected or directed.
-        weight: ``"weight"`` counts a triangle by the geometric mean of its weights, from zero on.
-        how: ``device``, ``threads``, ``memory``; there are no paths to choose from. A directed graph on disk needs its
+        weight: ``"weight"`` counts a triangle as the geometric mean of its weights, which must be 0 or more.
+        how: ``device``, ``threads``, ``memory``; ``path`` is not supported. A directed graph on disk needs its
             transpose there.
 
     >>> import dromos as dr

@@ -1,14 +1,14 @@
 """Colouring: no two neighbours have the same colour.
 
-Returns ``color``, from 0 on, and the number of colours, ``count``: at most one more than the greatest degree.
-Self-loops are left out; the direction of edges is not looked at.
+Returns ``color``, numbered from 0, and the number of colours, ``count``: at most the greatest degree plus one.
+Self-loops and edge directions are ignored.
 
-Each vertex takes, in its turn, the least colour that no neighbour has; those with most neighbours come first, equals
-in an order drawn from ``seed`` (Welsh and Powell, 1967). An engine's own kernel is used where it has one.
+Vertices choose in turn: each takes the smallest colour that no neighbour has. Vertices with the most neighbours choose
+first; ties are broken at random with ``seed`` (Welsh and Powell, 1967). The engine's own kernel runs if it has one.
 
-Elsewhere programs do the same in parallel: a vertex takes its colour as soon as all neighbours before it have theirs
-(Jones and Plassmann, "A parallel graph coloring heuristic", 1993). They tell it theirs as bits, for 62 colours at a
-time. Who finds all of these taken takes part again with the next 62.
+Other engines run programs that do the same in parallel: a vertex takes its colour as soon as all neighbours before it
+have theirs (Jones and Plassmann, "A parallel graph coloring heuristic", 1993). Neighbours send their colours as bits,
+62 colours at a time. A vertex that finds all of these taken tries again with the next 62.
 """
 
 from __future__ import annotations
@@ -113,14 +113,14 @@ class ColoringResult(Result):
 
 
 def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[Options]) -> ColoringResult:
-    """A colour for each vertex that none of its neighbours has.
+    """A colour for each vertex that differs from the colours of its neighbours.
 
     Args:
-        graph: any; the direction of edges is not looked at.
-        order: who chooses first: ``"degree"``, those with most neighbours, or ``"random"``.
-        seed: of the random order, and of that among equals.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. That of
-            the CPU works on one thread.
+        graph: any; edge directions are ignored.
+        order: which vertices choose first: ``"degree"`` for those with the most neighbours, or ``"random"``.
+        seed: the random seed of the order; with ``"degree"`` it orders vertices of equal degree.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
+            The CPU kernel uses one thread.
 
     >>> import dromos as dr
     >>> result = dr.coloring(dr.generators.star(4))

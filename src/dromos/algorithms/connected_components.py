@@ -1,10 +1,10 @@
-"""Connected components; weakly connected ones of a directed graph.
+"""Connected components; in a directed graph, weakly connected components.
 
-Returns ``label`` (the least vertex id of the component), ``size`` (the vertices in it, when first asked for) and the
-number of components, ``count``. Self-loops and parallel edges change nothing.
+Returns ``label`` (the smallest vertex id of the component), ``size`` (the number of its vertices, computed on first
+use) and the number of components, ``count``. Self-loops and parallel edges change nothing.
 
-An engine's own kernel is used where it has one (Afforest: Sutton, Ben-Nun and Barak, IPDPS 2018). As a program,
-labels spread along edges and the least one stays; on a directed graph along both directions of every edge.
+The engine's own kernel runs if it has one (Afforest: Sutton, Ben-Nun and Barak, IPDPS 2018). The program spreads labels
+along edges and keeps the smallest; on a directed graph labels spread along edges in both directions.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class ComponentsResult(Result):
 
 
 def connected_components(graph: Graph, **how: Unpack[Options]) -> ComponentsResult:
-    """Weakly connected components: the direction of edges is not looked at.
+    """Weakly connected components: edge directions are ignored.
 
     Args:
         graph: any.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs the program, not a kernel.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs the program instead of the kernel.
 
     >>> import dromos as dr
     >>> result = dr.connected_components(dr.Graph.from_edges([4, 1], [1, 2]))

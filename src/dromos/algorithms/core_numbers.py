@@ -1,13 +1,13 @@
 """Core numbers.
 
-Returns ``core``: the greatest k such that the vertex is in a subgraph in which all have at least k neighbours. As in
-NetworkX, a directed graph's degree is in-degree plus out-degree. Self-loops are left out and parallel edges count
-once (NetworkX refuses both).
+Returns ``core``: the greatest k such that the vertex is in a subgraph in which every vertex has at least k neighbours.
+As in NetworkX, the degree in a directed graph is in-degree plus out-degree. Self-loops are ignored and parallel edges
+count once (NetworkX refuses both).
 
-An engine's own kernel is used where it has one (Kabir and Madduri, "Parallel k-core decomposition on multicore
-platforms", 2017). As one program, the graph is peeled for rising k, and what falls off has its core number; the next k
-is the least number of neighbours that anybody has left, a reduction. Batagelj and Zaveršnik, "An O(m) algorithm for
-cores decomposition of networks", 2003.
+The engine's own kernel runs if it has one (Kabir and Madduri, "Parallel k-core decomposition on multicore platforms",
+2017). Otherwise one program peels the graph for rising k; the k at which a vertex is removed is its core number. The
+next k is the smallest number of neighbours that any remaining vertex has, a reduction. Batagelj and Zaveršnik, "An O(m)
+algorithm for cores decomposition of networks", 2003.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def core_numbers(graph: Graph, **how: Unpack[Options]) -> CoreNumbersResult:
     """The core number of every vertex.
 
     Args:
-        graph: any; the direction of edges is not looked at.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
+        graph: any; edge directions are ignored.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
 
     >>> import dromos as dr
     >>> dr.core_numbers(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)).core.tolist()

@@ -20,6 +20,6 @@ def cost_of(algorithm: str) -> Cost:
     0.5
     """
     if algorithm not in PREDICTABLE:
-        raise InvalidArgumentError(f"algorithm={algorithm!r}: there is a model for {', '.join(PREDICTABLE)}")
+        raise InvalidArgumentError(f"algorithm={algorithm!r}: it has no model; choose one of {', '.join(PREDICTABLE)}")
     cost: Cost = import_module(f"dromos.algorithms.{algorithm}").COST
     return cost

@@ -1,7 +1,8 @@
 """Degree centrality.
 
-Returns ``centrality``: the degree of a vertex over the number of other vertices, as in NetworkX. Parallel edges count
-each, a self-loop of an undirected graph twice, so values above 1 are possible there; in a graph of one vertex it is 1.
+Returns ``centrality``: the degree of a vertex divided by the number of other vertices, as in NetworkX. Each parallel
+edge counts, and a self-loop of an undirected graph counts twice, so values above 1 are possible. In a graph of one
+vertex it is 1.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def degree_centrality(graph: Graph, direction: str = "total", **how: Unpack[Opti
 
     Args:
         graph: any.
-        direction: of a directed graph's edges: ``"in"``, ``"out"`` or ``"total"``, both together.
-        how: accepted as everywhere; the degrees are counted on the host.
+        direction: the edges to count in a directed graph: ``"in"``, ``"out"`` or ``"total"`` (both).
+        how: all run options are accepted; the degrees are always counted on the host.
 
     >>> import dromos as dr
     >>> dr.degree_centrality(dr.generators.path(3)).centrality.tolist()

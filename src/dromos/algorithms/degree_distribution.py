@@ -1,7 +1,7 @@
 """The degree distribution.
 
 Returns one row per degree, from 0 to the greatest: ``degree``, ``count`` (vertices that have it) and ``share``. In an
-undirected graph a self-loop counts twice and parallel edges each, as in NetworkX's ``degree_histogram``.
+undirected graph a self-loop counts twice and each parallel edge counts, as in NetworkX's ``degree_histogram``.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def degree_distribution(graph: Graph, direction: str = "total", **how: Unpack[Op
 
     Args:
         graph: any.
-        direction: of a directed graph's edges: ``"in"``, ``"out"`` or ``"total"``, both together.
-        how: accepted as everywhere; the degrees are counted on the host.
+        direction: the edges to count in a directed graph: ``"in"``, ``"out"`` or ``"total"`` (both).
+        how: all run options are accepted; the degrees are always counted on the host.
 
     >>> import dromos as dr
     >>> result = dr.degree_distribution(dr.generators.star(4))
@@ -60,7 +60,7 @@ def degrees(graph: Graph, direction: str) -> Array:
     [1, 3]
     """
     if direction not in ("total", "in", "out"):
-        raise InvalidArgumentError(f"direction={direction!r} is none of 'total', 'in', 'out'")
+        raise InvalidArgumentError(f"direction={direction!r} is not one of 'total', 'in', 'out'")
     if not graph.directed:
         return graph.out_degree + loops_of(graph)
     if direction == "total":

@@ -1,9 +1,9 @@
 """Distances from many sources to all vertices, or to some.
 
-Returns one row per source: ``distance``, the edges on a shortest path to each target, -1 where there is no path; by
-weight the sum of its weights, infinite where there is none. The whole matrix is in memory; :func:`dromos.all_pairs`
-writes one of any size to a file. Numbers of edges are of the narrowest type that holds them and -1: mostly one byte,
-so that the matrix is written in a part of the time that the searches take.
+Returns one row per source: ``distance``, the number of edges on a shortest path to each target, -1 where there is no
+path. With weights it is the sum of the weights, infinite where there is no path. The whole matrix is held in memory;
+:func:`dromos.all_pairs` writes a matrix of any size to a file. Numbers of edges use the narrowest type that holds them
+and -1, mostly one byte, so writing the matrix takes only a part of the time of the searches.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ def distances(
     """Distances from each source to each target, in edges or by weight.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are looked at if ``weight`` says so.
-        sources: vertices, by label (by id where the graph has no labels), each once.
-        targets: the same; all vertices if not given, in the order of their ids.
-        depth_limit: the greatest distance to look for, in edges.
-        memory: bytes, or text such as ``"2G"``, that a group of sources may take while it is searched from.
-        weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
-        dtype: ``int8``, ``int16`` or ``int32`` for numbers of edges; the narrowest that holds them unless given.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights are ignored
+            unless ``weight`` is given.
+        sources: vertices without repeats, by label (by id if the graph has no labels).
+        targets: vertices, given like ``sources``; by default all vertices in the order of their ids.
+        depth_limit: the greatest distance to search, in edges.
+        memory: the limit for one group of sources during its search, in bytes or as text such as ``"2G"``.
+        weight: ``"weight"`` adds up the graph's weights, which must not be negative; sources are searched one by one.
+        dtype: ``int8``, ``int16`` or ``int32`` for numbers of edges; by default the narrowest that holds them.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -94,9 +95,7 @@ def distances(
             break
         except _TooDeepError as deep:
             if kind is not None:
-                raise InvalidArgumentError(
-                    f"dtype={kind} does not hold a distance of {deep}; leave dtype out"
-                ) from None
+                raise InvalidArgumentError(f"dtype={kind} cannot hold a distance of {deep}; leave dtype out") from None
     rows = found.rows
     assert rows is not None, "there is at least one source, and so a group"
     return session.result(
@@ -140,7 +139,7 @@ def _edge_count_type(dtype: DTypeLike) -> np.dtype[Any]:
     except TypeError:
         found = None
     if found not in _KINDS:
-        raise InvalidArgumentError(f"dtype={dtype if found is None else found} is none of int8, int16, int32")
+        raise InvalidArgumentError(f"dtype={dtype if found is None else found} is not one of int8, int16, int32")
     return found
 
 
@@ -174,7 +173,7 @@ def _weighted(session: Session, graph: Graph, ids: Array, ends: Array | None, li
 def weighted_rows(session: Session, graph: Graph, ids: Array, limit: int | None = None) -> Iterator[Array]:
     """The distances by weight from each source to all vertices, one source after the other."""
     if limit is not None:
-        raise InvalidArgumentError("depth_limit counts edges; leave it out where distances are by weight")
+        raise InvalidArgumentError("depth_limit counts edges, and these distances are by weight; leave depth_limit out")
     program = sssp_program(distance_type(graph, *weight_range(graph, negative=False)))
     for number, root in enumerate(ids.tolist()):
         yield as_float(session.run(program(source=root), graph).fields["distance"])

@@ -1,9 +1,9 @@
 """Eccentricities, the diameter and the radius.
 
-``eccentricity`` returns the distance from each vertex to the one farthest from it, and the greatest and the least of
-them, ``diameter`` and ``radius``. ``diameter`` and ``radius`` return one number and stop as soon as it is sure. Their
-fields ``lower`` and ``upper`` bound every vertex's eccentricity. All are exact. As in NetworkX, a graph that is not
-(strongly) connected has none and is refused.
+``eccentricity`` returns the distance from each vertex to the vertex farthest from it, and the greatest and the smallest
+of these distances, ``diameter`` and ``radius``. The functions ``diameter`` and ``radius`` return one number and stop as
+soon as it is certain; their fields ``lower`` and ``upper`` bound every vertex's eccentricity. All answers are exact. As
+in NetworkX, a graph that is not (strongly) connected is refused.
 
 A few searches bound most vertices so tightly that no search from them is needed; see
 :mod:`dromos.algorithms.many.bounding`.
@@ -41,7 +41,7 @@ def eccentricity(graph: Graph, **how: Unpack[Options]) -> EccentricityResult:
     """The distance from each vertex to the farthest one.
 
     Args:
-        graph: connected; a directed one strongly. Weights are not looked at.
+        graph: connected; if directed, strongly connected. Weights are ignored.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -77,7 +77,7 @@ def diameter(graph: Graph, **how: Unpack[Options]) -> DiameterResult:
     """The greatest distance between two vertices.
 
     Args:
-        graph: connected; a directed one strongly. Weights are not looked at.
+        graph: connected; if directed, strongly connected. Weights are ignored.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -100,10 +100,10 @@ class RadiusResult(NumberResult):
 
 
 def radius(graph: Graph, **how: Unpack[Options]) -> RadiusResult:
-    """Smallest eccentricity: some vertex has all others within this distance.
+    """The smallest eccentricity: some vertex has all others within this distance.
 
     Args:
-        graph: connected; a directed one strongly. Weights are not looked at.
+        graph: connected; if directed, strongly connected. Weights are ignored.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

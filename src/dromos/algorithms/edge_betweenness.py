@@ -1,11 +1,11 @@
 """Betweenness centrality of edges.
 
 Returns one row per edge: ``source``, ``target`` and ``centrality``, the share of shortest paths (by number of edges)
-between all pairs of vertices that lead over it. Scaling and numbers are those of NetworkX's
-``edge_betweenness_centrality``; parallel edges count once, self-loops not at all.
+between all pairs of vertices that use the edge. Scaling and numbers are those of NetworkX's
+``edge_betweenness_centrality``; parallel edges count once, self-loops do not count.
 
-One search and one way back for each source, by a kernel where the graph is whole in the memory of one device, and by
-programs elsewhere (:mod:`dromos.algorithms.edge_betweenness_programs`). Brandes, "On variants of shortest-path
+Each source takes one search and one backward pass. A kernel runs if one device holds the whole graph in its memory;
+otherwise programs run (:mod:`dromos.algorithms.edge_betweenness_programs`). Brandes, "On variants of shortest-path
 betweenness centrality and their generic computation", 2008.
 """
 
@@ -43,15 +43,15 @@ def edge_betweenness(
     seed: int | None = None,
     **how: Unpack[Options],
 ) -> EdgeBetweennessResult:
-    """The share of shortest paths that lead over each edge.
+    """The share of shortest paths that use each edge.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are not looked at.
-        k: estimate from so many sources drawn by ``seed``; all vertices if not given.
-        sources: estimate from these vertices (labels, or ids where the graph has none) instead.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights are ignored.
+        k: estimate from this many random sources; by default all vertices are sources.
+        sources: estimate from these vertices instead (labels, or ids if the graph has no labels).
         normalized: divide by the number of pairs of vertices.
-        seed: of the draw; the same one draws the same sources.
-        how: ``device``, ``threads``, ``memory``; there are no paths to choose from. A directed graph on disk needs its
+        seed: the random seed; the same seed draws the same sources.
+        how: ``device``, ``threads``, ``memory``; ``path`` is not supported. A directed graph on disk needs its
             transpose there, and a graph on disk must have neither self-loops nor parallel edges.
 
     >>> import dromos as dr

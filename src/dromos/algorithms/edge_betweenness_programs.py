@@ -76,7 +76,9 @@ def _first_search(
 def _gain(session: Session, back: Graph, source: int, forward: Mapping[str, Array]) -> Array:
     """What each path to a vertex brings to an edge that leads there; 0 where no path does."""
     level, paths = forward["level"], forward["paths"]
-    require_countable(paths, source, "take the graph in memory (dr.read) on one device, whose kernel counts on")
+    require_countable(
+        paths, source, "read the graph into memory (dr.read) and use one device, whose kernel has no such limit"
+    )
     gain = session.run(Dependencies(level=level, paths=paths), back).fields["dependency"]
     gain += 1
     return np.divide(gain, paths, out=np.zeros(len(paths)), where=paths > 0)

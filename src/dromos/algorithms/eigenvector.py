@@ -1,13 +1,13 @@
 """Eigenvector centrality.
 
-Returns ``centrality``: the entry of the eigenvector of the greatest eigenvalue, of length 1 (the squares sum to 1). A
-vertex counts for as much as those with an edge to it together, times the weights; parallel edges count each. The power
-iteration adds the vector itself in each step, as NetworkX's does, so that bipartite graphs settle too; it stops when
-the entries change by less than ``tol`` in sum. NetworkX's ``tol`` means the mean change: ``tol=N * 1e-6`` is its
-default.
+Returns ``centrality``: the entries of the eigenvector of the greatest eigenvalue, scaled to length 1 (the squares sum
+to 1). A vertex's centrality is proportional to the sum over its in-edges of weight times the centrality of the source;
+each parallel edge counts. As in NetworkX, each step of the power iteration adds the vector itself, so that bipartite
+graphs converge too. The iteration stops when the entries change by less than ``tol`` in total. NetworkX's ``tol`` is
+the mean change: ``tol=N * 1e-6`` is its default.
 
-One program: what a superstep adds up is divided by its length in the next. In a symmetric graph, on an engine with a
-kernel for products, Lanczos' method finds the vector that the last step of the power iteration starts from. Bonacich,
+One program: each superstep sums, and the next one divides by the length. In a symmetric graph, on an engine with a
+kernel for products, Lanczos' method finds the vector from which the power iteration takes its last step. Bonacich,
 "Power and centrality: a family of measures", 1987.
 """
 
@@ -77,14 +77,14 @@ def eigenvector(
     on_limit: str = "raise",
     **how: Unpack[Options],
 ) -> EigenvectorResult:
-    """How central each vertex is by the centrality of those with an edge to it.
+    """How central each vertex is, by the centrality of the vertices with an edge to it.
 
     Args:
-        graph: centrality goes along out-edges; in an undirected graph both ways. Weights from zero on.
-        max_iter: the most iterations; see ``on_limit``.
-        tol: entries that change by less than this in sum are final.
-        weight: ``None`` leaves the graph's weights out.
-        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` the entries as they are.
+        graph: centrality flows from source to target; undirected edges carry it both ways. Weights must be 0 or more.
+        max_iter: the maximum number of iterations; see ``on_limit``.
+        tol: stop when the entries change by less than this in total.
+        weight: ``None`` ignores the graph's weights.
+        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the entries so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -110,7 +110,7 @@ def eigenvector(
         {"centrality": found},
         verifier=lambda result: verify(on, result["centrality"], tolerance=promised),
     )
-    trouble = f"eigenvector: the entries still change by {tolerance:g} or more in sum"
+    trouble = f"eigenvector: the entries still change by {tolerance:g} or more in total"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=")
 
 

@@ -1,10 +1,10 @@
 """Harmonic centrality.
 
 Returns ``centrality``: the sum of the inverses of the distances *to* each vertex, in edges; vertices without a path add
-nothing. The numbers are those of NetworkX's ``harmonic_centrality``, with its ``nbunch`` and ``sources``; ``k``
-estimates them from a sample. Boldi and Vigna, "Axioms for centrality", 2014. Parallel edges and loops change nothing.
+nothing. The numbers equal NetworkX's ``harmonic_centrality``, including ``nbunch`` and ``sources``; ``k`` estimates
+them from a sample. Boldi and Vigna, "Axioms for centrality", 2014. Parallel edges and self-loops change nothing.
 
-Searches run many at once, see :mod:`dromos.algorithms.multi_source_bfs`.
+Many searches run at once, see :mod:`dromos.algorithms.multi_source_bfs`.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def harmonic(
     """The sum of the inverses of the distances to each vertex.
 
     Args:
-        graph: distances count edges towards a vertex; weights are not looked at.
+        graph: distances are measured towards each vertex, in edges; weights are ignored.
         nbunch: only for these vertices; NaN for the others.
-        sources: only distances from these vertices count (labels, or ids where the graph has none).
-        k: estimate from so many sources drawn by ``seed``, scaled up to all.
-        seed: of the draw; the same one draws the same sources.
-        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
-        memory: bytes, or text such as ``"2G"``, that a group of sources may take; groups are made smaller to fit.
+        sources: count only distances from these vertices (labels, or ids if the graph has no labels).
+        k: estimate from this many random sources, scaled up to all vertices.
+        seed: the random seed; the same seed draws the same sources.
+        grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
+        memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; groups shrink to fit it.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

@@ -1,14 +1,14 @@
 """Hubs and authorities (HITS).
 
-Returns ``hub`` and ``authority``, each summing to 1: a good hub leads to good authorities, a good authority is led to
-by good hubs, in proportion to weights. In an undirected graph they are the same. Parallel edges count each. A graph
-without edges gives every vertex the same share. Where the greatest singular value is not unique, the answer is the one
-that equal shares lead to.
+Returns ``hub`` and ``authority``, each summing to 1: good hubs point to good authorities, and good authorities are
+pointed to by good hubs, in proportion to weights. In an undirected graph the two are equal. Each parallel edge counts.
+In a graph without edges every vertex has the same share. If the greatest singular value is not unique, the answer is
+the one reached from equal shares.
 
-Authorities are the sum of hubs along edges, hubs that of authorities against them, until both change by less than
-``tol`` in sum: a composition of programs, or one program where every edge goes both ways. On an engine with a kernel
-for products, Lanczos' method finds the hubs that the last of these steps start from. Kleinberg, "Authoritative sources
-in a hyperlinked environment", 1999.
+Authorities are sums of hubs along edges, and hubs are sums of authorities against them, repeated until both change by
+less than ``tol`` in total. This is a composition of programs, or one program if every edge goes both ways. On an engine
+with a kernel for products, Lanczos' method finds the hubs from which the last step starts. Kleinberg, "Authoritative
+sources in a hyperlinked environment", 1999.
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ def hits(
     """How good a hub and how good an authority each vertex is.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights from zero on.
-        max_iter: the most iterations, of two steps each; see ``on_limit``.
-        tol: hubs and authorities that change by less than this in sum are final.
-        weight: ``None`` leaves the graph's weights out.
-        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` what there is.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights must be 0 or more.
+        max_iter: the maximum number of iterations, of two steps each; see ``on_limit``.
+        tol: stop when hubs and authorities change by less than this in total.
+        weight: ``None`` ignores the graph's weights.
+        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the result so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -131,7 +131,7 @@ def hits(
         verifier=lambda result: verify(on, result["hub"], result["authority"], tolerance=tol if done else np.inf),
     )
     return settled(
-        result, on_limit, limit, f"hits: the shares still change by {tol:g} or more in sum", "raise max_iter= or tol="
+        result, on_limit, limit, f"hits: the shares still change by {tol:g} or more in total", "raise max_iter= or tol="
     )
 
 

@@ -1,12 +1,12 @@
 """The k-core.
 
-Returns ``member`` (whether the vertex is in the k-core: the largest subgraph in which all have at least k
-neighbours), ``degree`` (its neighbours there, 0 outside) and the number of members, ``count``. What is said of
-directed graphs, loops and parallel edges in :mod:`dromos.algorithms.core_numbers` holds here.
+Returns ``member`` (whether the vertex is in the k-core, the largest subgraph in which every vertex has at least k
+neighbours), ``degree`` (its number of neighbours in the core, 0 outside) and the number of members, ``count``. Directed
+graphs, self-loops and parallel edges are treated as in :mod:`dromos.algorithms.core_numbers`.
 ``graph.subgraph(result.member)`` is the core.
 
-One program peels: vertices with fewer than k neighbours leave, until none has to. An engine's own kernel is used where
-it has one. Seidman, "Network structure and minimum degree", 1983.
+One program peels: vertices with fewer than k neighbours leave, until none has to. The engine's own kernel runs if it
+has one. Seidman, "Network structure and minimum degree", 1983.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class KCoreResult(Result):
 
 
 def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreResult:
-    """The vertices of the ``k``-core; of the densest one that is not empty if ``k`` is not given.
+    """The vertices of the ``k``-core; without ``k``, of the densest core that is not empty.
 
     Args:
-        graph: any; the direction of edges is not looked at.
+        graph: any; edge directions are ignored.
         k: minimum degree inside the core.
         how: ``device``, ``path``, ``threads``, ``progress``.
 

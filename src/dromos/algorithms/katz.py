@@ -1,12 +1,12 @@
 """Katz centrality.
 
-Returns ``centrality``: ``beta`` for each vertex and, for every walk that leads to it, ``alpha`` to the power of its
-length; weights multiply along a walk, parallel edges count each. With ``normalized`` the squares sum to 1, as in
-NetworkX. There is an answer for ``alpha`` below the inverse of the greatest eigenvalue; the iteration stops when the
-centralities change by less than ``tol`` in sum, where NetworkX's ``tol`` means the mean change.
+Returns ``centrality``: ``beta`` for each vertex plus, for every walk that leads to it, ``alpha`` to the power of the
+walk's length. Weights multiply along a walk, and each parallel edge counts. With ``normalized`` the squares sum to 1,
+as in NetworkX. An answer exists only if ``alpha`` is below the inverse of the greatest eigenvalue. The iteration stops
+when the centralities change by less than ``tol`` in total; NetworkX's ``tol`` is the mean change.
 
-One program. In a symmetric graph, on an engine with a kernel for it, conjugate gradients find the vector that the last
-step of the iteration starts from. Katz, "A new status index derived from sociometric analysis", 1953.
+One program. In a symmetric graph, on an engine with a kernel for it, conjugate gradients find the vector from which the
+iteration takes its last step. Katz, "A new status index derived from sociometric analysis", 1953.
 """
 
 from __future__ import annotations
@@ -71,17 +71,17 @@ def katz(
     on_limit: str = "raise",
     **how: Unpack[Options],
 ) -> KatzResult:
-    """How many walks lead to each vertex, long ones for less.
+    """How many walks lead to each vertex; longer walks count less.
 
     Args:
-        graph: walks go along out-edges; in an undirected graph both ways. Weights from zero on.
-        alpha: what an edge weakens a walk to; below the inverse of the greatest eigenvalue.
-        beta: what each vertex has by itself.
-        max_iter: the most iterations; see ``on_limit``.
-        tol: centralities that change by less than this in sum are final.
-        normalized: scale to squares that sum to 1.
-        weight: ``None`` leaves the graph's weights out.
-        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` what there is.
+        graph: walks follow directed edges from source to target, undirected edges both ways. Weights must be 0 or more.
+        alpha: the factor for each edge of a walk; below the inverse of the greatest eigenvalue.
+        beta: the centrality that each vertex has by itself.
+        max_iter: the maximum number of iterations; see ``on_limit``.
+        tol: stop when the centralities change by less than this in total.
+        normalized: scale so that the squares sum to 1.
+        weight: ``None`` ignores the graph's weights.
+        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the result so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -112,7 +112,7 @@ def katz(
         {"centrality": session.for_caller(scaled)},
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )
-    trouble = f"katz: the centralities still change by {tol:g} or more in sum"
+    trouble = f"katz: the centralities still change by {tol:g} or more in total"
     return settled(result, on_limit, limit, trouble, "lower alpha=, or raise max_iter= or tol=")
 
 

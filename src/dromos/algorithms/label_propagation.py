@@ -1,12 +1,13 @@
 """Communities by label propagation, deterministic, as LDBC Graphalytics defines it (CDLP).
 
 Returns ``label`` (a vertex id that stands for the community) and the number of communities, ``count``. Every vertex
-starts with its own id; in each of ``max_iter`` rounds all take, at once, the label most frequent among their
-neighbours, the least of those. In a directed graph a neighbour counts for each edge in either direction; parallel
-edges count each, a self-loop counts the vertex's own label. A vertex without neighbours keeps its label.
+starts with its own id. In each of ``max_iter`` rounds all vertices at once take the label most frequent among their
+neighbours, the smallest on a tie. In a directed graph a neighbour counts once for each edge in either direction. Each
+parallel edge counts, and a self-loop counts the vertex's own label. A vertex without neighbours keeps its label.
 
-An engine's own kernel counts; see ``dromos/engines/native/cdlp.py``. Over slices and graphs on disk it is an operator,
-``dromos/places/operators/mode``. Raghavan, Albert and Kumara, 2007; Iosup et al., "LDBC Graphalytics", VLDB 2016.
+The engine's own kernel does the counting; see ``dromos/engines/native/cdlp.py``. Over slices and graphs on disk it is
+an operator, ``dromos/places/operators/mode``. Raghavan, Albert and Kumara, 2007; Iosup et al., "LDBC Graphalytics",
+VLDB 2016.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def label_propagation(graph: Graph, max_iter: int = 10, **how: Unpack[Options]) 
 
     Args:
         graph: any.
-        max_iter: how many rounds; they all run.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        max_iter: the number of rounds; all of them run.
+        how: ``device``, ``threads``; ``path`` is not supported.
 
     >>> import dromos as dr
     >>> result = dr.label_propagation(dr.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], directed=False), max_iter=5)

@@ -1,15 +1,15 @@
 """Communities by the Leiden method.
 
 Returns what :func:`dromos.louvain` returns, for the same graphs. Between moving vertices and aggregating communities,
-each community is refined: its vertices merge again, from single ones on, into well-connected parts, and the
-parts become the vertices of the smaller graph. So no community falls into pieces, and parts may move on by themselves;
-the columns of ``hierarchy`` are the parts, and last the communities.
+each community is refined: starting from single vertices, its vertices merge again into well-connected parts, and the
+parts become the vertices of the smaller graph. So no community falls into pieces, and parts can move on their own. The
+columns of ``hierarchy`` are the parts; the last column is the communities.
 
-Vertices move in an order drawn from ``seed``; the tries run side by side, and large levels on several threads, with the
-same communities on any number of them, and others on a GPU and from disk, as with :func:`dromos.louvain`. From disk,
-where the graph of parts does not fit the budget, the connected pieces of communities are aggregated instead. Parts are
-chosen by the greatest gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to Leiden:
-guaranteeing well-connected communities", 2019.
+Vertices move in an order drawn from ``seed``. Tries run in parallel, and large levels use several threads. The
+communities do not depend on the number of threads; they differ on a GPU and from disk, as with :func:`dromos.louvain`.
+From disk, if the graph of parts does not fit the budget, the connected pieces of communities are aggregated instead.
+Parts are chosen by the greatest gain, not at random in proportion to it. Traag, Waltman and van Eck, "From Louvain to
+Leiden: guaranteeing well-connected communities", 2019.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def leiden(
     """Connected communities of high modularity, with their hierarchy.
 
     Args:
-        graph: undirected; weights from zero on.
-        resolution: above 1 communities become smaller, below 1 larger.
-        seed: of the order in which vertices move.
-        rounds: how often vertices move from the bottom up, each time from the communities found before;
-            fewer where one gains less than 0.00001, on a GPU where one changes nothing.
-        tries: how often the first round is made, each time in another order; the best two go on side by side for two
-            rounds, and then the better one.
-        weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``, and ``memory`` for a graph on disk; there are no paths to choose from.
+        graph: undirected; weights must be 0 or more.
+        resolution: values above 1 give smaller communities, values below 1 larger ones.
+        seed: the random seed for the order in which vertices move.
+        rounds: the maximum number of rounds of moving vertices from the bottom up, each from the communities found
+            before. The run stops early when a round gains less than 0.00001, on a GPU when a round changes nothing.
+        tries: how often the first round runs, each time in another order. The best two continue in parallel for two
+            rounds, then the better one alone.
+        weight: ``None`` ignores the graph's weights.
+        how: ``device``, ``threads``, and ``memory`` for a graph on disk; ``path`` is not supported.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)

@@ -32,7 +32,7 @@ def settled(result: Answer, on_limit: str, limit: int, trouble: str, advice: str
     if result.finished == "converged" or on_limit == "return":
         return result
     raise ConvergenceError(
-        f"{trouble} after {limit} iterations; {advice}, or take the result as it is with on_limit='return'",
+        f"{trouble} after {limit} iterations; {advice}, or get the result so far with on_limit='return'",
         iterations=limit,
         result=result,
     )

@@ -1,12 +1,13 @@
 """Longest paths of a directed graph without cycles.
 
-Returns ``distance`` (the weight of the heaviest path that ends at the vertex, from 0 on: a path may begin anywhere) and
-``parent`` (the vertex before it on one such path; its own where the path begins there), and the greatest distance,
-``length``, with the vertex where it ends, ``end``. ``result.path_to(result.end)`` is NetworkX's ``dag_longest_path``.
-Without weights every edge counts 1; parallel edges count by the heaviest. A cycle is an error that names it.
+Returns ``distance`` (the weight of the heaviest path that ends at the vertex, at least 0 because a path may begin
+anywhere), ``parent`` (the previous vertex on one such path; the vertex itself if the path begins there), the greatest
+distance, ``length``, and the vertex where that path ends, ``end``. ``result.path_to(result.end)`` is NetworkX's
+``dag_longest_path``. Without weights every edge counts 1; of parallel edges the heaviest counts. A cycle raises an
+error that names it.
 
-By an engine's own kernel where it has one. Otherwise two programs: topological levels, then distances level by level,
-so that every edge carries one message.
+The engine's own kernel runs if it has one. Otherwise two programs run: topological levels, then distances level by
+level, so that every edge carries one message.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def longest_paths(graph: Graph, weight: str | None = "weight", **how: Unpack[Opt
 
     Args:
         graph: directed, without cycles.
-        weight: ``None`` leaves the graph's weights out.
+        weight: ``None`` ignores the graph's weights.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

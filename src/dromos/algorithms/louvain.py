@@ -1,28 +1,29 @@
 """Communities by the Louvain method.
 
-Returns ``community`` (a number from 0 on for each vertex, by the least vertex of each), ``hierarchy`` (one column for
-each level, the finest first; the last is ``community``), and the numbers ``count`` and ``modularity``. Edges count by
-their weights, parallel edges each; a self-loop belongs to its vertex. A directed graph is refused.
+Returns ``community`` (the number of each vertex's community; communities are numbered from 0 in the order of their
+smallest vertices), ``hierarchy`` (one column per level, the finest first; the last is ``community``), and the numbers
+``count`` and ``modularity``. Edges count by their weights, each parallel edge counts, and a self-loop belongs to its
+vertex. A directed graph is refused.
 
-Vertices move to the community around them that gains most modularity, those whose surroundings changed again, until no
-move gains; then communities become the vertices of a smaller graph, and all begins anew. A second round goes down
-again: on every level, from the top to the bottom, vertices move between the communities found, and then communities
-merge as before (Rotta and Noack, "Multilevel local search algorithms for modularity clustering", 2011). Where this
-ends depends on the order of the moves, so it is done in two orders, side by side, and the better one is the answer. The
-orders are drawn from ``seed``: the same seed gives the same communities on every CPU, on any number of threads. On
-small graphs in which no degree stands out, as in meshes, one of them is that of ids, which often follow the shape.
-Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008; the queue is that
-of Leiden. On levels of half a million arcs and more vertices move in batches, for which several threads look for the
-best communities.
+Vertices move to the neighbouring community that gains the most modularity. Vertices whose surroundings changed are
+tried again, until no move gains. Then communities become the vertices of a smaller graph, and the procedure repeats. A
+second round goes down again: on every level, from the top to the bottom, vertices move between the communities found,
+and then communities merge as before (Rotta and Noack, "Multilevel local search algorithms for modularity clustering",
+2011). The result depends on the order of the moves, so two orders are tried in parallel, and the better result is the
+answer. The orders are drawn from ``seed``: the same seed gives the same communities on every CPU, on any number of
+threads. On small graphs in which no degree stands out, such as meshes, one of the orders is that of the ids, which
+often follow the shape. Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks",
+2008; the queue is that of Leiden. On levels of half a million arcs and more, vertices move in batches, for which
+several threads look for the best communities.
 
-Of a graph on disk vertices move by blocks of rows, and what is read are the pages with rows of those that may still
-move, until a pass gains less than 0.0001; a seed gives other communities there than in memory, the same ones within
-any budget and on any number of threads. Tries run one after the other, and all of them make all rounds.
+Graphs on disk: vertices move by blocks of rows, until a pass gains less than 0.0001. Only pages with rows of vertices
+that may still move are read. A seed gives other communities than in memory, but the same ones within any budget and on
+any number of threads. Tries run one after the other, and each runs all rounds.
 
-Over slices, parts and ranks vertices move in batches too; a seed gives the same communities however the graph is cut.
+Slices, parts and ranks: vertices move in batches too. A seed gives the same communities however the graph is cut.
 
-On a GPU vertices of graphs from 131,072 arcs on move in other batches, and in a second round at the bottom only, so
-that a seed gives other communities there than on a CPU, the same ones on every GPU.
+GPU: vertices of graphs with 131,072 arcs or more move in other batches, and in the second round only on the bottom
+level. A seed gives other communities than on a CPU, but the same ones on every GPU.
 """
 
 from __future__ import annotations
@@ -64,15 +65,15 @@ def louvain(
     """Communities of high modularity, with their hierarchy.
 
     Args:
-        graph: undirected; weights from zero on.
-        resolution: above 1 communities become smaller, below 1 larger.
-        seed: of the order in which vertices move.
-        rounds: how often vertices move from the bottom up, each time from the communities found before;
-            fewer where one gains less than 0.00001.
-        tries: how often the first round is made, each time in another order; the best two go on side by side, on a
-            GPU the best.
-        weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``, and ``memory`` for a graph on disk; there are no paths to choose from.
+        graph: undirected; weights must be 0 or more.
+        resolution: values above 1 give smaller communities, values below 1 larger ones.
+        seed: the random seed for the order in which vertices move.
+        rounds: the maximum number of rounds of moving vertices from the bottom up, each from the communities found
+            before. The run stops early when a round gains less than 0.00001.
+        tries: how often the first round runs, each time in another order. The best two continue in parallel, on a
+            GPU only the best.
+        weight: ``None`` ignores the graph's weights.
+        how: ``device``, ``threads``, and ``memory`` for a graph on disk; ``path`` is not supported.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)

@@ -1,14 +1,13 @@
 """Maximal independent set.
 
 Returns ``member`` (whether the vertex is in the set) and the number of members, ``count``. No two members are
-neighbours, and every other vertex has a member next to it. Self-loops are left out; the direction of edges is not
-looked at.
+neighbours, and every other vertex has a member as its neighbour. Self-loops and edge directions are ignored.
 
-One program: every vertex has a random priority, drawn from ``seed``, of which no two are the same. A vertex that has
-the highest priority of all undecided ones around it joins, and those next to a member leave. The CPU has a kernel that
-lets vertices join in the order of their priorities. The set is the same on every path and device. Luby, "A simple
-parallel algorithm for the maximal independent set problem", 1986; Blelloch, Fineman and Shun, "Greedy sequential
-maximal independent set and matching are parallel on average", 2012.
+One program: every vertex has a distinct random priority, drawn from ``seed``. A vertex with the highest priority among
+its undecided neighbours joins, and the neighbours of a member leave. The CPU has a kernel in which vertices join in the
+order of their priorities. The set is the same on every path and device. Luby, "A simple parallel algorithm for the
+maximal independent set problem", 1986; Blelloch, Fineman and Shun, "Greedy sequential maximal independent set and
+matching are parallel on average", 2012.
 """
 
 from __future__ import annotations
@@ -73,11 +72,11 @@ class IndependentSetResult(Result):
 
 
 def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options]) -> IndependentSetResult:
-    """Vertices of which no two are neighbours, to which none can be added.
+    """A set of vertices without neighbours among them, to which no vertex can be added.
 
     Args:
-        graph: any; the direction of edges is not looked at.
-        seed: of the priorities; the same one gives the same set.
+        graph: any; edge directions are ignored.
+        seed: the random seed for the priorities; the same seed gives the same set.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

@@ -1,17 +1,17 @@
 """Maximal matching.
 
 Returns ``mate`` (the vertex that each is matched with; -1 without one) and the numbers ``count`` (of pairs) and
-``total_weight``. No two pairs share a vertex, and no edge is left between two vertices without a mate, so there are at
-least half as many pairs as there can be. Self-loops are left out; the direction of edges is not looked at.
+``total_weight``. No two pairs share a vertex, and no edge joins two vertices without a mate, so there are at least half
+as many pairs as in a largest matching. Self-loops and edge directions are ignored.
 
-Where weights count, edges are taken from the heaviest on, of equal ones the first by its ends, which gives at least
-half of the greatest weight. Preis, "Linear time 1/2-approximation algorithm for maximum weighted matching in general
-graphs", 1999. Otherwise vertices choose in turn, those with the fewest neighbours first: they are the most likely to
-be left without a mate. Each takes the first of its free neighbours that have about the fewest themselves: to a factor
-of two. A GPU takes all edges at once that come before all others at both of their ends, round by round: the same
-pairs.
+With weights, edges are taken from the heaviest down; of equal edges the first by its ends is taken. This reaches at
+least half of the greatest possible weight. Preis, "Linear time 1/2-approximation algorithm for maximum weighted
+matching in general graphs", 1999. Without weights, vertices choose in turn, those with the fewest neighbours first,
+because they are the most likely to be left without a mate. Each takes the first of its free neighbours that have about
+the fewest neighbours themselves, to within a factor of two. A GPU works in rounds and takes at once all edges that come
+before all others at both of their ends; the pairs are the same.
 
-Where the engine has no kernel for this, programs find the first edge of each vertex, and rounds are as on a GPU
+On an engine without a kernel for this, programs find the first edge of each vertex, and rounds are as on a GPU
 (:mod:`dromos.algorithms.matching_rounds`). Preis's algorithm by rounds: Hoepman, "Simple distributed weighted
 matchings", 2004.
 """
@@ -43,13 +43,13 @@ class MatchingResult(Result):
 
 
 def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> MatchingResult:
-    """Pairs of neighbours, as many as fit without taking one apart.
+    """A maximal set of pairs of neighbours in which every vertex occurs at most once.
 
     Args:
-        graph: any; weights from zero on.
-        weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. In
-            that of the CPU one thread chooses edges and all drop others.
+        graph: any; weights must be 0 or more.
+        weight: ``None`` ignores the graph's weights.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
+            In the CPU kernel one thread selects edges and all threads discard edges.
 
     >>> import dromos as dr
     >>> dr.maximal_matching(dr.generators.path(5)).mate.tolist()

@@ -1,17 +1,17 @@
 """Minimum spanning forest.
 
-Returns one row per edge of the forest: ``source``, ``target`` and ``weight``; and the numbers ``count`` and
-``total_weight``. A component of the graph is one tree. Of edges of equal weight the first by its source and target is
-taken, of parallel edges the lightest; self-loops are left out. Without weights every edge counts 1. A directed graph is
-refused.
+Returns one row per edge of the forest (``source``, ``target`` and ``weight``) and the numbers ``count`` and
+``total_weight``. Each component of the graph becomes one tree. Of edges of equal weight the first by its source and
+target is taken, of parallel edges the lightest; self-loops are ignored. Without weights every edge counts 1. A directed
+graph is refused.
 
-Filter-Kruskal: edges are taken from the lightest on if they join two trees, and before more of them are sorted, those
-within one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009. A
-GPU has each tree choose its lightest edge instead, in rounds, first among the lightest edges of all, then among those
-that still join two trees (Boruvka, 1926): the same forest.
+Filter-Kruskal: edges are taken from the lightest up if they join two trees; before more edges are sorted, those within
+one tree are dropped. Osipov, Sanders and Singler, "The Filter-Kruskal minimum spanning tree algorithm", 2009. On a GPU
+each tree chooses its lightest edge instead, in rounds, first among the lightest edges of all, then among those that
+still join two trees (Boruvka, 1926). The forest is the same.
 
-Where the engine has no such kernel, a program finds the lightest edge of each vertex to another tree; trees choose
-among those of their vertices and are joined, and the next round begins.
+On an engine without such a kernel, a program finds the lightest edge of each vertex to another tree. Each tree chooses
+among the edges of its vertices, trees are joined, and the next round begins.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class SpanningForestResult(Result):
 def minimum_spanning_forest(
     graph: Graph, maximum: bool = False, weight: str | None = "weight", **how: Unpack[Options]
 ) -> SpanningForestResult:
-    """The edges that join every component at the least total weight.
+    """The edges that connect every component with the smallest total weight.
 
     Args:
         graph: undirected.
-        maximum: the greatest total weight instead.
-        weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel. In
-            that of the CPU one thread chooses edges and all drop others.
+        maximum: find the forest with the greatest total weight instead.
+        weight: ``None`` ignores the graph's weights.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
+            In the CPU kernel one thread selects edges and all threads discard edges.
 
     >>> import dromos as dr
     >>> result = dr.minimum_spanning_forest(dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False))

@@ -1,9 +1,9 @@
 """Modularity of a division into communities.
 
-Returns ``modularity``, a number about the graph: the share of the weight of edges inside communities, less what chance
-would give for the same degrees, times the ``resolution``; and by community its ``size``, the weight ``inside`` and the
-sum of ``degree`` of its vertices (in a directed graph of out-degrees). The numbers are those of NetworkX's
-``modularity``: a self-loop of an undirected graph counts twice in a degree and once inside.
+Returns one number for the graph, ``modularity``: the share of the edge weight that lies inside communities, less the
+share expected by chance for the same degrees, times the ``resolution``. It also returns for each community its
+``size``, the weight ``inside`` and the sum of the ``degree`` of its vertices (in a directed graph the out-degrees). The
+numbers equal NetworkX's ``modularity``: a self-loop of an undirected graph counts twice in a degree and once inside.
 
 Newman, "Modularity and community structure in networks", 2006; Reichardt and Bornholdt, 2006 (resolution).
 """
@@ -50,16 +50,16 @@ def modularity(
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> ModularityResult:
-    """How much denser communities are inside than chance would make them.
+    """How much denser communities are inside than expected by chance.
 
     Args:
-        graph: any, with an edge.
-        community: a whole number for each vertex: an array, a mapping from all vertices, or the result of ``louvain``,
-            ``leiden`` and others that have communities.
-        resolution: above 1 small communities count for more, below 1 large ones.
-        weight: ``None`` leaves the graph's weights out.
-        how: accepted as everywhere; the sums are made on the host. A graph on disk is read once, within ``memory``;
-            with weights once more by the first call that looks at them.
+        graph: any graph with at least one edge.
+        community: a whole number for each vertex: an array, a mapping from all vertices, or the result of an
+            algorithm that finds communities, such as ``louvain`` and ``leiden``.
+        resolution: values above 1 favour small communities, values below 1 large ones.
+        weight: ``None`` ignores the graph's weights.
+        how: all run options are accepted; the sums are always computed on the host. A graph on disk is read once
+            within ``memory``; the first call that uses its weights reads it once more.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -73,10 +73,12 @@ def modularity(
     if isinstance(community, Result):  # the answer of louvain and others as it is
         community = community["community"]
     if isinstance(community, Mapping) and len(community) != graph.num_vertices:
-        raise InvalidArgumentError(f"community names {len(community):,} of {graph.num_vertices:,} vertices; name all")
+        raise InvalidArgumentError(
+            f"community covers {len(community):,} of {graph.num_vertices:,} vertices; give one for each"
+        )
     values = vertex_values(graph, community, "community")
     if np.any(values != np.rint(values)):
-        raise InvalidArgumentError("community holds a number that is not whole; number the communities")
+        raise InvalidArgumentError("community holds a number that is not whole; give whole numbers")
     names, number = _numbered(values.astype(np.int64))
     with closing(session.arc_slices(on, _BYTES_PER_VERTEX)) as slices:
         found, inside, degree = _sums(

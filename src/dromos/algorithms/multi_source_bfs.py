@@ -1,13 +1,14 @@
 """Breadth-first search from many sources at once.
 
-Returns one row per source: ``reached`` (vertices that it reaches, without itself), ``depth`` (distance of the last),
-``distance_sum`` (the sum of all distances), ``inverse_sum`` (the sum of their inverses) and ``group`` (the sources that
-were searched from together). ``sharing`` is the sharing degree over all groups, and ``groups`` has each one's.
+Returns one row per source: ``reached`` (the number of other vertices that it reaches), ``depth`` (the distance of the
+farthest), ``distance_sum`` (the sum of all distances), ``inverse_sum`` (the sum of their inverses) and ``group`` (the
+group in which the source was searched). ``sharing`` is the sharing degree over all groups, and ``groups`` lists it for
+each group.
 
-Up to 512 searches run as one: a vertex has a bit for each, and an edge carries the bits of all. No more than the bits
-is kept, so there is no matrix of distances: :func:`dromos.distances` gives one, and ``consume`` is told of each group
-while its distances are at hand. Liu, Huang and Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD 2016; Then
-and others, "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
+Up to 512 searches run as one: a vertex has one bit for each, and an edge carries the bits of all. Only the bits are
+kept, so there is no matrix of distances. :func:`dromos.distances` returns such a matrix, and ``consume`` is called with
+each group while its distances are available. Liu, Huang and Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD
+2016; Then and others, "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
 """
 
 from __future__ import annotations
@@ -54,20 +55,20 @@ def multi_source_bfs(
     consume: Callable[[Any], Any] | None = None,
     **how: Unpack[DeviceOptions],
 ) -> MultiSourceBFSResult:
-    """Searches from many sources, run together.
+    """Breadth-first searches from many sources, run together.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        sources: vertices, by label (by id where the graph has no labels), each once.
-        depth_limit: the deepest level to go to.
-        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        sources: vertices without repeats, by label (by id if the graph has no labels).
+        depth_limit: the deepest level to search.
+        grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         q: the out-degree above which a vertex is a hub for ``by-hubs``.
-        seed: of the random part of a grouping.
-        memory: bytes, or text such as ``"2G"``, that a group may take; groups are made smaller to fit.
-        consume: told of each group: a record with ``sources`` (positions in the list), ``distance`` (a row each, -1
-            where there is no path; to be copied if kept), ``reached``, ``distance_sum``, ``inverse_sum``,
-            ``depth``, ``sharing``.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs a program, not a kernel.
+        seed: the seed for the random part of a grouping.
+        memory: the limit for one group, in bytes or as text such as ``"2G"``; groups shrink to fit it.
+        consume: a function called with a record for each group: ``sources`` (positions in the list), ``distance`` (one
+            row per source, -1 where there is no path; copy it to keep it), ``reached``, ``distance_sum``,
+            ``inverse_sum``, ``depth``, ``sharing``.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs a program instead of the kernel.
 
     >>> import dromos as dr
     >>> result = dr.multi_source_bfs(dr.generators.path(5), [0, 2])

@@ -1,15 +1,15 @@
 """The neighbourhood function, and the effective diameter.
 
-Returns one row per distance: ``pairs``, how many pairs of vertices (a vertex with itself included) are within it. An
-estimate, for graphs that are too large for a search from every vertex; ``effective_diameter`` is the distance within
-which nine tenths of all connected pairs are, between two distances by a straight line, and ``average_distance`` the
-mean distance of two different vertices with a path.
+Returns one row per distance: ``pairs``, the number of pairs of vertices within it (including each vertex with itself).
+These are estimates, for graphs that are too large for a search from every vertex. ``effective_diameter`` is the
+distance within which nine tenths of all connected pairs lie, interpolated linearly between two distances.
+``average_distance`` is the mean distance of two different vertices with a path.
 
-A vertex counts those within reach by registers instead of a set: each vertex is hashed once, and the union of two sets
-is the greater of each pair of registers. A superstep passes registers back along the edges, so after ``t`` of them a
-vertex has the registers of all that it reaches in ``t`` steps. Boldi, Rosa and Vigna, "HyperANF: approximating the
-neighbourhood function of very large graphs on a budget", WWW 2011; Flajolet and others, "HyperLogLog", 2007. With ``m``
-registers the relative error of a count is about 1.06 / sqrt(m): 13 % for 64 of them.
+Each vertex counts the vertices within reach with registers instead of a set: every vertex is hashed once, and the union
+of two sets is the maximum of each pair of registers. A superstep passes registers back along the edges, so after ``t``
+supersteps a vertex has the registers of all vertices that it reaches in ``t`` steps. Boldi, Rosa and Vigna, "HyperANF:
+approximating the neighbourhood function of very large graphs on a budget", WWW 2011; Flajolet and others,
+"HyperLogLog", 2007. With ``m`` registers the relative error of a count is about 1.06 / sqrt(m): 13 % for 64 of them.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def neighbourhood_function(
     """How many pairs of vertices are within each distance, estimated.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights are not looked at.
-        registers: 16, 32 or 64; more are more exact and slower.
-        max_distance: the greatest distance to count to.
-        seed: of the hash; the same one gives the same estimate.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights are ignored.
+        registers: 16, 32 or 64; more registers are more exact and slower.
+        max_distance: the greatest distance to count.
+        seed: the random seed for the hash; the same seed gives the same estimate.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -85,7 +85,7 @@ def neighbourhood_function(
     """
     session = Session("neighbourhood_function", graph, **how)
     if registers not in _SIZES:
-        raise InvalidArgumentError(f"registers={registers!r} is none of {', '.join(map(str, _SIZES))}")
+        raise InvalidArgumentError(f"registers={registers!r} is not one of {', '.join(map(str, _SIZES))}")
     most = None if max_distance is None else count_of(max_distance, "max_distance")
     n, back = graph.num_vertices, graph if graph.symmetric else graph.transpose
     state, changed = _hashed(n, registers, count_of(seed, "seed")), np.ones(n, dtype=bool)

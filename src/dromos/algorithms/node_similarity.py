@@ -1,9 +1,14 @@
 """Similar vertices: those that share many neighbours.
 
-Returns one row per pair: ``source``, ``target`` and ``similarity``, best first for each source and equals by id; at
-most ``k`` rows for each source, and none without a common neighbour. With A and B the out-neighbours of the two:
-``jaccard`` is ``|A ∩ B| / |A ∪ B|``, ``overlap`` is ``|A ∩ B| / min(|A|, |B|)``, ``cosine`` is ``|A ∩ B| / sqrt(|A|
-|B|)``. A self-loop makes a vertex its own neighbour; parallel edges count once. Weights are not looked at.
+Returns one row per pair: ``source``, ``target`` and ``similarity``. Each source has at most ``k`` rows, the most
+similar first and ties by id; pairs without a common neighbour are left out. With A and B the out-neighbours of the two
+vertices:
+
+- ``jaccard`` is ``|A ∩ B| / |A ∪ B|``,
+- ``overlap`` is ``|A ∩ B| / min(|A|, |B|)``,
+- ``cosine`` is ``|A ∩ B| / sqrt(|A| |B|)``.
+
+A self-loop makes a vertex its own neighbour; parallel edges count once. Weights are ignored.
 
 All vertices two edges away are counted. Liben-Nowell and Kleinberg, "The link-prediction problem for social networks",
 2007.
@@ -50,13 +55,13 @@ def node_similarity(
     """The vertices most similar to each vertex.
 
     Args:
-        graph: any; a directed graph's out-neighbours count.
-        sources: only for these vertices (labels, or ids where the graph has none).
-        k: the most rows for each source.
+        graph: any; in a directed graph out-neighbours are compared.
+        sources: only for these vertices (labels, or ids if the graph has no labels).
+        k: the maximum number of rows for each source.
         metric: ``"jaccard"``, ``"overlap"`` or ``"cosine"``.
-        how: ``device``, ``threads``; there are no paths to choose from. A GPU finds the same pairs; unless it is asked
-            for, the CPU does it for a few sources. Of a graph on disk (:func:`dromos.open`) the rows of sources and of
-            their neighbours are read within ``memory``, for some sources at a time.
+        how: ``device``, ``threads``; ``path`` is not supported. A GPU finds the same pairs; without an explicit
+            ``device``, a few sources run on the CPU. From a graph on disk (:func:`dromos.open`) the rows of sources
+            and of their neighbours are read within ``memory``, for some sources at a time.
 
     >>> import dromos as dr
     >>> result = dr.node_similarity(dr.generators.path(4), sources=[0, 1])
@@ -65,7 +70,7 @@ def node_similarity(
     """
     session = Session("node_similarity", graph, **how)
     if metric not in _METRICS:
-        raise InvalidArgumentError(f"metric={metric!r} is none of {', '.join(map(repr, _METRICS))}")
+        raise InvalidArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, _METRICS))}")
     most = count_of(k, "k", 1)
     ids = np.arange(graph.num_vertices) if sources is None else vertex_ids(graph, sources, "sources")
     on = _without_parallels(graph)
@@ -86,8 +91,8 @@ def node_similarity(
 def _without_parallels(graph: Graph) -> Graph:
     if graph.on_disk and graph.has_parallel_edges:
         raise InvalidArgumentError(
-            "parallel edges count once here, and this store has some; make one without them by `dromos convert "
-            "--dedupe IN OUT.drm`, or take dr.read(path)"
+            "this store has parallel edges, which must count once here; make a store without them with `dromos "
+            "convert --dedupe IN OUT.drm`, or use dr.read(path)"
         )
     return derived(graph, "without parallel edges", _deduped) if graph.has_parallel_edges else graph
 

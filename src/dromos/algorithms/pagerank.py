@@ -1,11 +1,11 @@
 """PageRank, and random walks with restart.
 
-Returns ``rank``: the probability to find a walker at each vertex who follows a random out-edge with probability
-``alpha`` and jumps otherwise. Edges are taken in proportion to their weights, parallel edges each for themselves; a
-vertex without out-edges jumps. The power iteration stops when the ranks change by less than ``tol`` in sum; one more
-iteration would then change them by less than ``alpha * tol``. With ``alpha=0.85`` and the default ``tol`` that takes
-at most 90 iterations on any graph. Arguments are those of NetworkX, whose ``tol`` means the mean change of a vertex:
-``tol=N * 1e-6`` here is its default. ``method="delta"`` is the residual form, see
+Returns ``rank``: the probability of finding a random walker at each vertex. The walker follows a random out-edge with
+probability ``alpha`` and jumps otherwise. Edges are chosen in proportion to their weights, each parallel edge
+separately; from a vertex without out-edges the walker jumps. The power iteration stops when the ranks change by less
+than ``tol`` in total; one more iteration would then change them by less than ``alpha * tol``. With ``alpha=0.85`` and
+the default ``tol`` that takes at most 90 iterations on any graph. Arguments are those of NetworkX, whose ``tol`` is the
+mean change of a vertex: ``tol=N * 1e-6`` here is its default. ``method="delta"`` is the residual form, see
 :mod:`dromos.algorithms.residual_pagerank`.
 
 Page, Brin, Motwani and Winograd, "The PageRank citation ranking", 1999.
@@ -75,19 +75,19 @@ def pagerank(
     """The PageRank of every vertex; the sum is 1.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        alpha: the probability to follow an edge.
-        personalization: where jumps lead, in proportion; everywhere alike if not given.
-        max_iter: the most iterations, see ``on_limit``; 100 unless given. The residual form comes to its end by itself:
-            with a limit its run is one of synchronous supersteps.
-        tol: ranks that change by less than this in sum are final; with 0 all ``max_iter`` iterations run.
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        alpha: the probability of following an edge.
+        personalization: where jumps lead, in proportion; by default to all vertices alike.
+        max_iter: the maximum number of iterations, 100 by default; see ``on_limit``. The residual form needs no limit;
+            with one it runs in synchronous supersteps.
+        tol: stop when the ranks change by less than this in total; 0 runs all ``max_iter`` iterations.
         nstart: the ranks to start from, in proportion.
-        weight: ``None`` leaves the graph's weights out.
-        dangling: where vertices without out-edges jump to; as ``personalization`` if not given.
+        weight: ``None`` ignores the graph's weights.
+        dangling: where vertices without out-edges jump to; by default as ``personalization``.
         method: ``power`` repeats the step for all vertices; ``delta``, the residual form, sends only what has changed,
-            in any order. It takes no ``nstart``, ``dangling``, ``float32`` and no ``tol`` below 1e-12.
-        dtype: ``float32`` halves the memory traffic, for six digits.
-        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` the ranks as they are.
+            in any order. ``delta`` supports neither ``nstart``, ``dangling``, ``float32`` nor a ``tol`` below 1e-12.
+        dtype: ``float32`` halves the memory traffic and keeps six digits.
+        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the ranks so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     ``personalization``, ``nstart`` and ``dangling`` are mappings from vertices to numbers, or arrays.
@@ -127,9 +127,9 @@ def random_walk_with_restart(
     """Random walk with restart scores: ``rank``, how near every vertex is to ``source``.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        source: a vertex, by label (by id where the graph has no labels).
-        restart: the probability to go back to the source, at every step.
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        source: a vertex, by label (by id if the graph has no labels).
+        restart: the probability of going back to the source at every step.
         max_iter, tol, weight, on_limit: as in :func:`pagerank`.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
@@ -247,7 +247,7 @@ def _settled(
         fields,
         verifier=lambda result: verify(on, result["rank"], alpha, *jumps(), tolerance=promised),
     )
-    trouble = f"{session.name}: the ranks still change by {tol:g} or more in sum"
+    trouble = f"{session.name}: the ranks still change by {tol:g} or more in total"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 
@@ -259,7 +259,7 @@ def _shares(graph: Graph, given: Any, name: str) -> Array:
     values = vertex_values(graph, given, name)
     total = values.sum()
     if not total > 0 or values.min() < 0:
-        raise InvalidArgumentError(f"{name} must be numbers from 0 on, with one above it; they sum to {total:g}")
+        raise InvalidArgumentError(f"{name} must hold numbers of 0 or more with a sum above 0; their sum is {total:g}")
     shares: Array = values / total
     return shares
 
@@ -272,7 +272,7 @@ def out_strength(graph: Graph) -> Array:
 def _summed(graph: Graph) -> Array:
     sums = row_sums(graph, lambda piece: np.asarray(piece.weights))
     if not np.isfinite(sums).all():
-        raise InvalidArgumentError("the weights at a vertex sum to more than a float holds; scale all weights down")
+        raise InvalidArgumentError("the weights at a vertex sum to more than a float can hold; scale all weights down")
     return sums
 
 

@@ -1,11 +1,12 @@
 """Personalized PageRank from many seeds at once.
 
-Returns one row per seed: ``source``, and ``rank``, the probability to find a walker at each vertex who goes back to the
-seed with probability ``1 - alpha`` at every step. A row's numbers are those of ``pagerank`` with all jumps to the seed,
-for the same ``tol``: a row has settled when it changes by less in sum, and its group when all of its rows have.
+Returns one row per seed: ``source`` and ``rank``, the probability of finding a random walker at each vertex who goes
+back to the seed with probability ``1 - alpha`` at every step. A row equals ``pagerank`` with all jumps to the seed, for
+the same ``tol``: a row is final when it changes by less than ``tol`` in total, and its group when all of its rows are.
 
-One program for a group of seeds: a vertex has a vector with an entry for each, so that an edge is gone over once for
-all of them. Edges are taken in proportion to their weights, parallel edges each; a vertex without out-edges goes back.
+One program serves a group of seeds: a vertex has a vector with an entry for each seed, so that an edge is visited once
+for all of them. Edges are chosen in proportion to their weights, each parallel edge separately; from a vertex without
+out-edges the walker goes back to the seed.
 """
 
 from __future__ import annotations
@@ -103,13 +104,13 @@ def personalized_pagerank(
     """PageRank around each of many vertices.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights from zero on.
-        sources: the seeds, by label (by id where the graph has no labels), each once.
-        alpha: the probability to follow an edge; below 1.
-        max_iter: the most iterations; see ``on_limit``.
-        tol: a row that changes by less than this in sum is final.
-        weight: ``None`` leaves the graph's weights out.
-        on_limit: after ``max_iter`` iterations ``raise`` a ConvergenceError, or ``return`` the ranks as they are.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights must be 0 or more.
+        sources: the seeds without repeats, by label (by id if the graph has no labels).
+        alpha: the probability of following an edge; below 1.
+        max_iter: the maximum number of iterations; see ``on_limit``.
+        tol: a row is final when it changes by less than this in total.
+        weight: ``None`` ignores the graph's weights.
+        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the ranks so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -148,7 +149,7 @@ def personalized_pagerank(
         index="source",
         verifier=lambda result: verify(on, ids, result["rank"], share, tolerance=promised),
     )
-    trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in sum"
+    trouble = f"personalized_pagerank: the ranks still change by {tolerance:g} or more in total"
     return settled(result, on_limit, limit, trouble, "raise max_iter= or tol=, or lower alpha=")
 
 

@@ -1,12 +1,12 @@
 """Random walks, also biased as in node2vec.
 
-Returns one row per walk: ``source`` and ``walk``, the vertices on it from the source on, ``length + 1`` of them; -1
-after a vertex without out-edges. A step takes an edge in proportion to its weight, parallel edges each. With ``p`` and
-``q`` other than 1 it also depends on the step before: the way back counts ``1/p``, a neighbour of the vertex before 1,
-any other ``1/q``. The rows are a corpus for word2vec: vertices are words.
+Returns one row per walk: ``source`` and ``walk``, its ``length + 1`` vertices from the source on, filled up with -1
+after a vertex without out-edges. A step chooses an edge in proportion to its weight, each parallel edge separately.
+With ``p`` and ``q`` other than 1 it also depends on the previous step: going back counts ``1/p``, a neighbour of the
+previous vertex counts 1, and any other vertex ``1/q``. The rows are a corpus for word2vec: vertices are words.
 
-The same seed gives the same walks, whatever the device and the number of threads. Perozzi, Al-Rfou and Skiena,
-"DeepWalk", 2014; Grover and Leskovec, "node2vec: scalable feature learning for networks", 2016.
+The same seed gives the same walks on any device and any number of threads. Perozzi, Al-Rfou and Skiena, "DeepWalk",
+2014; Grover and Leskovec, "node2vec: scalable feature learning for networks", 2016.
 """
 
 from __future__ import annotations
@@ -50,20 +50,21 @@ def random_walks(
     weight: str | None = "weight",
     **how: Unpack[Options],
 ) -> RandomWalksResult:
-    """Walks along random edges.
+    """Random walks: each step follows a random edge.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways. Weights from zero on.
-        length: the steps of a walk.
-        walks: how many from each source.
-        sources: where to begin (labels, or ids where the graph has none); all vertices if not given.
-        p: how unlikely the way back is.
-        q: how unlikely it is to go further away.
-        seed: of all draws.
-        weight: ``None`` leaves the graph's weights out.
-        how: ``device``, ``threads``; there are no paths to choose from. A GPU takes the same walks; unless it is asked
-            for, the CPU takes few of them. On a graph on disk (:func:`dromos.open`) all walks go step by step, and the
-            pages that a step needs are read within ``memory``; the walks themselves come beside it.
+        graph: directed edges are followed from source to target, undirected edges both ways. Weights must be 0 or more.
+        length: the number of steps of a walk.
+        walks: the number of walks from each source.
+        sources: where walks begin (labels, or ids if the graph has no labels); all vertices by default.
+        p: the return parameter; greater values make going back less likely.
+        q: the in-out parameter; greater values make going further away less likely.
+        seed: the random seed for all draws.
+        weight: ``None`` ignores the graph's weights.
+        how: ``device``, ``threads``; ``path`` is not supported. A GPU takes the same walks; without an explicit
+            ``device``, a few walks run on the CPU. On a graph on disk (:func:`dromos.open`) all walks advance step by
+            step, and the pages that a step needs are read within ``memory``. The walks themselves need memory beyond
+            that.
 
     >>> import dromos as dr
     >>> result = dr.random_walks(dr.Graph.from_edges([0, 1], [1, 2]), length=3, walks=1)
@@ -76,13 +77,13 @@ def random_walks(
     steps, each = count_of(length, "length"), count_of(walks, "walks", 1)
     back, away = finite(p, "p", 1e-9, 1e9), finite(q, "q", 1e-9, 1e9)
     if count_of(seed, "seed") >= _MOST_SEEDS:
-        raise InvalidArgumentError(f"seed={seed} is not below 2^63")
+        raise InvalidArgumentError(f"seed={seed} is too large; give a number below 2^63")
     ids = np.arange(graph.num_vertices) if sources is None else listed_ids(graph, sources)
     if not on.sorted and (back, away) != (1.0, 1.0):
         if graph.on_disk:
             raise InvalidArgumentError(
-                "p and q need rows in which ids rise, and this store has others; take dr.read(path), for which they "
-                "are sorted, or write a store of dr.Graph.from_edges(...), which sorts them"
+                "p and q need rows sorted by id, and the rows of this store are not; use dr.read(path), which sorts "
+                "them, or write the store from dr.Graph.from_edges(...), which sorts them too"
             )
         on = derived(on, "sorted", _sorted)
     if len(ids) * each * steps < max(_FEW_STEPS, on.num_arcs // _ARCS_A_STEP):

@@ -1,9 +1,9 @@
 """An index of which vertices reach which within some steps.
 
-``reachability_index`` searches ``k`` levels deep from every vertex, up to 512 at a time, and writes the bits of each
-group to a file as they are found. The file is mapped, so a question costs a look at one word, whatever the size of the
-index. It takes a bit for each pair of a vertex with out-edges and one with in-edges, and knows the graph that it was
-built for by a checksum. Answers are exact: a vertex reaches itself in no step, and another along the graph's edges.
+``reachability_index`` searches ``k`` levels deep from every vertex, up to 512 vertices at a time, and writes the bits
+of each group to a file as they are found. The file is mapped, so a query reads one word, whatever the size of the
+index. The index takes one bit for each pair of a vertex with out-edges and one with in-edges, and identifies its graph
+by a checksum. Answers are exact: a vertex reaches itself in 0 steps, and others along the graph's edges.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["ReachabilityIndex", "reachability_index"]
 
 
 class ReachabilityIndex:
-    """Answers whether a vertex reaches another within ``k`` steps.
+    """An index that tells whether a vertex reaches another within ``k`` steps.
 
     >>> import tempfile, dromos as dr
     >>> g = dr.Graph.from_edges(["ada", "bob", "eve"], ["bob", "eve", "zoe"])
@@ -51,16 +51,16 @@ class ReachabilityIndex:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], graph: Graph) -> ReachabilityIndex:
-        """The index in a file; refused if it is damaged, or was built for another graph."""
+        """Open an index file; raises an error if it is damaged or was built for another graph."""
         file = IndexFile(Path(path))
         if file.header.get("graph") != graph_digest(graph):
             raise InvalidArgumentError(
-                f"{path} was built for another graph ({file.header['vertices']:,} vertices); build one for this"
+                f"{path} was built for another graph ({file.header['vertices']:,} vertices); build one for this graph"
             )
         return cls(file, graph)
 
     def reachable(self, source: Any, target: Any) -> Any:
-        """Whether ``source`` reaches ``target``; for two lists of vertices, an array with an answer for each pair."""
+        """Whether ``source`` reaches ``target``; for two lists of vertices, an array with one answer per pair."""
         if _is_list(source) or _is_list(target):
             return self._many(source, target)
         u, v = self._graph.vertex_id(source), self._graph.vertex_id(target)
@@ -96,7 +96,7 @@ class ReachabilityIndex:
             return np.asarray(graph.labels.ids_of(given), dtype=np.int64)
         ids = np.asarray(given)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise InvalidArgumentError("vertices are one list of whole numbers, this graph's ids")
+            raise InvalidArgumentError("vertices must be a one-dimensional list of ids of this graph, whole numbers")
         wrong = (ids < 0) | (ids >= graph.num_vertices)
         if wrong.any():
             graph.vertex_id(int(ids[wrong][0]))
@@ -109,7 +109,7 @@ class ReachabilityIndex:
         missing = lacking[self._graph.out_degree[lacking] > 0]
         if len(missing):
             raise InvalidArgumentError(
-                f"the index was built from some sources, and vertex {missing[0]} is not among them"
+                f"the index was built from some sources without vertex {missing[0]}; build one that includes it"
             )
 
     def __repr__(self) -> str:
@@ -131,15 +131,15 @@ def reachability_index(
     grouping: str = "auto",
     **how: Unpack[DeviceOptions],
 ) -> ReachabilityIndex:
-    """Build the index of what every vertex reaches within ``k`` steps, in the file ``to``, and open it.
+    """Build an index of what every vertex reaches within ``k`` steps, write it to the file ``to`` and open it.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        k: the most steps; None for any number.
-        to: the file to write; it gets its name when it is whole.
-        sources: only from these vertices, by label (by id where the graph has no labels).
-        memory: bytes, or text such as ``"2G"``, that a group of sources may take while it is searched from.
-        grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        k: the maximum number of steps; None for no limit.
+        to: the file to write; it appears under this name only when it is complete.
+        sources: only from these vertices, by label (by id if the graph has no labels).
+        memory: the limit for one group of sources during its search, in bytes or as text such as ``"2G"``.
+        grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         how: ``device``, ``path``, ``threads``, ``progress``.
     """
     session = Session("reachability_index", graph, **how)
@@ -177,5 +177,6 @@ def _need_room(path: Path, size: int) -> None:
     folder = path.parent
     if folder.is_dir() and shutil.disk_usage(folder).free < size:
         raise ResourceError(
-            f"the index takes {human_bytes(size)}, more than is free on the disk of {folder}; give sources"
+            f"the index needs {human_bytes(size)}, more than is free on the disk of {folder}; "
+            "index some vertices only with sources="
         )

@@ -1,16 +1,18 @@
 """PageRank in its residual form, ``dr.pagerank(g, method="delta")``: a vertex sends what changed since it last sent.
 
 With ``y = (1 - alpha) jump + alpha M y``, where ``M`` leaves out the jumps of vertices without out-edges, the ranks are
-``y`` divided by its sum: such a vertex jumps where everybody does, so its jumps only scale the answer. A vertex has a
-``rank`` and a ``residual``, what is missing in its equation. To send is to add the residual to the rank and to pass
-``alpha`` of it on along the out-edges. That may happen in any order, so that the planner chooses between synchronous
-pulls and asynchronous pushes, over all vertices or those with much to send (SEP-Graph's Algorithm 1).
+``y`` divided by its sum. Such a vertex jumps to the same targets as all others, so its jumps only scale the answer. A
+vertex has a ``rank`` and a ``residual``, the amount missing in its equation. A vertex sends by adding the residual to
+its rank and passing ``alpha`` of it on along the out-edges. Vertices may send in any order, so the planner chooses
+between synchronous pulls and asynchronous pushes, over all vertices or over those with much to send (SEP-Graph's
+Algorithm 1).
 
-Who has little waits: a residual of at most ``bound`` for each out-edge (and one more) is not sent. The work to send is
-by edge, so hubs wait for more. If ``R`` is the sum of the residuals' sizes that are left, adding them to the ranks
-leaves a step that changes the ranks by ``2 alpha R / s`` at most, with ``s`` the sum before the division: ``tol`` gives
-the ``bound`` that surely does. Most runs end with far less in their residuals than they might have, so a run begins
-with a bound that is looser by a factor, and goes on with a tighter one where that was not enough.
+Vertices with little to send wait: a residual of at most ``bound`` for each out-edge (and one more) is not sent. Sending
+costs work for each edge, so hubs wait for more. If ``R`` is the sum of the sizes of the remaining residuals, adding
+them to the ranks leaves a step that changes the ranks by ``2 alpha R / s`` at most, with ``s`` the sum before the
+division. From ``tol`` follows the ``bound`` that is certain to suffice. Most runs end with far smaller residuals than
+this bound allows, so a run begins with a bound that is looser by a factor and continues with a tighter one if
+necessary.
 
 Andersen, Chung and Lang, "Local graph partitioning using PageRank vectors", 2006; Zhang, Gao, Gao and Wang, "Accelerate
 large-scale iterative computation through asynchronous accumulative updates", 2012.
@@ -142,15 +144,15 @@ def sending_program(weights: bool = False) -> type[Program]:
 def check_arguments(alpha: float, tol: float, nstart: Any, dangling: Any, dtype: np.dtype[Any]) -> None:
     """Refuse arguments of PageRank that the residual form cannot serve."""
     reasons = {
-        "nstart": (nstart is not None, "it begins where residuals cancel out"),
-        "dangling": (dangling is not None, "it has vertices without out-edges jump where all others do"),
-        "dtype=float32": (dtype != np.float64, "what is rounded off a residual is never sent again"),
+        "nstart": (nstart is not None, "it starts from ranks at which residuals cancel out"),
+        "dangling": (dangling is not None, "vertices without out-edges jump to the same vertices as all others"),
+        "dtype=float32": (dtype != np.float64, "what rounding cuts off a residual is lost"),
         "alpha=1": (alpha == 1, "residuals would never shrink"),
-        f"tol={tol:g}": (tol < _LEAST_TOL, f"what is below {_LEAST_TOL:g} is lost in rounding"),
+        f"tol={tol:g}": (tol < _LEAST_TOL, f"changes below {_LEAST_TOL:g} are lost in rounding"),
     }
     for given, (is_given, why) in reasons.items():
         if is_given:
-            raise InvalidArgumentError(f"method='delta' takes no {given}: {why}; leave it out, or take method='power'")
+            raise InvalidArgumentError(f"method='delta' cannot use {given}: {why}; leave it out, or use method='power'")
 
 
 class Ranks(NamedTuple):

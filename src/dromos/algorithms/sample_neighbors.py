@@ -1,9 +1,9 @@
 """Layered neighbour sampling, for mini-batches of graph learning.
 
-From the seeds, up to ``fanouts[0]`` in-neighbours of each are drawn without replacement, then up to ``fanouts[1]`` of
-each vertex that is new, and so on: one block of edges for each layer. The same seed draws the same edges; what is drawn
-for a vertex depends on nothing but the seed, the layer and its edges. Hamilton, Ying and Leskovec, "Inductive
-representation learning on large graphs" (GraphSAGE), 2017.
+For each seed up to ``fanouts[0]`` in-neighbours are drawn without replacement, then up to ``fanouts[1]`` for each new
+vertex, and so on: one block of edges for each layer. The same seed draws the same edges; the draw for a vertex depends
+only on the seed, the layer and its edges. Hamilton, Ying and Leskovec, "Inductive representation learning on large
+graphs" (GraphSAGE), 2017.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FEW_ARCS = 1 << 10  # which a CPU draws as soon as a GPU is told of them
 
 @dataclass(frozen=True)
 class Block:
-    """The edges that one layer drew, from ``source`` to ``target``: positions among the vertices of the sample."""
+    """The edges drawn for one layer, from ``source`` to ``target``: positions among the vertices of the sample."""
 
     source: Array
     target: Array
@@ -43,7 +43,7 @@ class Block:
 
 @dataclass(frozen=True)
 class NeighborSample:
-    """What was drawn: ``vertices`` (ids, the seeds first, each once) and a :class:`Block` for each layer."""
+    """A sample: ``vertices`` (distinct ids, the seeds first) and a :class:`Block` for each layer."""
 
     graph: Graph
     vertices: Array
@@ -54,7 +54,7 @@ class NeighborSample:
 
     @property
     def edge_index(self) -> Array:
-        """The edges of all layers, the first ones first."""
+        """The edges of all layers, in the order of the layers."""
         return np.concatenate([block.edge_index for block in self.blocks], axis=1)
 
     def verify(self) -> None:
@@ -86,13 +86,13 @@ def sample_neighbors(
     """Draw a neighbourhood of ``sources``, layer by layer.
 
     Args:
-        graph: edges are followed against their direction, as messages go along them; parallel edges count each.
-        sources: the seeds (labels, or ids where the graph has none), each once.
-        fanouts: the most edges to draw for a vertex, for each layer.
-        seed: of the draw.
-        how: ``device``, ``threads``; there are no paths to choose from. A GPU draws the same edges; unless it is asked
-            for, the CPU draws few of them. Of a graph on disk (:func:`dromos.open`) the pages that hold drawn edges
-            are read within ``memory``, and stay for the next call.
+        graph: edges are followed from target to source, against the flow of messages; each parallel edge counts.
+        sources: the seeds without repeats (labels, or ids if the graph has no labels).
+        fanouts: for each layer, the maximum number of edges to draw for a vertex.
+        seed: the random seed of the draw.
+        how: ``device``, ``threads``; ``path`` is not supported. A GPU draws the same edges; without an explicit
+            ``device``, a few edges are drawn on the CPU. From a graph on disk (:func:`dromos.open`) the pages that
+            hold drawn edges are read within ``memory`` and kept for the next call.
 
     >>> import dromos as dr
     >>> sample = dr.sample_neighbors(dr.generators.star(5), [0, 1], [2, 2])
@@ -106,7 +106,7 @@ def sample_neighbors(
         raise InvalidArgumentError(f"sources={sources!r} is not a list of vertices; write [{sources!r}] for one")
     seeds = listed_ids(graph, sources)
     if len(np.unique(seeds)) < len(seeds):
-        raise InvalidArgumentError("a vertex stands twice among the sources; give each once")
+        raise InvalidArgumentError("sources lists a vertex twice; give each vertex once")
     bound = len(seeds)
     for limit in limits:
         bound *= limit + 1

@@ -1,4 +1,4 @@
-"""Answers in one call that are no table by vertex: a graph, or yes and no."""
+"""Answers in one call that are not a table by vertex: a graph, or yes and no."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["has_path", "largest_component"]
 
 
 def largest_component(graph: Graph, strong: bool = False, **how: Unpack[Options]) -> Graph:
-    """The subgraph of the component with most vertices; of several such, the one with the least vertex id.
+    """The subgraph of the component with the most vertices; on a tie, the one with the smallest vertex id.
 
     Args:
-        graph: any; the direction of edges is not looked at unless ``strong``.
+        graph: any; edge directions are ignored unless ``strong`` is given.
         strong: the largest strongly connected component instead.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
-    The new graph's labels tell which vertices they were.
+    The labels of the new graph are the vertices of the old one.
 
     >>> import dromos as dr
     >>> dr.largest_component(dr.Graph.from_edges([0, 2, 3], [1, 3, 4])).labels
@@ -40,8 +40,8 @@ def has_path(graph: Graph, source: Any, target: Any, **how: Unpack[Options]) -> 
     """Whether a path leads from ``source`` to ``target``.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        source, target: vertices, by label (by id where the graph has no labels).
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        source, target: vertices, by label (by id if the graph has no labels).
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

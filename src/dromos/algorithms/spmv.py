@@ -1,8 +1,8 @@
 """Sparse matrix times vector.
 
-Returns ``y = A x``, where ``A[u, v]`` is the weight of the edge from u to v (1 without weights, parallel edges
-summed), or ``y = Aᵀ x`` with ``transpose=True``. An undirected graph's matrix is symmetric, with a self-loop once on
-the diagonal.
+Returns ``y = A x``, where ``A[u, v]`` is the weight of the edge from u to v (1 without weights, parallel edges summed),
+or ``y = Aᵀ x`` with ``transpose=True``. An undirected graph's matrix is symmetric, with each self-loop once on the
+diagonal.
 
 One superstep: every vertex sends its number, times the weight, along its edges.
 """
@@ -55,10 +55,10 @@ def spmv(
 
     Args:
         graph: the matrix.
-        x: a number for each vertex: an array (one on a GPU stays there, if the run is there), or a mapping from
-            vertices, 0 for those left out.
+        x: a number for each vertex: an array (an array on a GPU stays there if the run is on that GPU), or a mapping
+            from vertices, with 0 for missing ones.
         transpose: multiply by the transpose.
-        weight: ``None`` leaves the graph's weights out.
+        weight: ``None`` ignores the graph's weights.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

@@ -1,14 +1,14 @@
 """Shortest paths from one source.
 
-Returns ``distance`` (float64; infinite where there is no path) and ``parent`` (the vertex before it on one shortest
-path; the source is its own; -1 where there is none). Without weights every edge counts 1; parallel edges count by the
-lightest, and self-loops change nothing unless they are negative.
+Returns ``distance`` (float64; infinite where there is no path) and ``parent`` (the previous vertex on one shortest
+path; the source is its own parent; -1 where there is no path). Without weights every edge counts 1; of parallel edges
+the lightest counts, and self-loops change nothing unless they are negative.
 
 Distances are merged by minimum and scheduled by priority: delta-stepping (Meyer and Sanders, "Δ-stepping: a
-parallelizable shortest path algorithm", 2003) where the engine has it. Whole weights are added as integers, as narrow
-as the longest possible path allows. Parents are found afterwards, when they are first asked for, in one pass over the
-edges. Where weights are negative, the parents travel with the distances instead (Bellman-Ford), and a cycle among
-them is a negative cycle: Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999.
+parallelizable shortest path algorithm", 2003) on engines that have it. Whole weights are added as integers, in the
+narrowest type that the longest possible path allows. Parents are computed on first use, in one pass over the edges.
+With negative weights the parents travel with the distances instead (Bellman-Ford), and a cycle among the parents is a
+negative cycle: Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999.
 """
 
 from __future__ import annotations
@@ -140,15 +140,15 @@ class SSSPResult(Result):
 
 
 def sssp(graph: Graph, source: Any, weight: str | None = "weight", **how: Unpack[Options]) -> SSSPResult:
-    """The lengths of the shortest paths from ``source``, and the tree they make.
+    """The lengths of the shortest paths from ``source``, and the tree they form.
 
     Args:
-        graph: along its out-edges; an undirected graph both ways.
-        source: a vertex, by label (by id where the graph has no labels).
-        weight: ``None`` leaves the graph's weights out and counts edges.
+        graph: directed edges are followed from source to target, undirected edges both ways.
+        source: a vertex, by label (by id if the graph has no labels).
+        weight: ``None`` ignores the graph's weights and counts edges.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
-    Raises :class:`~dromos.errors.NegativeCycleError` where a cycle of negative length can be reached.
+    Raises :class:`~dromos.errors.NegativeCycleError` if ``source`` reaches a cycle of negative length.
 
     >>> import dromos as dr
     >>> result = dr.sssp(dr.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3]), 0)
@@ -248,7 +248,7 @@ class _NegativeCycles:
         labels = self.graph.labels
         names: list[object] = list(cycle) if labels is None else labels.values_of(np.array(cycle)).tolist()
         shown = " -> ".join(map(str, [*names[:8], "…"] if len(names) > 8 else [*names, names[0]]))
-        raise NegativeCycleError(f"distances fall without end along the negative cycle {shown}", cycle=names)
+        raise NegativeCycleError(f"distances decrease without end along the negative cycle {shown}", cycle=names)
 
 
 def verify(graph: Graph, source: int, distance: Array, parent: Array, *, tolerance: float = 1e-9) -> None:

@@ -1,16 +1,17 @@
 """Strongly connected components.
 
-Returns ``label`` (the least vertex id of the component), ``size`` and the number of components, ``count``. On an
-undirected graph they are the connected ones. Self-loops and parallel edges change nothing.
+Returns ``label`` (the smallest vertex id of the component), ``size`` and the number of components, ``count``. In an
+undirected graph they are the connected components. Self-loops and parallel edges change nothing.
 
-Where every edge goes both ways they are found as connected components are. Otherwise by an engine's own depth-first
-search (``dromos/engines/native/strong.py``), on one thread; in large graphs of what is left when two breadth-first
-searches, on all threads, have found the one large component that most of them have: what the best connected vertex
-reaches forward and backward (Fleischer, Hendrickson and Pınar, 2000).
+If every edge goes both ways, the connected components are computed. Otherwise the engine's own depth-first search runs
+on one thread (``dromos/engines/native/strong.py``). In large graphs, two breadth-first searches on all threads first
+find the one large component that most of them have: the vertices that the best connected vertex reaches both forward
+and backward (Fleischer, Hendrickson and Pınar, 2000). The depth-first search handles the rest.
 
-Where there is no such kernel, a composition of programs: what no cycle can reach, or reaches none, is peeled off; then
-comes that large component; the rest is coloured by the least vertex that reaches it, and each colour's own component is
-what reaches back within the colour, for all colours at once (Orzan, 2004; Slota, Rajamanickam and Madduri, IPDPS 2014).
+On an engine without such a kernel, a composition of programs runs. First, vertices that no cycle reaches, or that reach
+no cycle, are peeled off. Then comes the large component. The rest is coloured by the smallest vertex that reaches it.
+Each colour's own component is what reaches back within the colour, for all colours at once (Orzan, 2004; Slota,
+Rajamanickam and Madduri, IPDPS 2014).
 """
 
 from __future__ import annotations
@@ -118,11 +119,11 @@ class StrongComponentsResult(Result):
 
 
 def strongly_connected_components(graph: Graph, **how: Unpack[Options]) -> StrongComponentsResult:
-    """Strongly connected components: their vertices reach each other.
+    """Strongly connected components: sets of vertices that all reach each other.
 
     Args:
-        graph: along its out-edges.
-        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs, not a kernel.
+        graph: directed edges are followed from source to target.
+        how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
 
     >>> import dromos as dr
     >>> result = dr.strongly_connected_components(dr.Graph.from_edges([0, 1, 2, 2], [1, 0, 1, 3]))

@@ -1,11 +1,11 @@
 """Topological levels of a directed graph without cycles.
 
-Returns ``level`` (edges on the longest path that ends at the vertex: 0 without in-edges) and ``position`` (its place
-in a topological order: by level, then by id; computed when first asked for), and the number of levels, ``count``.
-Levels are NetworkX's ``topological_generations``. Parallel edges change nothing; a cycle is an error that names it.
+Returns ``level`` (the number of edges on the longest path that ends at the vertex; 0 without in-edges), ``position``
+(its place in a topological order, by level and then by id; computed on first use), and the number of levels, ``count``.
+Levels are NetworkX's ``topological_generations``. Parallel edges change nothing; a cycle raises an error that names it.
 
-A vertex whose last predecessor has gone goes: by an engine's own kernel where it has one, otherwise by one program.
-Kahn, "Topological sorting of large networks", 1962.
+A vertex is removed once its last predecessor is. The engine's own kernel does this if it has one, otherwise one
+program. Kahn, "Topological sorting of large networks", 1962.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class TopologicalLevelsResult(Result):
 
 
 def topological_levels(graph: Graph, **how: Unpack[Options]) -> TopologicalLevelsResult:
-    """How far down each vertex is in an order in which every edge leads down.
+    """The level of each vertex: every edge leads from a lower level to a higher one.
 
     Args:
         graph: directed, without cycles.
@@ -96,7 +96,7 @@ def acyclic_levels(session: Session, graph: Graph) -> Array:
 def refuse_undirected(name: str, graph: Graph) -> None:
     """An error where edges have no direction."""
     if not graph.directed:
-        raise InvalidArgumentError(f"{name} is defined on directed graphs: every undirected edge is a cycle")
+        raise InvalidArgumentError(f"{name} needs a directed graph: in an undirected one every edge is a cycle")
 
 
 def refuse_cycle(name: str, graph: Graph, left: Array) -> None:

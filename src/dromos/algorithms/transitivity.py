@@ -1,10 +1,10 @@
 """Transitivity: the share of all pairs of neighbours, over the whole graph, that are neighbours of each other.
 
-Returns ``transitivity``, a number about the graph (three times the triangles over the paths of two edges; 0 where there
-are none), and by vertex ``triangles`` and ``pairs`` (of neighbours). Self-loops are left out and parallel edges count
-once, as in NetworkX; a directed graph is refused. Weights are not looked at.
+Returns one number for the graph, ``transitivity`` (three times the triangles over the paths of two edges; 0 if there
+are none), and for each vertex ``triangles`` and ``pairs`` (of neighbours). Self-loops are ignored and parallel edges
+count once, as in NetworkX; a directed graph is refused. Weights are ignored.
 
-Counted from the triangles. Newman, Watts and Strogatz, "Random graph models of social networks", 2002.
+Computed from the triangles. Newman, Watts and Strogatz, "Random graph models of social networks", 2002.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def transitivity(graph: Graph, **how: Unpack[Options]) -> TransitivityResult:
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``; ``path`` is not supported.
 
     >>> import dromos as dr
     >>> dr.transitivity(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)).transitivity

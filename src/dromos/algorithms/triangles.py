@@ -1,9 +1,9 @@
 """Triangles.
 
 Returns ``triangles`` (how many triangles each vertex is in) and their number in the graph, ``total``. Self-loops are
-left out and parallel edges count once, as in NetworkX; a directed graph is refused, as there.
+ignored and parallel edges count once, as in NetworkX; a directed graph is refused, as there.
 
-An engine's own kernel intersects neighbourhoods; see ``dromos/engines/native/triangles.py``. Over slices and graphs on
+The engine's own kernel intersects neighbourhoods; see ``dromos/engines/native/triangles.py``. Over slices and graphs on
 disk it is an operator, ``dromos/places/operators/intersection``.
 """
 
@@ -45,7 +45,7 @@ def triangles(graph: Graph, **how: Unpack[Options]) -> TrianglesResult:
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``; there are no paths to choose from.
+        how: ``device``, ``threads``; ``path`` is not supported.
 
     >>> import dromos as dr
     >>> result = dr.triangles(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))

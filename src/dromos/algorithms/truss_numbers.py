@@ -1,13 +1,13 @@
 """Truss numbers of edges.
 
-Returns one row per edge: ``source``, ``target`` and ``truss``, the greatest k such that the edge is in a subgraph in
-which every edge is in at least k - 2 triangles (2 for an edge without a triangle); and the greatest of them,
-``max_truss``. ``result.source[result.truss >= k]`` are the ends of NetworkX's ``k_truss(G, k)``. Self-loops are left
-out and parallel edges count once; a directed graph is refused. Weights are not looked at.
+Returns one row per edge (``source``, ``target`` and ``truss``) and the greatest truss number, ``max_truss``. ``truss``
+is the greatest k such that the edge is in a subgraph in which every edge is in at least k - 2 triangles (2 for an edge
+without a triangle). ``result.source[result.truss >= k]`` are the ends of NetworkX's ``k_truss(G, k)``. Self-loops are
+ignored and parallel edges count once; a directed graph is refused. Weights are ignored.
 
-Triangles are counted for each edge, then edges are peeled from those with the fewest on. Over slices and graphs on disk
-that is an operator, ``dromos/places/operators/trusses``. Cohen, "Trusses: cohesive subgraphs for social network
-analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
+Triangles are counted for each edge, then edges are peeled, those with the fewest triangles first. Over slices and
+graphs on disk that is an operator, ``dromos/places/operators/trusses``. Cohen, "Trusses: cohesive subgraphs for social
+network analysis", 2008; Wang and Cheng, "Truss decomposition in massive networks", 2012.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def truss_numbers(graph: Graph, **how: Unpack[Options]) -> TrussNumbersResult:
 
     Args:
         graph: undirected.
-        how: ``device``, ``threads``, ``memory``; there are no paths to choose from.
+        how: ``device``, ``threads``, ``memory``; ``path`` is not supported.
 
     >>> import dromos as dr
     >>> result = dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))

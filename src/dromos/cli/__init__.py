@@ -1,7 +1,6 @@
 """The command line: ``dromos generate | convert | info | verify | formats | serve | plan | warm | run``, algorithms.
 
-Exit codes: 0 done; 1 the input or a file is bad; 2 the command was called wrongly; 3 memory, disk or device do not
-suffice; 130 interrupted.
+Exit codes: 0 success; 1 bad input or file; 2 wrong usage; 3 not enough memory, disk or device; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -85,7 +84,10 @@ def main() -> None:
         err.print(f"[bold red]error{_rank()}:[/] {_escaped(error)}", soft_wrap=not err.is_terminal)
         sys.exit(_exit_code(error))
     except MemoryError:
-        err.print("[bold red]error:[/] out of memory; `dromos convert --memory` works within a budget", soft_wrap=True)
+        err.print(
+            "[bold red]error:[/] out of memory; `dromos convert --memory` converts a file within a budget",
+            soft_wrap=True,
+        )
         sys.exit(EXIT_RESOURCES)
 
 
@@ -106,7 +108,7 @@ def _rank() -> str:
 
 
 def _say_interrupted() -> None:
-    err.print("interrupted; nothing half-written is left behind")
+    err.print("interrupted; no partial files are left behind")
 
 
 def _terminate(signum: int, frame: Any) -> None:

@@ -1,4 +1,4 @@
-"""One command an algorithm, made from its function's signature and docstring."""
+"""One command per algorithm, made from its function's signature and docstring."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Common:
                 str | None,
                 _option(
                     "--memory",
-                    text="Leave a .drm graph on disk and work within this much memory, such as 2G; cpu+cuda: of a GPU.",
+                    text="Keep a .drm graph on disk and use at most this memory, such as 2G; cpu+cuda: GPU memory.",
                 ),
             ],
             None,
@@ -79,36 +79,39 @@ class Common:
         "share": (
             Annotated[
                 str | None,
-                _option("--share", text="With several devices, the first one's part of the edges: 0 to 1, or auto."),
+                _option("--share", text="With several devices, the share of edges of the first one: 0 to 1, or auto."),
             ],
             None,
         ),
         "split": (
             Annotated[
                 str | None,
-                _option("--split", text="With several devices, the first one's vertices: high, low, random or auto."),
+                _option(
+                    "--split", text="With several devices, the vertices of the first one: high, low, random or auto."
+                ),
             ],
             None,
         ),
         "deal": (
             Annotated[
-                str | None, _option("--deal", text="With several devices, the edges of each: rows, pages or targets.")
+                str | None,
+                _option("--deal", text="With several devices, the edges that each processes: rows, pages or targets."),
             ],
             None,
         ),
         "checkpoint": (
             Annotated[
                 Path | None,
-                _option("--checkpoint", text="Save the run to this folder now and then; the same command resumes it."),
+                _option("--checkpoint", text="Save the run to this folder regularly; the same command resumes it."),
             ],
             None,
         ),
         "checkpoint_every": (
-            Annotated[float, _option("--checkpoint-every", text="Seconds between two checkpoints.")],
+            Annotated[float, _option("--checkpoint-every", text="Seconds between checkpoints.")],
             60.0,
         ),
         "threads": (Annotated[int | None, _option("--threads", text="Threads [default: all cores]")], None),
-        "check": (Annotated[bool, _option("--verify", text="Check the answer.")], False),
+        "check": (Annotated[bool, _option("--verify", text="Verify the answer.")], False),
         "trace": (Annotated[bool, _option("--trace", text="Show what each step did, and why.")], False),
         "save_trace": (Annotated[Path | None, _option("--save-trace", text="Write the trace to a file.")], None),
         "report": (
@@ -179,7 +182,7 @@ def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
     if name == "weight" and default is None:
         return Annotated[bool, _option("--weighted", text="Add up the graph's weights.")], False
     if name == "weight":
-        return Annotated[bool, _option("--unweighted", text="Leave the graph's weights out.")], False
+        return Annotated[bool, _option("--unweighted", text="Ignore the graph's weights.")], False
     flag = f"--{name.replace('_', '-')}"
     if (word := _WORDS.get(name)) is not None:
         kind: Any = str if required else str | None

@@ -28,23 +28,23 @@ def convert(
         bool,
         typer.Option(
             "--keep-parallel",
-            help="Keep one undirected edge for each line where IN lists every edge in both directions.",
+            help="If IN lists every undirected edge in both directions, keep one edge for each line.",
         ),
     ] = False,
     dedupe: Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")] = False,
-    drop_self_loops: Annotated[bool, typer.Option("--drop-self-loops", help="Leave self-loops out.")] = False,
+    drop_self_loops: Annotated[bool, typer.Option("--drop-self-loops", help="Drop self-loops.")] = False,
     merge_weights: Annotated[
         str, typer.Option(help=f"The weight kept by --dedupe: {', '.join(MERGE_RULES)}.")
     ] = "first",
-    no_weights: Annotated[bool, typer.Option("--no-weights", help="Leave the weights out.")] = False,
-    transpose: Annotated[bool, typer.Option("--transpose", help="Keep the transpose in the store too.")] = False,
+    no_weights: Annotated[bool, typer.Option("--no-weights", help="Drop the weights.")] = False,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Also store the transpose.")] = False,
     compress: Annotated[
-        bool, typer.Option("--compress", help="Pack the targets of the store in few bits; streams read less.")
+        bool, typer.Option("--compress", help="Compress the targets in the store, so that runs on disk read less.")
     ] = False,
     stripe: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Deal the store out to this folder and those of the other --stripe options, to be read in parallel "
+            help="Spread the store over this folder and those of the other --stripe options, to be read in parallel "
             "(dr.open, --memory).",
             show_default=False,
         ),
@@ -52,15 +52,15 @@ def convert(
     order: Annotated[
         str,
         typer.Option(
-            help="Order of the vertices: input, or degree (largest first; streams read less). Labels keep their names."
+            help="Order of the vertices: input, or degree (largest first; runs on disk read less). Labels are kept."
         ),
     ] = "input",
     memory: Annotated[
         str | None,
-        typer.Option(help="Work within this much memory, such as 2G (edge lists and tables to a .drm store)."),
+        typer.Option(help="Use at most this memory, such as 2G (from edge lists and tables to a .drm store)."),
     ] = None,
     allow_loss: Annotated[
-        bool, typer.Option("--allow-loss", help="Write what OUT's format can hold, where it cannot hold all.")
+        bool, typer.Option("--allow-loss", help="Write what the format of OUT can hold, even if something is lost.")
     ] = False,
     threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
 ) -> None:
@@ -68,7 +68,7 @@ def convert(
     from dromos.graph import formats, store
 
     if source.exists() and target.exists() and source.samefile(target):
-        raise InvalidArgumentError("IN and OUT are the same file")
+        raise InvalidArgumentError("IN and OUT are the same file; give OUT another name")
     if merge_weights not in MERGE_RULES:
         raise InvalidArgumentError(f"--merge-weights {merge_weights} is not one of {', '.join(MERGE_RULES)}")
     try:
@@ -76,17 +76,17 @@ def convert(
     except UnsupportedFormatError as error:
         raise UnsupportedFormatError(error.message.replace("format=", "--to"), path=error.path) from None
     if transpose and target_format.name != "drm":
-        raise InvalidArgumentError("--transpose is kept in a .drm store only")
+        raise InvalidArgumentError("--transpose is for .drm stores; give OUT a name ending in .drm")
     if compress and target_format.name != "drm":
-        raise InvalidArgumentError("--compress packs the targets of a .drm store only")
+        raise InvalidArgumentError("--compress is for .drm stores; give OUT a name ending in .drm")
     if stripe and target_format.name != "drm":
-        raise InvalidArgumentError("--stripe deals out a .drm store only")
+        raise InvalidArgumentError("--stripe is for .drm stores; give OUT a name ending in .drm")
     if stripe and (len(stripe) < 2 or not all(folder.is_dir() for folder in stripe)):
-        raise InvalidArgumentError("--stripe is to be given twice or more, with a folder that exists each time")
+        raise InvalidArgumentError("give --stripe at least twice, each time with an existing folder")
     if order not in ("input", "degree"):
         raise InvalidArgumentError(f"--order {order} is neither input nor degree")
     if order != "input" and memory is not None:
-        raise InvalidArgumentError("--order degree needs the graph in memory: leave --memory out")
+        raise InvalidArgumentError("--order degree needs the graph in memory; leave --memory out")
     options: dict[str, Any] = {
         "symmetrize": symmetrize or None,
         "dedupe": dedupe,
@@ -102,7 +102,9 @@ def convert(
     final, target = target, target.with_name(f".{target.stem}.whole.drm") if stripe else target
     if memory is not None:
         if target_format.name != "drm":
-            raise InvalidArgumentError("--memory makes a .drm store; convert that one further")
+            raise InvalidArgumentError(
+                "--memory writes a .drm store; give OUT a name ending in .drm, and convert that file in a second step"
+            )
         with work(f"converting {source.name}") as progress:
             store.convert(
                 source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra

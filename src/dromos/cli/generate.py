@@ -1,4 +1,4 @@
-"""``dromos generate``: graphs by rule and by chance, written to a file of any format."""
+"""``dromos generate``: regular and random graphs, written to a file of any format."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["app"]
 app = typer.Typer(help="Generate a graph and write it to a file.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, in any format.", show_default=False)]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same graph, whatever the number of threads.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same graph, with any number of threads.")]
 Weights = Annotated[
     str | None, typer.Option(metavar="LOW..HIGH", help="Add random weights, such as 1..255 (whole) or 0.0..1.0 (real).")
 ]
 Threads = Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")]
-Directed = Annotated[bool, typer.Option("--directed", help="Edges lead one way.")]
-DropLoops = Annotated[bool, typer.Option("--drop-self-loops", help="Leave edges from a vertex to itself out.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Make the edges directed.")]
+DropLoops = Annotated[bool, typer.Option("--drop-self-loops", help="Drop edges from a vertex to itself.")]
 Dedupe = Annotated[bool, typer.Option("--dedupe", help="Keep one of several parallel edges.")]
 Vertices = Annotated[int, typer.Option("--vertices", "-n", help="Number of vertices.", show_default=False)]
 

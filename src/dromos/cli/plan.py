@@ -1,4 +1,4 @@
-"""``dromos plan``: what an algorithm would take on each place of this machine, without running it."""
+"""``dromos plan``: the predicted memory and time of an algorithm on each device of this machine."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def plan(
     algorithm: Annotated[
         str, typer.Argument(help="bfs, sssp, pagerank, connected-components or core-numbers.")
     ] = "pagerank",
-    device: Annotated[str, typer.Option(help="auto for all places, or those of cpu, cuda or cpu+cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto for all places, or only those of cpu, cuda or cpu+cuda.")] = "auto",
     memory: Annotated[
-        str | None, typer.Option(help=r"What a run may take, such as 2G \[default: what is free]")
+        str | None, typer.Option(help=r"Memory that a run may use, such as 2G \[default: what is free]")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Predict what an algorithm takes in memory, from disk and on a GPU, without running it."""
+    """Predict the memory and time of an algorithm in memory, from disk and on a GPU, without running it."""
     from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
     from dromos.graph.summary import human_bytes

@@ -20,17 +20,17 @@ _Format = Annotated[str | None, typer.Option("--format", help=r"Input format \[d
 def reachability_index(
     graph: _Graph,
     to: Annotated[Path, typer.Option("-o", "--to", help="The index file to write.", show_default=False)],
-    k: Annotated[int | None, typer.Option("--k", help="The most steps; any number unless given.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help=r"The maximum number of steps \[default: no limit]")] = None,
     sources: Annotated[
         str | None, typer.Option("--sources", metavar="V,V,…", help="Only from these vertices.", show_default=False)
     ] = None,
-    memory: Annotated[str | None, typer.Option(help="What a group of sources may take, such as 512M.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Memory for one group of sources, such as 512M.")] = None,
     grouping: Annotated[str, typer.Option(help="auto, random or by-hubs.")] = "auto",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, mpi, numpy or reference.")] = "auto",
     threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
     format: _Format = None,
 ) -> None:
-    """Build an index of which vertices reach which within some steps."""
+    """Build an index of which vertices reach which within --k steps."""
     from dromos.algorithms.reachability import reachability_index as build
     from dromos.graph.formats import read
 

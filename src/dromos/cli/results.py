@@ -164,7 +164,7 @@ def _show(result: Result, verified: bool, top: int | None) -> None:
 
     out.print(repr(result), markup=False, soft_wrap=not out.is_terminal)
     if verified:
-        out.print("verified: the answer has all the properties that it must have")
+        out.print("verified: the answer has all required properties")
     rows = result.head(_ROWS) if top is None else result.top_rows(top)
     table = Table(*rows)
     for cells in zip(*rows.values(), strict=True):

@@ -31,7 +31,7 @@ def run(
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the program.")
     ] = None,
-    max_iter: Annotated[int | None, typer.Option(help="The most supersteps to run.")] = None,
+    max_iter: Annotated[int | None, typer.Option(help="The maximum number of supersteps.")] = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="Write a .parquet, .csv, .json or .npz file, or a folder of .parquet files."),
@@ -42,21 +42,21 @@ def run(
     path: Annotated[str, typer.Option(help="auto, or a fixed path such as sync-push-dd.")] = "auto",
     threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Leave a .drm graph on disk, and work within this much memory, such as 2G.")
+        str | None, typer.Option(help="Keep a .drm graph on disk and use at most this memory, such as 2G.")
     ] = None,
     share: Annotated[
-        str | None, typer.Option(help="With several devices, the first one's part of the edges: 0 to 1, or auto.")
+        str | None, typer.Option(help="With several devices, the share of edges of the first one: 0 to 1, or auto.")
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="With several devices, the first one's vertices: high, low, random or auto.")
+        str | None, typer.Option(help="With several devices, the vertices of the first one: high, low, random or auto.")
     ] = None,
     deal: Annotated[
-        str | None, typer.Option(help="With several devices, the edges of each: rows, pages or targets.")
+        str | None, typer.Option(help="With several devices, the edges that each processes: rows, pages or targets.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Save the run to this folder now and then; the same command resumes it.")
+        Path | None, typer.Option(help="Save the run to this folder regularly; the same command resumes it.")
     ] = None,
-    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two checkpoints.")] = 60.0,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 60.0,
     trace: Annotated[bool, typer.Option("--trace", help="Show what each step did, and why.")] = False,
     save_trace: Annotated[Path | None, typer.Option(help="Write the trace to a file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page that explains the run.")] = None,
@@ -107,7 +107,9 @@ def load_program(text: str) -> type[Program]:
         name = next(iter(found))
     if name not in found:
         raise InvalidArgumentError(
-            f"{file} has no program {name or '(name one)'!r}; it has {', '.join(found) or 'none'}"
+            f"{file} has no program {name!r}; it has {', '.join(found) or 'none'}"
+            if name
+            else f"{file} has {len(found)} programs ({', '.join(found) or 'none'}); write FILE.py:CLASS"
         )
     return found[name]
 
@@ -135,7 +137,7 @@ def _param(graph: Graph, spec: ParamSpec, text: str) -> Any:
             column[graph.vertex_id(vertex)] = value
         return column
     if spec.per_edge:
-        raise InvalidArgumentError(f"--param {spec.name}: it has a value for each arc; run this program from Python")
+        raise InvalidArgumentError(f"--param {spec.name}: it has one value per arc; run this program from Python")
     if spec.size is not None:
         return as_matrix(graph, text)[0]
     if spec.is_vertex:

@@ -47,7 +47,7 @@ def as_matrix(graph: Graph, text: str) -> Array:
         return _load(text)
     rows = [[_number(part) for part in row.split(",")] for row in text.split(";")]
     if len({len(row) for row in rows}) > 1:
-        raise InvalidArgumentError(f"the rows of {text!r} are of different lengths")
+        raise InvalidArgumentError(f"the rows of {text!r} have different lengths; give equally many values in each")
     return np.array(rows)
 
 
@@ -55,11 +55,11 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InvalidArgumentError(f"{text.strip()!r} is not a number") from None
+        raise InvalidArgumentError(f"{text.strip()!r} is not a number; write it like 0.5") from None
 
 
 def _load(path: str) -> Array:
     try:
         return np.asarray(np.load(Path(path), allow_pickle=False))
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot read an array: {error}", path=path) from None
+        raise FileError(f"cannot read an array from the file: {error}", path=path) from None

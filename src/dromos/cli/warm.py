@@ -16,13 +16,13 @@ __all__ = ["warm"]
 
 def warm(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]…", help="Some algorithms only.", show_default="all")
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="The algorithms to compile.", show_default="all")
     ] = None,
 ) -> None:
     """Compile the built-in algorithms for this machine and keep the machine code in the cache folder.
 
-    Each runs on small graphs, with and without weights, in memory and on disk. Images and clusters do this when they
-    are built, with DROMOS_CACHE_DIR set; a second time takes seconds. A wheel for Linux brings most of it.
+    Each algorithm runs on small graphs, with and without weights, in memory and on disk. Run this when building an
+    image or a cluster, with DROMOS_CACHE_DIR set; a second run takes seconds. A wheel for Linux includes most of it.
     """
     from dromos.cli.algorithms import COMMANDS
     from dromos.compiler.machine import require_compiler
@@ -32,7 +32,7 @@ def warm(
 
     chosen = list(COMMANDS) if not names else [name.replace("_", "-") for name in names]
     if unknown := [name for name in chosen if name not in COMMANDS]:
-        raise InvalidArgumentError(f"there is no algorithm {unknown[0]!r}; there are {', '.join(COMMANDS)}")
+        raise InvalidArgumentError(f"there is no algorithm {unknown[0]!r}; choose from {', '.join(COMMANDS)}")
     require_compiler()
     begin = time.perf_counter()
     with work("compiling") as progress, tempfile.TemporaryDirectory(prefix="dromos-warm-") as scratch:

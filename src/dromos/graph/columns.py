@@ -100,7 +100,7 @@ def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | Non
     if count is not None:
         count = _number_of_vertices(count)
     if count is not None and labels is not None and len(labels) != count:
-        raise GraphDataError(f"there are {len(labels):,} labels for {count:,} vertices; give one a vertex")
+        raise GraphDataError(f"there are {len(labels):,} labels for {count:,} vertices; give one per vertex")
     if len(src) == 0:
         return count or 0
     ranges = build.id_range(src), build.id_range(dst)

@@ -22,8 +22,8 @@ def from_igraph(
 ) -> Graph:
     """A graph from an igraph graph; vertices keep their numbers.
 
-    The edge attribute ``weight`` and the vertex attribute ``labels`` are taken where the graph has them; None leaves
-    them out. Labels are strings or whole numbers, each once. The other vertex attributes become
+    The edge attribute ``weight`` and the vertex attribute ``labels`` are used if the graph has them; None ignores them.
+    Labels are strings or whole numbers without repeats. The other vertex attributes become
     :attr:`Graph.vertex_data`; other edge attributes are not kept.
 
     >>> import igraph

@@ -24,10 +24,10 @@ __all__ = ["from_networkx"]
 def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weight") -> Graph:
     """A graph from a NetworkX graph.
 
-    Nodes that are the integers ``0..n-1``, in whatever order, are the ids; other integers and strings become labels.
-    The edge attribute ``weight`` is taken where every edge has it; where some have it and some do not, that is an error
-    (``weight=None`` leaves weights out), and so is a name other than ``"weight"`` that no edge has. Node attributes
-    become :attr:`Graph.vertex_data`. Keys of a multigraph and other edge attributes are not kept.
+    Nodes that are the integers ``0..n-1``, in any order, become the ids; other integers and strings become labels. The
+    edge attribute ``weight`` is used if every edge has it; it is an error if only some edges have it (``weight=None``
+    ignores weights). A name other than ``"weight"`` must exist as an edge attribute. Node attributes become
+    :attr:`Graph.vertex_data`. Keys of a multigraph and other edge attributes are not kept.
 
     >>> import networkx as nx
     >>> from dromos import Graph

@@ -1,4 +1,4 @@
-"""The graph: immutable compressed sparse rows with weights, labels and flags that are true."""
+"""The graph: immutable compressed sparse rows with weights, labels and flags."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Graph:
     """An immutable graph in compressed sparse rows.
 
     The out-neighbours of vertex ``u`` are ``targets[offsets[u]:offsets[u + 1]]``. An undirected graph stores every edge
-    in both directions (a self-loop once), and its transpose is itself. Make one with :meth:`from_edges`,
+    in both directions (a self-loop once), and is its own transpose. Make a graph with :meth:`from_edges`,
     :func:`dromos.read`, a generator, or a ``from_…`` method.
 
     >>> import dromos as dr
@@ -119,24 +119,24 @@ class Graph:
 
     @property
     def num_vertices(self) -> int:
-        """How many vertices there are, isolated ones included."""
+        """The number of vertices, including isolated ones."""
         return len(self._offsets) - 1
 
     @property
     def num_arcs(self) -> int:
-        """How many directed arcs are stored: an undirected edge counts twice, a self-loop once."""
+        """The number of stored arcs: an undirected edge counts twice, a self-loop once."""
         return len(self._targets)
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are: an undirected edge counts once."""
+        """The number of edges: an undirected edge counts once."""
         if self.directed:
             return self.num_arcs
         return (self.num_arcs + self.num_self_loops) // 2
 
     @property
     def num_self_loops(self) -> int:
-        """How many edges lead from a vertex to itself."""
+        """The number of edges from a vertex to itself."""
         return transform.count_loops(self) if self.has_self_loops else 0
 
     @property
@@ -162,15 +162,16 @@ class Graph:
 
     @property
     def labels(self) -> Labels | None:
-        """The names of the vertices, or ``None`` where the ids are the names."""
+        """The labels of the vertices, or ``None`` if vertices have only ids."""
         return self._labels
 
     @property
     def vertex_data(self) -> VertexData:
-        """What else is known of the vertices: read-only columns by name, one value per vertex in the order of the ids.
+        """Attributes of the vertices: read-only columns by name, one value per vertex in the order of the ids.
 
-        :meth:`from_networkx` and :meth:`from_igraph` bring node attributes, :meth:`with_vertex_data` sets them, and
-        :meth:`to_networkx` gives them back. Subgraphs and relabelled graphs keep their rows; files do not hold them.
+        :meth:`from_networkx` and :meth:`from_igraph` import node attributes, :meth:`with_vertex_data` sets columns, and
+        :meth:`to_networkx` exports them. Subgraphs and relabelled graphs keep the rows of their vertices; files do not
+        store vertex data.
 
         >>> import networkx as nx
         >>> g = Graph.from_networkx(nx.karate_club_graph())
@@ -181,12 +182,12 @@ class Graph:
 
     @property
     def directed(self) -> bool:
-        """Whether an edge leads one way only."""
+        """Whether the edges are directed."""
         return self._flags.directed
 
     @property
     def symmetric(self) -> bool:
-        """Whether every arc has its reverse, with the same weight (found out once, if it was not known)."""
+        """Whether every arc has a reverse arc of the same weight; computed once if it is not known."""
         if self._flags.symmetric is None:
             reversed_rows = transform.transposed(self)
             found = transform.same_rows(self, reversed_rows)
@@ -218,12 +219,12 @@ class Graph:
 
     @property
     def flags(self) -> Flags:
-        """All flags, with those found out that were not known."""
+        """All flags; those that are not known are computed."""
         return Flags(self.directed, self.symmetric, self.sorted, self.has_parallel_edges, self.has_self_loops)
 
     @property
     def known_flags(self) -> Flags:
-        """The flags as far as they are known, at no cost."""
+        """The flags that are known, without computing the others."""
         return self._flags
 
     @property
@@ -245,7 +246,7 @@ class Graph:
 
     @property
     def transpose(self) -> Graph:
-        """The graph with every arc reversed: built once and kept; the graph itself where that is symmetric."""
+        """The graph with every arc reversed, built once and kept; a symmetric graph is its own transpose."""
         if self._flags.symmetric:
             return self
         if self._transpose is None:
@@ -255,7 +256,7 @@ class Graph:
 
     @property
     def has_transpose(self) -> bool:
-        """Whether :attr:`transpose` is there at once: it was built before, or the graph is known to be its own."""
+        """Whether :attr:`transpose` needs no work: it was built before, or the graph is known to be symmetric."""
         return bool(self._flags.symmetric) or self._transpose is not None
 
     @property
@@ -270,10 +271,10 @@ class Graph:
         return sum(part.nbytes for part in arrays if part is not None)
 
     def require_in_memory(self) -> None:
-        """Nothing for a graph in memory; one that stays on disk (:func:`dromos.open`) refuses, and tells what to do."""
+        """Raise an error for a graph that stays on disk (:func:`dromos.open`); a graph in memory passes."""
 
     def neighbors(self, vertex: Any) -> Array:
-        """The ids of the targets of the arcs that leave ``vertex`` (a label, or an id where the graph has no labels).
+        """The ids of the out-neighbours of ``vertex`` (a label, or an id if the graph has no labels), one per arc.
 
         >>> Graph.from_edges([0, 0], [2, 1]).neighbors(0).tolist()
         [1, 2]
@@ -284,7 +285,7 @@ class Graph:
         return self._targets[self._offsets[at] : self._offsets[at + 1]]
 
     def vertex_id(self, vertex: Any) -> int:
-        """The id of a vertex given by its label, or by its id where the graph has no labels.
+        """The id of a vertex given by its label, or by its id if the graph has no labels.
 
         >>> Graph.from_edges(["ada"], ["bob"]).vertex_id("bob")
         1
@@ -292,7 +293,7 @@ class Graph:
         return self._checked_id(vertex) if self._labels is None else self._labels.id_of(vertex)
 
     def edges(self, *, arcs: bool = False) -> Edges:
-        """The edges as columns of ids: each undirected edge once, unless all stored ``arcs`` are asked for.
+        """The edges as columns of ids: each undirected edge once, or all stored arcs with ``arcs=True``.
 
         >>> Graph.from_edges([0, 1], [1, 2], directed=False).edges().dst.tolist()
         [1, 2]
@@ -310,7 +311,7 @@ class Graph:
     # ---- parts and transformations -----------------------------------------------------------------------------
 
     def arc_slices(self) -> Iterator[GraphSlice]:
-        """All arcs, in slices: one for a graph in memory, many in turn for one that stays on disk.
+        """All arcs in slices: one for a graph in memory, many one after the other for a graph on disk.
 
         >>> [s.targets.tolist() for s in Graph.from_edges([0, 1], [1, 2]).arc_slices()]
         [[1, 2]]
@@ -326,7 +327,7 @@ class Graph:
         return self
 
     def reverse(self) -> Graph:
-        """The graph with every edge turned round (itself, where it is undirected)."""
+        """The graph with every edge reversed; an undirected graph is returned as it is."""
         return self.transpose
 
     slices = slicing.slices
@@ -352,7 +353,7 @@ class Graph:
         return np.bincount(self.out_degree if direction == "out" else self.in_degree)
 
     def with_weights(self, weights: Array | None) -> Graph:
-        """The same edges with other weights, one an arc in the order of ``targets``, or with none."""
+        """The same edges with other weights, one per arc in the order of ``targets``, or with none."""
         values = weight_column(weights, self.num_arcs)
         if values is not None:
             values = making.own(values, weights)
@@ -374,7 +375,7 @@ class Graph:
         write(self, path, **options)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both graphs have the same vertices, labels, rows and weights in the same order; vertex data aside."""
+        """Whether both graphs have equal vertices, labels, rows and weights in the same order; ignores vertex data."""
         if not isinstance(other, Graph):
             return NotImplemented
         return (

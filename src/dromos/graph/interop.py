@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def from_scipy(cls: type[Graph], /, matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
     """A graph from a square SciPy sparse matrix or array: entry ``[u, v]`` is an edge from ``u`` to ``v``.
 
-    Stored zeros are edges too (but for the zeros within the blocks of a BSR matrix). A boolean matrix, or
+    Stored zeros are edges too (except zeros within the blocks of a BSR matrix). A boolean matrix, or
     ``weighted=False``, gives an unweighted graph. With ``directed=False`` the matrix must be symmetric.
 
     >>> import scipy.sparse as sp
@@ -45,7 +45,7 @@ def from_scipy(cls: type[Graph], /, matrix: Any, *, directed: bool = True, weigh
 def to_scipy(self: Graph) -> Any:
     """The graph as a SciPy ``csr_array`` of its weights, or of ones.
 
-    Memory is shared where SciPy has no reason to rearrange it: where rows are sorted and have no parallel edges.
+    Memory is shared if SciPy need not rearrange it, that is, if rows are sorted and have no parallel edges.
 
     >>> from dromos import Graph
     >>> Graph.from_edges([0], [1]).to_scipy().toarray().tolist()
@@ -64,7 +64,7 @@ def to_scipy(self: Graph) -> Any:
 def to_networkx(self: Graph) -> Any:
     """The graph as a NetworkX graph, with labels as nodes and weights as the attribute ``weight``.
 
-    Parallel edges give a multigraph. :attr:`Graph.vertex_data` becomes node attributes, where a value is not None.
+    Parallel edges give a multigraph. Values of :attr:`Graph.vertex_data` that are not None become node attributes.
 
     >>> from dromos import Graph
     >>> list(Graph.from_edges(["ada"], ["bob"], [2]).to_networkx().edges(data="weight"))
@@ -160,7 +160,7 @@ def from_polars(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
 def to_arrow(self: Graph) -> Any:
     """The edges as a pyarrow table with the columns ``src``, ``dst`` and, if there are weights, ``weight``.
 
-    Labels stand in the place of ids. Isolated vertices have no row.
+    Labels replace ids. Isolated vertices have no row.
 
     >>> from dromos import Graph
     >>> Graph.from_edges([0], [1], [0.5]).to_arrow().to_pylist()

@@ -60,7 +60,7 @@ class Labels:
 
     @classmethod
     def from_values(cls, values: Iterable[Any] | Array) -> Labels:
-        """Labels from integers or strings, one a vertex; a label given twice is refused."""
+        """Labels from integers or strings, one per vertex; a label given twice is refused."""
         column = arrow_strings(values)
         if column is not None:
             labels = cls._of_arrow(column)

@@ -45,18 +45,18 @@ def from_edges(
     """A graph from columns of edges.
 
     Args:
-        src, dst: ids ``0..n-1``, or labels: strings always are, integers with ``labels=True``. Pairs
-            ``[(0, 1), (1, 2)]``, or an array of two columns, go alone, without ``dst``.
-        weight: one number per edge; kept exactly (float32, float64 or int32).
-        num_vertices: how many vertices there are; the largest id + 1 unless given (isolated vertices are kept).
-        directed: ``False`` says that every edge goes both ways; each is given once, and stored in both directions.
-        labels: names of the vertices ``0..n-1``; or ``True`` where ``src`` and ``dst`` hold labels, not ids.
-        symmetrize: ``True`` makes an undirected graph of directed edges. ``False`` with ``directed=False`` says
-            that both directions of every edge are in the input already, which is checked.
-        dedupe: keep one of several edges with the same ends, its weight by ``merge_weights``.
+        src, dst: ids ``0..n-1``, or labels: strings are always labels, integers with ``labels=True``. Pairs such as
+            ``[(0, 1), (1, 2)]``, or an array of two columns, are given as ``src`` alone.
+        weight: one number per edge; stored exactly (float32, float64 or int32).
+        num_vertices: the number of vertices, including isolated ones; by default the largest id + 1.
+        directed: ``False`` makes the edges undirected: each is given once and stored in both directions.
+        labels: names of the vertices ``0..n-1``; or ``True`` if ``src`` and ``dst`` hold labels, not ids.
+        symmetrize: ``True`` makes an undirected graph of directed edges. ``False`` with ``directed=False`` means
+            that the input already has both directions of every edge, which is checked.
+        dedupe: keep one of several edges with the same ends, with a weight chosen by ``merge_weights``.
         drop_self_loops: leave out edges from a vertex to itself.
         merge_weights: ``"first"`` in input order, ``"min"``, ``"max"`` or ``"sum"``.
-        threads: threads to build with; all cores unless given.
+        threads: the number of threads; by default all cores.
 
     >>> from dromos import Graph
     >>> Graph.from_edges(["ada", "ada"], ["bob", "eve"], directed=False)
@@ -141,11 +141,11 @@ def from_csr(
     labels: Iterable[Any] | None = None,
     copy: bool = True,
 ) -> Graph:
-    """A graph of CSR arrays, which are checked.
+    """A graph from CSR arrays, which are checked.
 
-    Arrays that somebody could still write to are copied; read-only ones of fitting types are not. ``copy=False``
-    shares the memory of the others too. They are then checked again before every run, at memory speed, and writing
-    to them while something runs is not safe.
+    Writable arrays are copied; read-only arrays of suitable types are shared. ``copy=False`` shares the memory of
+    writable arrays too. They are then checked again before every run, at memory speed, and writing to them during a
+    run is not safe.
 
     >>> from dromos import Graph
     >>> Graph.from_csr(np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), directed=False)

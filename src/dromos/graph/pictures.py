@@ -58,7 +58,7 @@ def plot(self: Graph, ax: Any = None, *, values: Any = None, labels: bool | None
 
     Neighbours are placed close together; the same ``seed`` gives the same places. Vertices with more edges are larger.
     ``values`` (one number per vertex, such as ``dr.louvain(g).community``) colours them. ``labels`` writes their names,
-    or their ids; up to 60 vertices get them unless it is given.
+    or their ids; by default graphs of up to 60 vertices get them.
 
     >>> import matplotlib
     >>> matplotlib.use("Agg")  # no window

@@ -149,9 +149,9 @@ def symmetrized(graph: Graph, *, dedupe: bool = True, merge_weights: MergeRule =
 
 
 def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
-    """The graph induced by ``vertices``, in the order wanted; its labels tell which they were.
+    """The subgraph induced by ``vertices``, in the order given; its labels are the old vertices.
 
-    Vertices are given by label (by id where the graph has no labels), or as a truth value for each.
+    Vertices are given by label (by id if the graph has no labels), or as one truth value per vertex.
 
     >>> from dromos import Graph
     >>> Graph.from_edges([0, 1, 2], [1, 2, 0]).subgraph([1, 2]).labels
@@ -176,7 +176,7 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     new_ids = np.full(graph.num_vertices, -1, dtype=graph.targets.dtype)
     new_ids[chosen] = np.arange(len(chosen), dtype=new_ids.dtype)
     if np.count_nonzero(new_ids >= 0) < len(chosen):
-        raise InvalidArgumentError("a vertex is given twice; a subgraph holds each once")
+        raise InvalidArgumentError("a vertex is given twice; give each vertex once")
     names = Labels.from_values(chosen) if graph.labels is None else graph.labels.of_vertices(chosen)
     result = _induced(graph.with_rows_of(chosen), chosen, new_ids, names)
     result._vertex_data = graph.vertex_data.of_vertices(chosen)
@@ -265,7 +265,7 @@ def _gathered(graph: Graph, chosen: Array, new_ids: Array, starts: Array, src: A
 def relabel_by_degree(graph: Graph, *, descending: bool = True, named: bool = False) -> Relabelled:
     """The same graph with ids ordered by out-degree, and the permutation to put results back.
 
-    ``named``: the old ids become the labels of a graph that has none, so that vertices are still called by them.
+    ``named``: if the graph has no labels, the old ids become its labels, so that they still name the vertices.
 
     >>> from dromos import Graph
     >>> r = Graph.from_edges([2, 2, 1], [0, 1, 0]).relabel_by_degree()

@@ -89,9 +89,9 @@ def column_of(values: Sequence[Any], count: int, ids: Array | None = None) -> Ar
 
 
 def with_vertex_data(self: Graph, columns: Mapping[str, Any] | None) -> Graph:
-    """The same graph with other vertex data, one value per vertex in each column; None takes all of it away.
+    """The same graph with other vertex data, one value per vertex in each column; None removes all of it.
 
-    Columns that the graph has are kept by ``{**g.vertex_data, "age": ages}``. Rows and weights are shared, not copied.
+    To keep the columns of the graph, pass ``{**g.vertex_data, "age": ages}``. Rows and weights are shared, not copied.
 
     >>> from dromos import Graph
     >>> g = Graph.from_edges(["ada"], ["bob"]).with_vertex_data({"age": [36, 41]})

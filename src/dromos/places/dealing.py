@@ -44,8 +44,8 @@ def require_deal(program: Program, deal: Deal) -> None:
     specs = (*ir.edge_fields, *ir.edge_params)
     if specs and deal != "rows":
         raise InvalidArgumentError(
-            f"{ir.name}: {specs[0].name} has a value for each arc, and with deal={deal!r} an arc does not lie with its "
-            "source; leave deal out"
+            f"{ir.name}: {specs[0].name} has a value for each arc, and with deal={deal!r} an arc is not stored with "
+            "its source; leave deal out"
         )
 
 

@@ -109,8 +109,8 @@ def require_grid(program: Program) -> None:
     specs = (*ir.edge_fields, *ir.edge_params)
     if specs:
         raise InvalidArgumentError(
-            f"{ir.name}: {specs[0].name} has a value for each arc, and in a grid of ranks an arc does not lie with "
-            "its source; use device='mpi' without a grid"
+            f"{ir.name}: {specs[0].name} has a value for each arc, and in a grid of ranks an arc is not stored "
+            "with its source; use device='mpi' without a grid"
         )
 
 

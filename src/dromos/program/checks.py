@@ -20,7 +20,10 @@ def update_on(cls: Any, combine: Monoid, active: Expr) -> UpdateOn:
     if chosen not in ("all", "received"):
         raise ProgramError(f"update_on = {chosen!r} must be 'all' or 'received'", program=cls.__name__)
     if chosen == "all" and not combine.has_identity:
-        raise ProgramError("ANY has no identity, so update_on = 'all' has no message to give", program=cls.__name__)
+        raise ProgramError(
+            "ANY has no identity, so with update_on = 'all' a vertex without a message has nothing to update with",
+            program=cls.__name__,
+        )
     return cast(UpdateOn, chosen)
 
 
@@ -53,12 +56,12 @@ def priority(cls: Any, fields: Mapping[str, FieldSpec], combine: Monoid) -> str 
     name: str | None = cls.priority
     if name is not None and (name not in fields or fields[name].size is not None):
         raise ProgramError(
-            f"priority = {name!r} is not a scalar field; there are {', '.join(fields)}", program=cls.__name__
+            f"priority = {name!r} is not a scalar field; the fields are {', '.join(fields)}", program=cls.__name__
         )
     if name is not None and combine is not MIN:
         raise ProgramError(
-            f"priority = {name!r} settles the vertices with the least value first, which is of use for combine = "
-            f"dr.MIN alone; with {combine} leave it out",
+            f"priority = {name!r} settles the vertices with the least value first, which helps only with combine = "
+            f"dr.MIN; with {combine} leave it out",
             program=cls.__name__,
         )
     return name
@@ -68,7 +71,7 @@ def check_reads(ir: ProgramIR) -> None:
     """Reductions are known between supersteps only; the vertices are over when converged() is asked."""
     for function in ("init", "edge_init", "start"):
         if found := reads(ir.exprs(function), "reduction"):
-            raise ProgramError(f"reads self.{found[0].attr[0]} before any superstep", **ir.places[function])
+            raise ProgramError(f"reads self.{found[0].attr[0]} before the first superstep", **ir.places[function])
     for function in ("init", "edge_init", "start", "converged"):
         if found := reads(ir.exprs(function), "table"):
             raise ProgramError(
@@ -81,4 +84,6 @@ def check_reads(ir: ProgramIR) -> None:
                 f"a reduction cannot read {found[0].attr[1]!r} of another vertex", **ir.places[spec.name]
             )
         if found := reads([spec.expr], "reduction"):
-            raise ProgramError(f"a reduction cannot read another, {found[0].attr[0]!r}", **ir.places[spec.name])
+            raise ProgramError(
+                f"a reduction cannot read another reduction, {found[0].attr[0]!r}", **ir.places[spec.name]
+            )

@@ -1,4 +1,4 @@
-"""What stands in the body of a program: fields, parameters, reductions, and the symbols that every program has.
+"""Declarations in the body of a program: fields, parameters, reductions, and the symbols of every program.
 
 Each is a descriptor. On a program that is being traced, reading a parameter or a reduction gives its symbol; on an
 ordinary instance, a parameter gives its value.
@@ -74,7 +74,7 @@ def number_type(given: _TypeLike) -> NumberType:
     dtype = np.dtype(given)
     if dtype not in FIELD_DTYPES:
         names = ", ".join(known.name for known in FIELD_DTYPES)
-        raise ProgramTypeError(f"{dtype} is not a type that fields have; use one of {names}, or dr.ID", **here())
+        raise ProgramTypeError(f"{dtype} is not a type for a field; use one of {names}, or dr.ID", **here())
     return dtype
 
 
@@ -93,7 +93,7 @@ class _Declared:
     def __init__(self, dtype: _TypeLike, size: int | None) -> None:
         self.dtype = number_type(dtype)
         if size is not None and not 1 <= size <= MAX_VECTOR:
-            raise ProgramTypeError(f"size={size} is outside 1..{MAX_VECTOR}; a vector field is a small one", **here())
+            raise ProgramTypeError(f"size={size} is outside 1..{MAX_VECTOR}; vector fields are small", **here())
         self.size = size
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -192,8 +192,8 @@ def declared(cls: type, kind: type[T]) -> Iterator[tuple[str, T]]:
 def field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRED) -> Any:
     """Declare a value that every vertex has: a scalar, or a vector of ``size`` components.
 
-    ``init`` is its value at the start; a program's ``init(self, v)`` may give it instead. ``dr.ID`` as the type means
-    the type of the graph's vertex ids.
+    ``init`` is its initial value; a program's ``init(self, v)`` may set it instead. ``dr.ID`` stands for the type of
+    the graph's vertex ids.
 
     >>> field(np.float32, init=np.inf).dtype
     dtype('float32')
@@ -202,7 +202,7 @@ def field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRED) ->
 
 
 def edge_field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRED) -> Any:
-    """Declare a value that every edge has, which ``edge_update`` writes; ``edge_init`` may give its start.
+    """Declare a value that every edge has. ``edge_update`` writes it; ``edge_init`` may set its initial value.
 
     >>> edge_field(np.float64, init=0.0).size is None
     True
@@ -211,10 +211,10 @@ def edge_field(dtype: _TypeLike, *, size: int | None = None, init: Any = REQUIRE
 
 
 def param(dtype: _TypeLike = float, default: Any = REQUIRED, *, size: int | None = None) -> Any:
-    """Declare a value that is given for each run. It is never part of generated code, so runs share compiled code.
+    """Declare a parameter, given for each run. It is never part of generated code, so runs share compiled code.
 
-    ``param(dr.ID)`` is a vertex of the graph, by its id: one that the graph does not have is refused. So is a whole
-    number that ``init`` or ``start`` compares with ``v.id``.
+    ``param(dr.ID)`` is a vertex of the graph, by its id; an id that the graph does not have is refused. The same
+    check applies to a whole number that ``init`` or ``start`` compares with ``v.id``.
 
     >>> param(int).dtype
     dtype('int64')
@@ -223,7 +223,7 @@ def param(dtype: _TypeLike = float, default: Any = REQUIRED, *, size: int | None
 
 
 def vertex_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
-    """Declare an array with one row per vertex that is given for each run; a program reads it as ``v.name``.
+    """Declare an array with one row per vertex, given for each run; a program reads it as ``v.name``.
 
     >>> vertex_param(np.float32).per_vertex
     True
@@ -232,9 +232,9 @@ def vertex_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
 
 
 def edge_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
-    """Declare an array with one row per arc that is given for each run; a program reads it as ``edge.name``.
+    """Declare an array with one row per arc, given for each run; a program reads it as ``edge.name``.
 
-    The rows lie in the order of ``graph.targets``, like ``graph.weights`` and the edge fields of a result. An
+    The rows are in the order of ``graph.targets``, like ``graph.weights`` and the edge fields of a result. An
     undirected edge is two arcs, each with a row of its own.
 
     >>> edge_param(np.int64).per_edge
@@ -246,14 +246,15 @@ def edge_param(dtype: _TypeLike = float, *, size: int | None = None) -> Any:
 def reduction(monoid: Monoid) -> Callable[[Callable[..., Any]], Any]:
     """Declare a value folded over all vertices at the end of each superstep.
 
-    Decorates a function of ``(self, v)``, or of ``(self, old, new)`` to compare a vertex with what it was. It is read
-    as ``self.name``: in ``converged`` for the superstep that just ended, elsewhere for the one before. Before the first
-    superstep it is folded over the initial state, with ``old`` and ``new`` the same. The result of a run has its last
-    value, ``result.name``. A program with reductions runs in supersteps: no path is asynchronous.
+    Decorates a function of ``(self, v)``, or of ``(self, old, new)`` to compare a vertex with its previous state.
+    A program reads the value as ``self.name``: in ``converged`` that of the superstep that just ended, elsewhere that
+    of the one before. Before the first superstep it is folded over the initial state, with ``old`` and ``new`` equal.
+    The result of a run has the last value, ``result.name``. A program with reductions runs in supersteps: no path is
+    asynchronous.
 
-    A vector, or a tuple of numbers, is folded component by component, and is read as a vector. With ARGMIN and ARGMAX
-    the tuple ``(key, value, ...)`` with the least or greatest key is kept whole: ``return v.distance, v.id`` tells the
-    vertex too. The result has a tuple.
+    A vector, or a tuple of numbers, is folded component by component and read as a vector. ARGMIN and ARGMAX keep the
+    whole tuple ``(key, value, ...)`` with the smallest or greatest key: ``return v.distance, v.id`` also yields the
+    vertex. The result has a tuple.
 
     >>> import dromos.program as dr
     >>> class Far(dr.Program):

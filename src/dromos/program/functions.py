@@ -1,4 +1,4 @@
-"""The functions that a program may use beside Python's operators. NumPy's own (``np.minimum``) are traced too."""
+"""The functions that a program may use beside Python's operators. NumPy's (``np.minimum``) are traced too."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def maximum(a: Any, b: Any) -> Any:
 def cast(value: Any, dtype: DTypeLike | IdType) -> Any:
     """``value`` converted to ``dtype``: floats lose their fraction, and integers wrap around, as in NumPy.
 
-    A float outside of an integer type becomes the nearest number of that type, and NaN becomes 0, on every processor.
+    A float outside the range of an integer type becomes the nearest number of that type, and NaN becomes 0, on every
+    processor.
     """
     return apply("cast", value, attr=("id" if isinstance(dtype, IdType) else np.dtype(dtype).name,))
 

@@ -26,13 +26,16 @@ __all__ = ["Program"]
 
 
 class Program:
-    """A graph algorithm: fields, and what happens to them along edges. The methods are called once, with symbols.
+    """A graph algorithm: fields, and how they change along edges. Its methods are called once, with symbols.
 
-    Required: ``combine``, ``compute(self, u, edge, v)``, ``update(self, v, message)``. Optional: ``init(self, v)``,
-    ``start(self, v)`` (all vertices), ``active(self, old, new)`` (a written field changed), ``sends(self, u, edge, v)``
-    and ``wants(self, v)`` (always), ``sent(self, u)``, ``converged(self)``, ``edge_init`` and ``edge_update``
-    ``(self, u, edge, v)``. Beside them may stand ``direction`` (``"out"``, ``"in"``, ``"both"``), ``phases``,
-    ``update_on``, ``priority``, ``any_order``, ``edge_weights``. docs/design/program.md tells what each means.
+    - Required: ``combine``, ``compute(self, u, edge, v)``, ``update(self, v, message)``.
+    - Optional methods, with their defaults: ``init(self, v)``, ``start(self, v)`` (all vertices),
+      ``active(self, old, new)`` (a written field changed), ``sends(self, u, edge, v)`` and ``wants(self, v)`` (always),
+      ``sent(self, u)``, ``converged(self)``, ``edge_init`` and ``edge_update`` ``(self, u, edge, v)``.
+    - Optional attributes: ``direction`` (``"out"``, ``"in"``, ``"both"``), ``phases``, ``update_on``, ``priority``,
+      ``any_order``, ``edge_weights``.
+
+    docs/design/program.md explains each of them.
 
     >>> import numpy as np
     >>> import dromos.program as dr
@@ -89,7 +92,8 @@ class Program:
         """Another vertex, by its id: ``self.at(v.parent).label`` is its field as the last superstep left it.
 
         Its fields and ``vertex_param`` values can be read in ``compute``, ``sends``, ``wants``, ``sent``, ``update``,
-        ``active`` and ``edge_update``. For an id that no vertex has they are 0. Such a program runs in supersteps.
+        ``active`` and ``edge_update``. They are 0 for an id that no vertex has. A program that uses this runs in
+        supersteps.
 
         >>> import dromos as dr
         >>> class Roots(dr.Program):

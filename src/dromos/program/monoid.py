@@ -1,4 +1,4 @@
-"""What may stand after ``combine =``: commutative, associative ways to merge messages, and their properties as data."""
+"""Values of ``combine =``: commutative, associative ways to merge messages, and their properties as data."""
 
 from __future__ import annotations
 

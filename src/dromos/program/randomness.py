@@ -20,14 +20,15 @@ _WORD: Final = 1 << 64
 
 
 def random(*numbers: Any) -> Any:
-    """A float64 in [0, 1), uniformly distributed, that depends on nothing but the given integers.
+    """A float64 in [0, 1), uniformly distributed, that depends only on the given integers.
 
-    The same integers give the same number: at every vertex and edge, on every engine, path, device and number of
-    threads. So name what a draw belongs to: ``dr.random(v.id, self.superstep, self.seed)``. Negative integers and
-    truth values will do; floats are refused. The order counts. A vector gives a vector.
+    The same integers give the same number at every vertex and edge, on every engine, path and device, and with any
+    number of threads. So pass everything that should make draws differ, as in
+    ``dr.random(v.id, self.superstep, self.seed)``. Negative integers and truth values are allowed; floats are refused.
+    The order of the integers matters. A vector gives a vector.
 
     ``random(i)`` is the i-th number of SplitMix64 with seed 0, ``random(a, i)`` the i-th with the a-th as the seed, and
-    so on. It is no source of secrets.
+    so on. It is not cryptographically secure.
 
     >>> import numpy as np
     >>> import dromos as dr

@@ -63,9 +63,9 @@ def trace(cls: type[Any]) -> ProgramIR:
             word, *parts = label.split(".")
             function = "compute" if word == "message" else parts[0] if word == "reductions" else word
             raise ProgramError(
-                "gives something else each time it is called, such as a random number: functions are called with "
-                "symbols, before the run, so that would be one constant for all vertices. Draw random numbers with "
-                "dr.random(v.id, self.superstep), or give them as a dr.vertex_param (an array with one row per vertex)",
+                "returns something else each time it is called, such as a random number. Functions are called with "
+                "symbols before the run, so that would be one constant for all vertices. Draw random numbers with "
+                "dr.random(v.id, self.superstep), or pass them as a dr.vertex_param (an array with one row per vertex)",
                 **first.places.get(function, Place(program=cls.__name__, function=function)),
             )
     return first
@@ -90,7 +90,7 @@ class _Tracer:
 
     def run(self) -> ProgramIR:
         if taken := RESERVED & {*self.fields, *self.edge_fields, *self.params, *dict(declared(self.cls, Reduction))}:
-            raise ProgramError(f"{', '.join(sorted(taken))} is taken; choose another name", program=self.name)
+            raise ProgramError(f"{', '.join(sorted(taken))} is reserved; choose another name", program=self.name)
         if not self.fields:
             raise ProgramError(
                 "has no field; declare one, such as rank = dr.field(np.float64, init=0.0)", program=self.name
@@ -115,7 +115,7 @@ class _Tracer:
             raise ProgramError(f"{combine} needs a message (key, value, ...)", **self.places["compute"])
         if combine.parts and len(parts) != len(combine.parts):
             raise ProgramError(
-                f"gives a message of {len(parts)} parts, and combine merges {len(combine.parts)}",
+                f"returns a message of {len(parts)} parts, but combine merges {len(combine.parts)}",
                 **self.places["compute"],
             )
         received = symbols("message", (), len(parts) if is_row else None)
@@ -184,7 +184,7 @@ class _Tracer:
         found = [lift(result) for result in self.calls("compute", u, edge, v)]
         rows = [one.exprs if isinstance(one, Vector) else (one.expr,) for one in found]
         if len({len(row) for row in rows}) > 1:
-            raise ProgramError("gives messages of different sizes in different phases", **self.places["compute"])
+            raise ProgramError("returns messages of different sizes in different phases", **self.places["compute"])
         return tuple(choose(self.phases, exprs) for exprs in zip(*rows, strict=True)), isinstance(found[0], Vector)
 
     def truth(self, function: str, *args: Any, default: Any) -> Expr:
@@ -222,7 +222,7 @@ class _Tracer:
         with tracing(self.name, name or function), explained(self.program, self.places[function]):
             result = code(self.program, *args)
         if result is None:
-            raise ProgramError("returns nothing; is a return missing?", **self.places[function])
+            raise ProgramError("returns nothing; add a return statement", **self.places[function])
         return result
 
     def scalar(self, function: str, value: Any) -> Expr:
@@ -251,7 +251,7 @@ class _Tracer:
             return (lifted.expr,) * spec.width
         if spec.size != len(lifted):
             shape = f"has {spec.size} components" if spec.size else "is a scalar"
-            raise ProgramTypeError(f"gives {len(lifted)} values to field {spec.name!r}, which {shape}", **place)
+            raise ProgramTypeError(f"returns {len(lifted)} values for field {spec.name!r}, which {shape}", **place)
         return lifted.exprs
 
     def initial(

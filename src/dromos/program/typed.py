@@ -117,7 +117,7 @@ class TypedProgram:
             raise ProgramTypeError(f"{expr.value} does not fit {found}; dr.cast it to a type that holds it", **place)
         if function in _PREDICATES and found.dtype.kind != "b":
             inverted = "; ~ makes a number of Python's own True and False: write not" if found.dtype.kind == "i" else ""
-            raise ProgramTypeError(f"must give a truth value, not {found}{inverted}", **place)
+            raise ProgramTypeError(f"must return a truth value, not {found}{inverted}", **place)
         if function == "message":
             monoid = self.ir.combine.part(int(label.split(".")[1]))
             if monoid in (OR, AND) and found.dtype.kind == "f":
@@ -132,7 +132,7 @@ class TypedProgram:
         fits = _WEAKER[found.dtype.kind] <= _WEAKER[target.kind] if found.weak else _stores(found.dtype, target)
         if not fits:
             raise ProgramTypeError(
-                f"gives {found} to field {name!r}, which is {target}; declare the field so, or dr.cast the value",
+                f"returns {found} for field {name!r}, which is {target}; declare it as {found}, or dr.cast the value",
                 **place,
             )
 

@@ -101,7 +101,9 @@ def _same(types: Sequence[Type]) -> Signature:
 def _arithmetic(op: str, types: Sequence[Type]) -> Signature:
     signature = _same(types)
     if signature.result.dtype.kind == "b" and op not in ("min", "max"):
-        raise ProgramTypeError(f"{op!r} on truth values; use & | ^ ~, or dr.cast one of them to a number")
+        raise ProgramTypeError(
+            f"{op!r} does not apply to truth values; use & | ^ ~, or dr.cast one of them to a number"
+        )
     return signature
 
 
@@ -123,14 +125,16 @@ def _predicate(op: str, types: Sequence[Type]) -> Signature:
 def _bits(op: str, types: Sequence[Type]) -> Signature:
     signature = _same(types)
     if signature.result.dtype.kind == "f":
-        raise ProgramTypeError(f"bit operation {op!r} on {signature.result}; it needs integers or truth values")
+        raise ProgramTypeError(
+            f"bit operation {op!r} does not apply to {signature.result}; it needs integers or truth values"
+        )
     return signature
 
 
 def _shift(op: str, types: Sequence[Type]) -> Signature:
     signature = _bits(op, types)
     if signature.result.dtype.kind == "b":
-        raise ProgramTypeError(f"{op!r} on truth values; dr.cast them to an integer type first")
+        raise ProgramTypeError(f"{op!r} does not apply to truth values; dr.cast them to an integer type first")
     return signature
 
 
@@ -179,8 +183,8 @@ def require_fit(number: Expr, dtype: np.dtype[Any]) -> None:
     """Refuse a constant that is outside the type that it is used in, where it would become another number."""
     if not is_within(number, dtype):
         raise ProgramTypeError(
-            f"{number.value} does not fit {dtype}, the type of what it is used with; declare that field with a wider "
-            "type, or dr.cast the other operand"
+            f"{number.value} does not fit {dtype}, the type of the other operand; declare that field with a wider "
+            "type, or dr.cast that operand"
         )
 
 

@@ -130,7 +130,7 @@ class Value(_Operators):
 
     def _refuse(self) -> NoReturn:
         raise UntraceableError(
-            "a symbol has no number while the program is traced (an int(), float(), range() or math function); "
+            "a symbol has no numeric value while the program is traced (an int(), float(), range() or math function); "
             "use dr.cast and the functions of dr, such as dr.sqrt",
             **here(),
         )
@@ -140,8 +140,8 @@ class Value(_Operators):
 
     def __index__(self) -> int:
         raise UntraceableError(
-            "a symbol is no index while the program is traced (of a list, in range()); declare values by vertex with "
-            "`table = dr.vertex_param(dtype)`, and write v.table for table[v.id]",
+            "a symbol cannot be an index while the program is traced (of a list, in range()); declare values by vertex "
+            "with `table = dr.vertex_param(dtype)`, and write v.table for table[v.id]",
             **here(),
         )
 
@@ -256,7 +256,7 @@ def apply(op: str, *operands: Any, attr: tuple[Any, ...] = ()) -> Any:
     if not sizes:
         return Value(build(op, *(operand.expr for operand in lifted if isinstance(operand, Value)), attr=attr))
     if len(sizes) > 1:
-        raise ProgramTypeError(f"vectors of sizes {sorted(sizes)} cannot meet in {op!r}", **here())
+        raise ProgramTypeError(f"vectors of sizes {sorted(sizes)} cannot be combined in {op!r}", **here())
     (size,) = sizes
     rows = [operand.exprs if isinstance(operand, Vector) else (operand.expr,) * size for operand in lifted]
     return Vector([build(op, *parts, attr=attr) for parts in zip(*rows, strict=True)])

@@ -39,14 +39,14 @@ __all__ = [
 
 
 def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: Unpack[Options]) -> ProgramResult:
-    """Run a program on a graph to its end, or for ``max_iter`` supersteps.
+    """Run a program on a graph until it ends, or for at most ``max_iter`` supersteps.
 
     The result has the fields, and the last value of each reduction, as attributes.
 
     Args:
-        program: an instance, with its parameters.
+        program: an instance of a program, with its parameters.
         graph: the graph.
-        max_iter: the most supersteps to run; ``result.finished`` is empty if it was cut off there.
+        max_iter: the maximum number of supersteps; ``result.finished`` is empty if the run was cut off there.
         how: ``device``, ``path``, ``threads``, ``checkpoint`` and others; see :class:`Options`.
 
     >>> import numpy as np
@@ -67,11 +67,11 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
             f"{program.__name__} is a class; give an instance with its parameters, {program.__name__}(…)"
         )
     if not isinstance(program, Program):
-        raise InvalidArgumentError(f"{program!r} is not a dromos.Program")
+        raise InvalidArgumentError(f"{program!r} is not a dromos.Program; give an instance of a class derived from it")
     if max_iter is not None:
         limit = whole_number(max_iter)
         if limit is None or limit < 0:
-            raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps")
+            raise InvalidArgumentError(f"max_iter={max_iter!r} is not a number of supersteps; give 0 or more")
         max_iter = limit
     ir = program.ir()
     session = Session(ir.name, graph, **how)
@@ -86,13 +86,13 @@ def run(program: Program, graph: Graph, *, max_iter: int | None = None, **how: U
 
 
 class Runner:
-    """A program that was built for a graph; call it to run, with other parameters if they are given."""
+    """A program compiled for a graph. Call it to run; keywords replace the parameters of the program."""
 
     def __init__(self, program: Program, graph: Graph, how: Options) -> None:
         self.program, self.graph, self._how = program, graph, how
 
     def __call__(self, *, max_iter: int | None = None, **params: Any) -> ProgramResult:
-        """Run; ``params`` replace those that the program was given."""
+        """Run the program; ``params`` replace the parameters that it was given."""
         program = type(self.program)(**{**self.program.params, **params}) if params else self.program
         return run(program, self.graph, max_iter=max_iter, **self._how)
 
@@ -101,7 +101,7 @@ class Runner:
 
 
 def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
-    """Build a program for a graph now, so that no later run pays for it.
+    """Compile a program for a graph now, so that later runs do not wait for it.
 
     >>> import dromos as dr
     >>> from dromos.algorithms.bfs import BFS

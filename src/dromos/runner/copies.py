@@ -35,8 +35,8 @@ def state_for_pickle(result: Result) -> dict[str, Any]:
 
 def _refuse_to_verify(result: Result) -> NoReturn:
     raise InvalidArgumentError(
-        f"this result of {result.name} was made by another process, or by an earlier one, and cannot check itself "
-        "any more; call verify() before the result is pickled"
+        f"this result of {result.name} was made by another or an earlier process, so it can no longer be verified; "
+        "call verify() before the result is pickled"
     )
 
 

@@ -1,4 +1,4 @@
-"""Results of ranks as Parquet: a folder with one file per rank, or one file that ranks send their rows to in turn."""
+"""Results of ranks as Parquet: a folder with one file per rank, or one file to which ranks send rows in turn."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def write_in_turn(path: str | os.PathLike[str], table: Any, comm: Any) -> None:
 def _folder_beside(folder: Path) -> Path:
     """A new folder for the files; refused where the data set could not get its name."""
     if folder.is_dir() and any(not _PART.fullmatch(entry.name) for entry in folder.iterdir()):
-        raise FileError("is a folder with other files in it; give a name of its own", path=folder)
+        raise FileError("is a folder with other files in it; give a new folder", path=folder)
     if folder.exists() and not folder.is_dir():
         raise FileError("is a file; a data set is a folder: give another name", path=folder)
     with file_errors(folder, "write"):

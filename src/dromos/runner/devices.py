@@ -124,14 +124,14 @@ def engine_for(
         if deal is not None and deal != "rows":
             if any(given is not None for given in (share, split, parts)):
                 raise InvalidArgumentError(
-                    f"deal={deal!r} gives each of device={device!r} as many arcs; leave share, split and parts out"
+                    f"deal={deal!r} gives equally many arcs to each of device={device!r}; leave share, split and parts out"
                 )
             return _dealt(device, threads, slices, memory, deal)
         return _hybrid(device, threads, slices, parts, memory, share, split)
     if share is not None or split is not None:
         given = f"share={share!r}" if share is not None else f"split={split!r}"
         raise InvalidArgumentError(
-            f"{given} is for a graph that several devices share; name them, as in device='cpu+cuda'"
+            f"{given} is for several devices that share a graph; name them, as in device='cpu+cuda'"
         )
     local = sys.modules.get("dromos.places.cluster.local")  # if it was never imported, there are no local ranks
     ranks = local.active_engine() if local is not None and device in ("auto", CLUSTER) else None
@@ -167,12 +167,12 @@ def _streamed(
     from dromos.sizes import as_bytes
 
     if slices is not None or parts is not None:
-        raise InvalidArgumentError("slices and parts cut a graph in memory; one on disk is cut into pages by itself")
+        raise InvalidArgumentError("slices and parts are for graphs in memory; leave them out for a graph on disk")
     budget = None if memory is None else as_bytes(memory)
     if not isinstance(device, str):
         if not (getattr(device, "streams", False) or getattr(device, "reads_stores", False)):
             raise InvalidArgumentError(
-                f"the engine {device.name!r} takes graphs in memory; give the name of a device, or dr.read(path)"
+                f"the engine {device.name!r} needs a graph in memory; give the name of a device, or use dr.read(path)"
             )
         return device
     num_threads(threads)
@@ -183,7 +183,7 @@ def _streamed(
     leaf = leaves.get(name)
     if leaf is None:
         known = ", ".join(map(repr, leaves))
-        raise InvalidArgumentError(f"device={name!r} takes graphs in memory only; on disk there are {known}")
+        raise InvalidArgumentError(f"device={name!r} needs a graph in memory; for one on disk choose from {known}")
     return StreamEngine(leaf(threads), budget, otherwise=otherwise)
 
 
@@ -193,7 +193,7 @@ def _cuda_within(graph: GraphLike | None, slices: int | None, parts: int | None,
     from dromos.sizes import as_bytes
 
     if slices is not None or parts is not None:
-        raise InvalidArgumentError("slices and parts cut a graph by hand; with memory= it is cut as there is room")
+        raise InvalidArgumentError("memory= cuts the graph to fit the budget by itself; leave slices and parts out")
     engine = CudaEngine({"memory": None if memory is None else as_bytes(memory)})
     if not getattr(graph, "on_disk", False):
         return engine
@@ -238,7 +238,7 @@ def _check_deal(
             f"deal={deal!r} is for a graph in parts; give parts=2, or several devices as in device='cuda:0+cuda:1'"
         )
     if getattr(graph, "on_disk", False) or (memory is not None and not several):
-        raise InvalidArgumentError(f"deal={deal!r} is for graphs in memory; leave it out, or read the graph by dr.read")
+        raise InvalidArgumentError(f"deal={deal!r} is for graphs in memory; leave it out, or use dr.read(path)")
 
 
 def _dealt(device: str, threads: int | None, slices: int | None, memory: int | str | None, deal: str) -> Engine:
@@ -259,7 +259,7 @@ def _leaves_of(device: str, threads: int | None, memory: int | str | None) -> li
     budget = None if memory is None else as_bytes(memory)
     if budget is not None and "cuda" not in device:
         raise InvalidArgumentError(
-            f"memory={memory!r} is what a run may take of a GPU, and device={device!r} names none; leave memory out"
+            f"memory={memory!r} limits the memory of a GPU, and device={device!r} names none; leave memory out"
         )
     return [_leaf_of(name.strip(), device, threads, budget) for name in device.split(HYBRID)]
 
@@ -270,7 +270,7 @@ def _leaf_of(name: str, device: str, threads: int | None, memory: int | None) ->
         return _cuda_leaf(threads, int(number or 0), memory)
     if colon or kind not in _LEAVES:
         known = ", ".join(map(repr, _LEAVES))
-        raise InvalidArgumentError(f"device={device!r}: {name!r} is not a device; join some of {known}, or 'cuda:1'")
+        raise InvalidArgumentError(f"device={device!r}: {name!r} is not a device; combine some of {known}, or 'cuda:1'")
     return _LEAVES[kind](threads)
 
 

@@ -27,8 +27,7 @@ _MANY_ROWS = 50_000
 
 
 def to_arrow(self: Result) -> Any:
-    """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields; of the rank's own rows, if not
-    gathered."""
+    """A ``pyarrow.Table``: a column of vertices (labels or ids), then the fields; not gathered, this rank's rows."""
     pa, labels, own = arrow(), self._graph.labels, self._own_rows
     first: dict[str, Any] = {}
     if self._index is None and labels is None:
@@ -65,7 +64,7 @@ def to_polars(self: Result) -> Any:
 
 
 def arrow_stream(self: Result, requested_schema: object = None) -> object:
-    """The table through Arrow's C interface: ``pyarrow.table(result)``, DuckDB and others take a result as it is.
+    """The table through Arrow's C interface: ``pyarrow.table(result)``, DuckDB and others accept a result directly.
 
     >>> import pyarrow, dromos as dr
     >>> pyarrow.table(dr.bfs(dr.generators.path(3), 0, device="reference")).column_names
@@ -75,9 +74,9 @@ def arrow_stream(self: Result, requested_schema: object = None) -> object:
 
 
 def rows(self: Result, dtype: Any = None, copy: bool | None = None) -> Array:
-    """The table as an array of objects, one per row; what ``pandas.DataFrame(result)`` is made of.
+    """The table as an array of objects, one per row; ``pandas.DataFrame(result)`` uses this.
 
-    That takes tens of microseconds per row; :meth:`to_pandas` makes the same frame at once.
+    That takes tens of microseconds per row; :meth:`to_pandas` makes the same frame much faster.
 
     >>> import pandas, dromos as dr
     >>> pandas.DataFrame(dr.bfs(dr.generators.path(3), 0, device="reference")).columns.tolist()
@@ -85,14 +84,16 @@ def rows(self: Result, dtype: Any = None, copy: bool | None = None) -> Array:
     """
     if dtype is not None and np.dtype(dtype) != object:
         raise InvalidArgumentError(
-            f"a result of {self._name} is a table and no array of {np.dtype(dtype)}; take one of its columns, such as "
+            f"a result of {self._name} is a table, not an array of {np.dtype(dtype)}; use one of its columns, such as "
             f"result[{self._main_field()!r}]"
         )
     first = {"vertex": self.vertices} if self._index is None else {}
     columns = {**first, **{name: self._shown(name, on_host(self[name])) for name in self._table()}}
     count = len(next(iter(columns.values())))
     if count > _MANY_ROWS:
-        slowly = f"{count:,} rows are taken one by one, which is slow; result.to_pandas() makes the same table at once"
+        slowly = (
+            f"{count:,} rows are converted one by one, which is slow; result.to_pandas() makes the same table at once"
+        )
         warnings.warn(slowly, DromosWarning, stacklevel=2)
     row = _row_class(tuple(columns))
     found = np.empty(count, dtype=object)
@@ -109,10 +110,13 @@ def _row_class(columns: tuple[str, ...]) -> type[Any]:
 def write(self: Result, path: str | os.PathLike[str]) -> None:
     """Write the table to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file, or to a folder of Parquet files.
 
-    A path without an extension is a folder: a data set with one file per rank. In JSON a number that is not finite
-    is null; in CSV a vector field is one column per component; in NPZ a field of labels some of which are missing, such
-    as ``parent``, has an array of truth values beside it, ``parent_present``. Where a result stayed with the ranks
-    (``gather=False``), all of them call this.
+    A path without an extension is a folder: a data set with one file per rank. If a result stayed with the ranks
+    (``gather=False``), all of them must call this.
+
+    - JSON: a number that is not finite is null.
+    - CSV: a vector field is one column per component.
+    - NPZ: a field of labels with missing values, such as ``parent``, comes with an array of truth values,
+      ``parent_present``.
     """
     from dromos.runner.data_set import is_data_set, write_rows
     from dromos.runner.writing import write_columns
@@ -126,10 +130,10 @@ def write(self: Result, path: str | os.PathLike[str]) -> None:
 
 
 def report(self: Result, path: str | os.PathLike[str] | None = None, *others: Result) -> NotebookPage | None:
-    """Write one HTML page that explains the run; with ``others``, the runs are compared in it.
+    """Write an HTML page that explains the run; with ``others``, it compares the runs.
 
-    The page needs no network: graph, supersteps, paths and their reasons, predictions, the answer's distribution.
-    Without a ``path`` nothing is written, and a notebook shows the page.
+    The page shows the graph, the supersteps, the paths and their reasons, predictions and the distribution of the
+    answer. It needs no network. Without a ``path`` nothing is written, and a notebook shows the page.
 
     >>> import tempfile, pathlib
     >>> import dromos as dr
@@ -152,9 +156,9 @@ def report(self: Result, path: str | os.PathLike[str] | None = None, *others: Re
 
 
 def plot(self: Result, by: str | None = None, axes: Any = None) -> Any:
-    """Draw the distribution of a field, and the vertices that have most of it, with matplotlib; returns both axes.
+    """Draw the distribution of a field and its greatest values with matplotlib; returns both axes.
 
-    ``by`` is the first field unless given. ``axes``: two to draw into.
+    ``by`` names the field, by default the first. ``axes`` are two axes to draw into.
 
     >>> import matplotlib
     >>> matplotlib.use("Agg")  # no window

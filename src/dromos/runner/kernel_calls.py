@@ -156,8 +156,8 @@ class KernelCalls:
             fields = self.native(kernel, graph, **options)
         if fields is None:
             raise InvalidArgumentError(
-                f"{self.name} is a kernel for whole graphs and no program, and the engine {self.engine.name!r} has no "
-                "such kernel; run it with device='cpu', without slices and parts"
+                f"{self.name} runs as a kernel on whole graphs, and the engine {self.engine.name!r} has no such "
+                "kernel; use device='cpu' without slices and parts"
             )
         return fields
 
@@ -172,14 +172,14 @@ class KernelCalls:
         needs_compiled_leaf = getattr(self.engine, "needs_compiled_leaf", None)
         if self.graph.on_disk and needs_compiled_leaf is not None and needs_compiled_leaf(kernel):
             raise InvalidArgumentError(
-                f"device={self.engine.name.split(',')[0]!r}: {self.name} of a graph on disk is a compiled kernel; run "
-                "it with device='cpu', or take dr.read(path) instead of dr.open(path)"
+                f"device={self.engine.name.split(',')[0]!r}: {self.name} of a graph on disk is a compiled kernel; use "
+                "device='cpu', or dr.read(path) instead of dr.open(path)"
             )
         self.graph.require_in_memory()
         if getattr(self.engine, "streams", False) and getattr(self.engine, "memory", None) is not None:
             raise InvalidArgumentError(
-                f"memory=: {self.name} is one kernel for this graph in memory, which reads no pages within a budget; "
-                f"leave memory out{'' if self._row_kernel(kernel) is None else ', or take dr.open(path)'}"
+                f"memory=: {self.name} is one kernel for this graph in memory, which cannot work within a budget; "
+                f"leave memory out{'' if self._row_kernel(kernel) is None else ', or use dr.open(path)'}"
             )
         fields = self.native_or_left(kernel, graph, **options)
         return self._call_on_host(kernel, graph, options) if fields is None else fields
@@ -229,10 +229,10 @@ class KernelCalls:
         """Refuse a fixed path and checkpoints, for an algorithm that is not a program."""
         if self._checkpoint is not None:
             raise InvalidArgumentError(
-                f"checkpoint={str(self._checkpoint.path)!r}: {self.name} is one kernel and no program, so there are no "
-                "supersteps to save it between; leave checkpoint out"
+                f"checkpoint={str(self._checkpoint.path)!r}: {self.name} runs as one kernel, without supersteps "
+                "to save it between; leave checkpoint out"
             )
         if self.path != "auto":
             raise InvalidArgumentError(
-                f"path={str(self.path)!r}: {self.name} is one kernel and no program, so it has no paths; leave path out"
+                f"path={str(self.path)!r}: {self.name} runs as one kernel, so it has no paths; leave path out"
             )

@@ -1,4 +1,4 @@
-"""How to run: the options that every algorithm takes beside its own arguments."""
+"""Run options, which every algorithm accepts beside its own arguments."""
 
 from __future__ import annotations
 
@@ -15,22 +15,29 @@ __all__ = ["DeviceOptions", "Options", "check_graph"]
 
 
 class DeviceOptions(TypedDict, total=False):
-    """How to run: what every algorithm takes beside its own arguments.
+    """Run options, which every algorithm accepts beside its own arguments.
 
-    ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs), ``"reference"``,
-    or several joined by ``+``.
-    ``path``: ``"auto"`` or a fixed one such as ``"sync-push-dd"``. ``threads``: all cores unless given. ``progress``:
-    told ``(supersteps done, total or 0)``. ``slices``, ``parts``: run programs over so many parts of the graph, each in
-    so many slices, as where a graph does not lie in one memory; whole unless given. ``share``, ``split``: with several
-    devices (``"cpu+cuda"``), the first one's part of the edges, and which vertices it gets: ``"high"`` (of the highest
-    degrees), ``"low"`` or ``"random"``; ``"auto"``, or not given: chosen by a model. ``deal``: over parts or several
-    devices, which arcs each of them goes along: ``"rows"`` (of its own vertices, unless given), ``"pages"`` (as many
-    for each, whoever's they are) or ``"targets"`` (those that end at its own vertices). ``keep_on_device``: leave the
-    arrays of the result on the GPU, as CuPy arrays that PyTorch and others take without a copy. ``gather``: over MPI
-    ranks, whether every rank gets all rows of the result (True unless given), or those of its own vertices.
-    ``checkpoint``: a folder that the state of the run is saved to every ``checkpoint_every`` seconds (60 unless given);
-    after a kill the same call goes on from there. ``explain``: run the other paths as well, so that ``result.report()``
-    and ``result.other_paths`` tell what they would have cost.
+    - ``device``: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"numpy"`` (no compiler, for small graphs), ``"reference"``, or
+      several joined by ``+``.
+    - ``path``: ``"auto"`` or a fixed path such as ``"sync-push-dd"``.
+    - ``threads``: by default all cores.
+    - ``progress``: a function called with ``(supersteps done, total or 0)``.
+    - ``parts``, ``slices``: run programs over this many parts of the graph, each in this many slices, as if the graph
+      did not fit one memory. By default the graph is whole.
+    - ``share``, ``split``: with several devices (``"cpu+cuda"``), the first device's part of the edges, and the
+      vertices it gets: ``"high"`` (those of the highest degrees), ``"low"`` or ``"random"``. By default, and with
+      ``"auto"``, a model chooses.
+    - ``deal``: over parts or several devices, the arcs that each of them processes: ``"rows"`` (those of its own
+      vertices, the default), ``"pages"`` (equally many for each, whichever vertices they belong to) or ``"targets"``
+      (those that end at its own vertices).
+    - ``keep_on_device``: leave the arrays of the result on the GPU, as CuPy arrays that PyTorch and others can use
+      without a copy.
+    - ``gather``: over MPI ranks, whether every rank gets all rows of the result (True, the default) or only those of
+      its own vertices.
+    - ``checkpoint``: a folder to which the state of the run is saved every ``checkpoint_every`` seconds (60 by
+      default). After a kill, the same call resumes from there.
+    - ``explain``: run the other paths as well, so that ``result.report()`` and ``result.other_paths`` show what they
+      would have cost.
     """
 
     device: str | Engine
@@ -50,15 +57,16 @@ class DeviceOptions(TypedDict, total=False):
 
 
 class Options(DeviceOptions, total=False):
-    """As :class:`DeviceOptions`, and ``memory``: what a run on a graph that stays on disk (:func:`dromos.open`) may
-    take, in bytes or as ``"2G"``; half of what is free unless given.
+    """As :class:`DeviceOptions`, and ``memory``: the budget for a graph that stays on disk (:func:`dromos.open`).
+
+    It is given in bytes or as text such as ``"2G"``; by default it is half of the free memory.
     """
 
     memory: int | str | None
 
 
 def check_graph(graph: Any) -> None:
-    """Refuse what is not a graph of ours, with the way to make one.
+    """Refuse anything that is not a Dromos graph, and say how to make one.
 
     >>> check_graph("friends.txt")
     Traceback (most recent call last):

@@ -67,8 +67,8 @@ class OwnRows:
         """The position of a row among the own rows."""
         if not self.first <= row < self.last:
             raise InvalidArgumentError(
-                f"the vertex {shown!r} is another rank's, and with gather=False a result has the rows of its own "
-                "rank; ask the result of result.gather(), which all ranks call"
+                f"the vertex {shown!r} belongs to another rank, and with gather=False a result has only the rows "
+                "of its own rank; call result.gather() on all ranks, and ask its result"
             )
         return row - self.first
 

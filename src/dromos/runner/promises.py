@@ -33,6 +33,6 @@ def check_weights(program: Program, graph: Graph) -> None:
     wrong = low if low < 0 or (ir.edge_weights == "positive" and low == 0) else high if np.isinf(high) else None
     if wrong is not None:
         raise InvalidArgumentError(
-            f"{ir.name} promises edge_weights = {ir.edge_weights!r}, but a weight is {wrong:g}; give a graph with "
-            "finite weights that are so, or take the promise out of the program, which then runs on fewer paths"
+            f"{ir.name} promises edge_weights = {ir.edge_weights!r}, but a weight is {wrong:g}; use a graph "
+            "with such weights, all finite, or remove the promise from the program, which then runs on fewer paths"
         )

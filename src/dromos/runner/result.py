@@ -1,4 +1,4 @@
-"""The answer of a run: fields as arrays, the trace, and ways on to other libraries."""
+"""The result of a run: fields as arrays, the trace, and conversion to other libraries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Column = Array | Callable[[], Array]
 
 
 class Result(Mapping[str, Array]):
-    """Fields by name, each an array in the order of the vertex ids; ``result["rank"]`` and ``result.rank`` are one.
+    """The fields of a run, each an array in the order of the vertex ids: ``result["rank"]`` or ``result.rank``.
 
     Numbers about the whole graph, such as a count, are attributes too. Fields that cost extra work, such as the
     parents of shortest paths, are computed when they are first asked for. Every algorithm returns a class of its own
@@ -87,11 +87,11 @@ class Result(Mapping[str, Array]):
         return column
 
     def to_host(self) -> Self:
-        """The same result with fields that a GPU keeps copied to the host."""
+        """The same result, with fields copied from the GPU to the host."""
         return self._with({name: on_host(self[name]) for name in self._columns}, self._own_rows)
 
     def gather(self) -> Self:
-        """The same result with all rows; over MPI ranks, where it was made with ``gather=False``, all ranks call this.
+        """The same result with all rows. After a run over MPI ranks with ``gather=False``, all ranks must call this.
 
         >>> import dromos as dr
         >>> dr.bfs(dr.generators.path(3), 0, device="numpy", gather=False).gather().level.tolist()
@@ -133,7 +133,7 @@ class Result(Mapping[str, Array]):
         return sorted({*super().__dir__(), *self._columns, *self._values})
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are answers of one algorithm with the same fields and numbers, however they were found."""
+        """Whether both are results of the same algorithm with equal fields and numbers, however they were computed."""
         if not isinstance(other, Result):
             return NotImplemented
         return (
@@ -167,7 +167,7 @@ class Result(Mapping[str, Array]):
 
     @property
     def other_paths(self) -> list[PathCost]:
-        """What each fixed path would have cost, where the call was made with ``explain=True``; ``auto`` is the plan's.
+        """What each fixed path would have cost, for a call with ``explain=True``; ``auto`` is the planner's choice.
 
         >>> import dromos as dr
         >>> result = dr.bfs(dr.generators.path(4), 0, device="reference", explain=True)
@@ -178,18 +178,18 @@ class Result(Mapping[str, Array]):
 
     @property
     def vertices(self) -> Array:
-        """The labels of the vertices, or their ids where the graph has no labels; of the own ones, if not gathered."""
+        """The labels of the vertices (ids if the graph has no labels); without gathering, only those of this rank."""
         labels, own = self._graph.labels, self._own_rows
         if own is not None:
             return named(own.ids, labels)
         return np.arange(self._graph.num_vertices) if labels is None else labels.to_numpy()
 
     def at(self, vertex: Any) -> dict[str, Any]:
-        """The fields of one vertex, given by label (or by id where the graph has no labels)."""
+        """The fields of one vertex, given by label (by id if the graph has no labels)."""
         if self._index is not None:
             raise InvalidArgumentError(
-                f"the rows of {self._name} are not vertices, so that there is none of {vertex!r}; look at "
-                "result.to_pandas(), or at the fields"
+                f"the rows of {self._name} are not vertices, so there is no row for {vertex!r}; use "
+                "result.to_pandas() or the fields"
             )
         row = self._graph.vertex_id(vertex)
         if self._own_rows is not None:
@@ -197,7 +197,7 @@ class Result(Mapping[str, Array]):
         return {name: self._shown(name, on_host(self[name][row : row + 1])).tolist()[0] for name in self._table()}
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """The vertices on the path that a search found to ``vertex``, from its source on; empty where there is none.
+        """The vertices on the path from the source of a search to ``vertex``; empty if there is no path.
 
         >>> import dromos as dr
         >>> g = dr.Graph.from_edges(["ada", "bob", "zoe"], ["bob", "eve", "ada"])
@@ -205,7 +205,7 @@ class Result(Mapping[str, Array]):
         (['ada', 'bob', 'eve'], [])
         """
         if "parent" not in self._columns or self._index is not None:
-            raise InvalidArgumentError(f"{self._name} finds no paths; ask a result that has parents, of bfs or sssp")
+            raise InvalidArgumentError(f"{self._name} finds no paths; use the result of bfs or sssp, which has parents")
         self._require_all_rows("path_to(…)")
         parent = on_host(self["parent"])
         path = [self._graph.vertex_id(vertex)]
@@ -217,10 +217,10 @@ class Result(Mapping[str, Array]):
         return found
 
     def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, Any]]:
-        """The ``k`` vertices with the greatest values, greatest first and equals by id; infinite ones are left out.
+        """The ``k`` vertices with the greatest finite values, greatest first and ties by id.
 
-        Where vertices are divided into groups, such as components or communities, the ``k`` largest of these and how
-        many vertices each has, unless ``by`` names a field.
+        For a division into groups, such as components or communities, the ``k`` largest groups and their numbers of
+        vertices, unless ``by`` names a field.
 
         >>> import dromos as dr
         >>> dr.connected_components(dr.Graph.from_edges([0, 2, 3], [1, 3, 4])).top(1)
@@ -233,7 +233,7 @@ class Result(Mapping[str, Array]):
         return list(zip(keys.tolist(), self._shown(name, on_host(self[name])[rows]).tolist(), strict=True))
 
     def top_rows(self, k: int = 10, by: str | None = None) -> dict[str, list[Any]]:
-        """As :meth:`top`, but the whole rows, as columns: of edges, their ends too.
+        """As :meth:`top`, but with all fields of the rows, as columns; rows of edges include their ends.
 
         >>> import dromos as dr
         >>> dr.truss_numbers(dr.Graph.from_edges([0, 1, 2, 2], [3, 2, 0, 1], directed=False)).top_rows(1)
@@ -258,7 +258,7 @@ class Result(Mapping[str, Array]):
         name = self._main_field() if by is None else by
         values = on_host(self[name])
         if values.ndim != 1 or name in self._edge_fields:
-            raise InvalidArgumentError(f"by={name!r} is not one number per vertex")
+            raise InvalidArgumentError(f"by={name!r} is not a field with one number per vertex")
         rows = np.flatnonzero(np.isfinite(values)) if values.dtype.kind == "f" else np.arange(len(values))
         if len(rows) > wanted > 0:  # the k-th greatest first, so that only few are sorted
             limit = np.partition(values[rows], len(rows) - wanted)[len(rows) - wanted]
@@ -279,7 +279,7 @@ class Result(Mapping[str, Array]):
         """The first rows as columns: the vertices (labels or ids), then the fields."""
         wanted = whole_number(rows)
         if wanted is None or wanted < 0:
-            raise InvalidArgumentError(f"rows={rows!r} is not a number of rows")
+            raise InvalidArgumentError(f"rows={rows!r} is not a number of rows; give 0 or more")
         whole = self._index is None and self._own_rows is None
         count = min(wanted, self._graph.num_vertices if whole else len(self[next(iter(self._columns))]))
         return self._rows(slice(count))
@@ -308,11 +308,9 @@ class Result(Mapping[str, Array]):
         return MappingProxyType(self._values)
 
     def verify(self) -> None:
-        """Check the properties that every right answer has; raises :class:`~dromos.errors.VerificationError`."""
+        """Check the properties of a correct answer; raises :class:`~dromos.errors.VerificationError` if one fails."""
         if self._verifier is None:
-            raise InvalidArgumentError(
-                f"{self._name} is not one of Dromos's algorithms, so there is no verifier for it"
-            )
+            raise InvalidArgumentError(f"{self._name} is not one of Dromos's algorithms, so it has no verifier")
         self._require_all_rows("verify()")
         try:
             self._verifier(self.to_host())
@@ -365,7 +363,7 @@ class Result(Mapping[str, Array]):
 def _row_count(k: int) -> int:
     wanted = whole_number(k)
     if wanted is None or wanted < 0:
-        raise InvalidArgumentError(f"k={k!r} is not a number of vertices")
+        raise InvalidArgumentError(f"k={k!r} is not a number of vertices; give 0 or more")
     return wanted
 
 

@@ -14,7 +14,7 @@ __all__ = ["NumberResult", "ProgramResult"]
 
 
 class ProgramResult(Result):
-    """The result of a program: its fields and reductions are attributes, which a type checker cannot know.
+    """The result of a program: its fields and reductions are attributes, unknown to type checkers.
 
     >>> import dromos as dr
     >>> from dromos.algorithms.bfs import BFS
@@ -28,7 +28,7 @@ class ProgramResult(Result):
 
 
 class NumberResult(Result):
-    """A result that adds, compares, prints and hashes as its number, which has the name of the algorithm.
+    """A result that adds, compares, prints and hashes like its number, the attribute named after the algorithm.
 
     >>> import dromos as dr
     >>> d = dr.diameter(dr.generators.cycle(7))

@@ -127,9 +127,9 @@ def _paths(path: str, levels: Levels) -> list[str]:
 class Trace(Sequence[TraceRow]):
     """The steps of a run, in order: one row per superstep.
 
-    Supersteps that the engine fused have rows of their own where it tells them apart. Their times are the clock read
-    between them, or shares of it by the work (a superstep of a few vertices takes less than reading a clock); their
-    messages and bytes are shares too, and their in-degrees are not known but for the first.
+    Supersteps that the engine fused have separate rows if the engine can tell them apart. Their times are read from
+    the clock between them, or are shares of the whole by work (a superstep of a few vertices is shorter than reading a
+    clock). Their messages and bytes are shares too, and in-degrees are known for the first of them only.
 
     >>> import dromos as dr
     >>> trace = dr.bfs(dr.generators.path(4), 0, path="sync-push-dd", device="reference").trace
@@ -178,7 +178,7 @@ class Trace(Sequence[TraceRow]):
 
     @property
     def seconds(self) -> float:
-        """The time spent in the steps; not in preparing them, nor in planning."""
+        """The time spent in the steps, without preparation and planning."""
         return sum(step.seconds for step in self._whole)
 
     @property
@@ -219,7 +219,7 @@ class Trace(Sequence[TraceRow]):
         return pandas().DataFrame(self.columns())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file; an absent prediction is NaN."""
+        """Write the trace to a ``.parquet``, ``.csv``, ``.json`` or ``.npz`` file; a missing prediction is NaN."""
         from dromos.runner.writing import write_columns
 
         columns = self.columns()

@@ -83,7 +83,7 @@ def check_extension(path: str | os.PathLike[str]) -> Callable[[IO[bytes], Column
     plain, _ = strip_compression(Path(path))
     if plain.suffix.lower() not in WRITERS:
         known = ", ".join(WRITERS)
-        raise UnsupportedFormatError(f"the extension {plain.suffix!r} is none of {known}", path=path)
+        raise UnsupportedFormatError(f"the extension {plain.suffix!r} is not one of {known}", path=path)
     return WRITERS[plain.suffix.lower()]
 
 

@@ -38,7 +38,7 @@ def grouped(
     [[0, 1], [2]]
     """
     if grouping not in GROUPINGS:
-        raise InvalidArgumentError(f"grouping={grouping!r} is none of {', '.join(map(repr, GROUPINGS))}")
+        raise InvalidArgumentError(f"grouping={grouping!r} is not one of {', '.join(map(repr, GROUPINGS))}")
     least = count_of(q, "q", low=1)
     seed = None if seed is None else count_of(seed, "seed")
     order = np.arange(len(sources))

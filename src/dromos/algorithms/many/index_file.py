@@ -85,22 +85,24 @@ class IndexFile:
         with file_errors(path), open(path, "rb") as stream:
             start = stream.read(len(_MAGIC) + 4)
             if start[: len(_MAGIC)] != _MAGIC:
-                raise FormatError("is not a reachability index", path=path)
+                raise FormatError("is not a reachability index; dr.reachability_index builds one", path=path)
             raw = stream.read(int.from_bytes(start[len(_MAGIC) :], "little"))
             try:
                 self.header: dict[str, Any] = json.loads(raw)
                 n, blocks, rows = (int(self.header[name]) for name in ("vertices", "blocks", "rows"))
             except (ValueError, KeyError, TypeError):
-                raise CorruptFileError("the header of the index is damaged", path=path) from None
+                raise CorruptFileError("the header of the index is damaged; build it again", path=path) from None
             begin, size = _data_begin(raw), path.stat().st_size
             tables = begin + 8 * blocks * rows
             if min(n, blocks, rows) < 0 or size != tables + 16 * n + 4 * blocks + 8:
-                raise CorruptFileError(f"the index has {size:,} bytes, another number than its header says", path=path)
+                raise CorruptFileError(
+                    f"the index has {size:,} bytes and does not match its header; build it again", path=path
+                )
             stream.seek(tables)
             rest = stream.read()
         check = zlib.crc32(rest[:-8], zlib.crc32(raw))
         if rest[-4:] != _END or int.from_bytes(rest[-8:-4], "little") != check:
-            raise CorruptFileError("the tables of the index are damaged", path=path)
+            raise CorruptFileError("the tables of the index are damaged; build it again", path=path)
         self.places = np.frombuffer(rest, "<i8", n)
         self.rows = np.frombuffer(rest, "<i8", n, 8 * n)
         self._sums = np.frombuffer(rest, "<u4", blocks, 16 * n)

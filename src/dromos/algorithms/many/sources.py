@@ -27,7 +27,7 @@ def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
         raise InvalidArgumentError(f"{name}={given!r} is not a list of vertices; write [{given!r}] for one")
     listed = given if isinstance(given, np.ndarray) else list(given)
     if np.ndim(listed) > 1 or (np.ndim(listed) == 0 and isinstance(listed, np.ndarray)):
-        raise InvalidArgumentError(f"{name} has {np.ndim(listed)} dimensions; give a list of vertices, in one")
+        raise InvalidArgumentError(f"{name} has {np.ndim(listed)} dimensions; give a one-dimensional list of vertices")
     if len(listed) == 0:
         raise InvalidArgumentError(f"{name} is empty; give at least one vertex")
     ids = listed_ids(graph, listed)
@@ -36,7 +36,7 @@ def vertex_ids(graph: Graph, given: Any, name: str) -> Array:
     if len(twice):
         vertex = int(ordered[twice[0]])
         shown = vertex if graph.labels is None else graph.labels.values_of(np.array([vertex]))[0]
-        raise InvalidArgumentError(f"the vertex {shown!r} stands twice in {name}; give each once")
+        raise InvalidArgumentError(f"{name} lists the vertex {shown!r} twice; give each vertex once")
     return ids
 
 
@@ -77,7 +77,7 @@ def drawn(k: int, n: int, seed: int | None) -> list[int]:
     True
     """
     if k > n:
-        raise InvalidArgumentError(f"k={k} sources cannot be drawn from {n} vertices")
+        raise InvalidArgumentError(f"k={k} is more than the {n} vertices of the graph; give a smaller number")
     number = whole_number(seed)
     if number is None and seed is not None:
         raise InvalidArgumentError(f"seed={seed!r} is not a whole number")
@@ -88,6 +88,6 @@ def chosen_sources(graph: Graph, k: int | None, sources: Any, seed: int | None) 
     """The ids to search from, or None for all vertices."""
     if sources is not None:
         if k is not None:
-            raise InvalidArgumentError("give k or sources, not both")
+            raise InvalidArgumentError("k and sources exclude each other; give one of them")
         return vertex_ids(graph, sources, "sources")
     return None if k is None else drawn_sources(graph, k, seed)

@@ -1,4 +1,4 @@
-"""Reading and writing graphs in the formats that people meet."""
+"""Reading and writing graphs in common file formats."""
 
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Format
 from dromos.graph.formats.reading import open_edges, read

@@ -290,7 +290,7 @@ def _write_gap(
         raise UnsupportedFormatError("GAP .wel files hold weights, and the graph has none; write .el", path=path)
     if graph.num_arcs == 0 or (graph.out_degree[-1] == 0 and int(graph.targets.max()) < graph.num_vertices - 1):
         raise UnsupportedFormatError(
-            f"{title} files tell the number of vertices by the largest id alone, and the last vertex of this graph has "
+            f"{title} files imply the number of vertices by the largest id, and the last vertex of this graph has "
             "no edge; write another format, such as .txt or .sg",
             path=path,
         )

@@ -63,7 +63,9 @@ def _stream(
     compressed = strip_compression(path)[1] is not None
     size = 0 if compressed else path.stat().st_size
     if size % _EDGE_BYTES[chosen]:
-        raise CorruptFileError(f"{size:,} bytes are no whole number of edges of {_EDGE_BYTES[chosen]} bytes", path=path)
+        raise CorruptFileError(
+            f"{size:,} bytes are not a whole number of edges of {_EDGE_BYTES[chosen]} bytes", path=path
+        )
     beside = Path(weights) if weights is not None else _weights_path(path)
     weighted = weights is not None or beside.exists()
     bound = num_vertices if num_vertices is not None else _id_bound(size, chosen)
@@ -144,7 +146,7 @@ def _detect(path: Path) -> Layout:
     fitting: list[Layout] = [layout for layout in ("packed", "int64") if size % _EDGE_BYTES[layout] == 0]
     if not fitting:
         raise CorruptFileError(
-            f"{size:,} bytes are no whole number of edges, neither of 12 bytes (packed) nor of 16 (int64)", path=path
+            f"{size:,} bytes are not a whole number of edges, neither of 12 bytes (packed) nor of 16 (int64)", path=path
         )
     if len(fitting) == 1:
         return fitting[0]
@@ -199,7 +201,7 @@ def _write(
     beside = _weights_path(path)
     if edges.weight is None and beside.exists():
         raise FileError(
-            f"{beside.name} stands beside and would be taken for this graph's weights; remove it", path=path
+            f"{beside.name} is in the same folder and would be read as this graph's weights; remove it", path=path
         )
     total = len(edges.src) * _EDGE_BYTES[layout]
     with atomic_output(path) as out:

@@ -97,7 +97,7 @@ def _find(path: Path) -> _Files:
     """The three files of a graph, given one of them."""
     plain, _ = _split(path)
     if not path.exists():
-        raise FileError("cannot read the file: there is none of this name", path=path)
+        raise FileError("cannot read the file: it does not exist", path=path)
     properties_path = plain.with_suffix(".properties")
     properties = _properties(properties_path) if properties_path.is_file() else {}
     found = []
@@ -107,7 +107,9 @@ def _find(path: Path) -> _Files:
         places += [plain.with_name(strip_compression(named)[0].name + end) for end in ("", *COMPRESSIONS)]
         place = next((p for p in places if p.exists()), None)
         if place is None:
-            raise FileError(f"an LDBC graph needs its {suffix} file, and {named.name} is missing beside it", path=path)
+            raise FileError(
+                f"an LDBC graph needs its {suffix} file, and {named.name} is missing in its folder", path=path
+            )
         found.append(place)
     return _Files(found[0], found[1], properties, properties_path)
 

@@ -40,16 +40,16 @@ def read(
     """Read a graph from a file.
 
     Args:
-        path: the file; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are read through.
-        format: the format's name (``dromos formats`` lists them); by the extension unless given.
-        directed: whether the edges lead one way; what the file says unless given, and yes if it says nothing.
+        path: the file; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` files are decompressed on the fly.
+        format: the name of the format (``dromos formats`` lists them); by default the extension decides.
+        directed: whether the edges are directed; by default as the file says, or True if it does not say.
         symmetrize, dedupe, drop_self_loops, merge_weights: as in :meth:`dromos.Graph.from_edges`.
-        keep_parallel: an undirected graph from a file that lists every edge in both directions has one edge for each
-            pair (and a log record says so); ``True`` keeps one for each line.
-        weighted: ``False`` leaves the weights of the file out; ``True`` refuses a file that has none.
+        keep_parallel: if a file of an undirected graph lists every edge in both directions, each pair of lines becomes
+            one edge (and a log record says so); ``True`` keeps one edge for each line.
+        weighted: ``False`` ignores the weights of the file; ``True`` refuses a file without weights.
         threads: threads to read and build with.
-        progress: called with the bytes done and the bytes in all.
-        options: the format's own options.
+        progress: a function called with the bytes done and the total bytes.
+        options: options of the format.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.txt"

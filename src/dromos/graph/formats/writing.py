@@ -28,13 +28,13 @@ def write(
     progress: Progress = no_progress,
     **options: Any,
 ) -> None:
-    """Write a graph to a file, in the format of its extension or the one named.
+    """Write a graph to a file, in the format named or that of the extension.
 
-    A format that has no place for something that the graph has (direction, labels, vertices without edges) refuses it,
-    unless ``allow_loss`` says that what it can hold is enough.
+    If the format cannot hold everything in the graph (direction, labels, vertices without edges), an error is raised;
+    ``allow_loss=True`` writes what the format can hold.
 
-    The file is written beside its final name and renamed when it is whole, so a failure leaves nothing behind and an
-    older file of that name untouched.
+    The file is written under a temporary name and renamed when it is complete, so a failure leaves no partial file and
+    does not touch an older file of that name.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.mtx"
@@ -48,7 +48,9 @@ def write(
     path = file_name(path, "graph.drm")
     chosen = format_of(path, format)
     if chosen.write is None:
-        raise UnsupportedFormatError(f"{chosen.title} files are read, not written", path=path)
+        raise UnsupportedFormatError(
+            f"{chosen.title} files are only read, not written; choose another format", path=path
+        )
     if allow_loss and _may_lose(chosen.write):
         options["allow_loss"] = True
     with file_errors(path, "write"), known_options(chosen, options):

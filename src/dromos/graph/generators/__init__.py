@@ -1,6 +1,6 @@
-"""Graphs made on the spot: the benchmarks' random graphs, lattices, classic shapes, and random weights.
+"""Generated graphs: the random graphs of benchmarks, lattices, classic shapes, and random weights.
 
-Every generator is deterministic: the same arguments and seed give the same graph on any machine, whatever the number of
+Every generator is deterministic: the same arguments and seed give the same graph on any machine, with any number of
 threads (see :mod:`dromos.graph.generators.rng`).
 """
 

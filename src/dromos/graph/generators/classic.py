@@ -60,7 +60,7 @@ def star(n: int, *, directed: bool = False) -> Graph:
 
 
 def complete(n: int, *, directed: bool = False) -> Graph:
-    """Every vertex joined to every other; in both directions where it is directed.
+    """Every vertex joined to every other; in both directions if directed.
 
     >>> complete(4).num_edges
     6

@@ -35,10 +35,10 @@ def grid(
 
     Args:
         rows, cols, depth: the sizes; two dimensions unless ``depth`` is given.
-        periodic: join the two ends of every line too (of lines longer than two, as NetworkX does).
+        periodic: also join the two ends of every line of more than two vertices, as NetworkX does.
         delete: leave out each edge with this probability.
-        directed: a directed graph with an arc each way, which are deleted independently (one-way streets).
-        seed: the same seed deletes the same edges, whatever the number of threads.
+        directed: a directed graph with an arc in each direction; arcs are deleted independently (one-way streets).
+        seed: the same seed deletes the same edges, with any number of threads.
         weights: ``(low, high)`` for random weights; see :func:`with_random_weights`.
         threads: threads to work with; all cores unless given.
 

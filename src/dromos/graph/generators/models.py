@@ -1,6 +1,6 @@
 """Random models that are defined edge by edge: preferential attachment, and small worlds.
 
-Each edge depends on those before it, so that they run on one thread; the rows are then built on all.
+Each edge depends on the previous ones, so edges are drawn on one thread; the rows are then built on all threads.
 """
 
 from __future__ import annotations

@@ -51,9 +51,9 @@ def rmat(
         scale: the logarithm of the number of vertices.
         edge_factor: edges per vertex.
         a, b, c: probabilities of the upper left, upper right and lower left quadrant; the rest is the lower right.
-        seed: the same seed gives the same graph, whatever the number of threads.
+        seed: the same seed gives the same graph, with any number of threads.
         permute: give the vertices ids in a pseudo-random order; without it, low ids have the high degrees.
-        symmetrize: an undirected graph; ``False`` keeps the edges directed.
+        symmetrize: make an undirected graph; ``False`` keeps the edges directed.
         dedupe: keep one of several edges with the same ends.
         drop_self_loops: leave out edges from a vertex to itself.
         weights: ``(low, high)`` for random weights; see :func:`with_random_weights`.

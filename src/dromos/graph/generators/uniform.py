@@ -33,8 +33,8 @@ def uniform(
     """A graph whose edges each have two ends chosen uniformly.
 
     The size is ``num_vertices`` and ``num_edges``, or ``2**scale`` vertices with ``edge_factor`` edges each. Edges are
-    drawn with replacement, so that self-loops and parallel edges turn up (rarely, in a sparse graph) unless they are
-    asked away, which leaves fewer than ``num_edges``.
+    drawn with replacement, so self-loops and parallel edges occur (rarely, in a sparse graph). ``drop_self_loops`` and
+    ``dedupe`` remove them, which leaves fewer than ``num_edges``.
 
     >>> import dromos as dr
     >>> dr.generators.uniform(100, 250)

@@ -27,11 +27,11 @@ def with_random_weights(
     dtype: Any = None,
     threads: int | None = None,
 ) -> Graph:
-    """The same graph with a random weight on every edge, the same in both directions where it is undirected.
+    """The same graph with a random weight on every edge; both directions of an undirected edge have the same weight.
 
     Two whole numbers give whole weights in ``low..high``, both included, as ``int32``; otherwise the weights are reals
-    in ``[low, high)``, as ``float32`` unless ``dtype`` says otherwise. The weight of an edge depends on the seed and
-    its ends alone; parallel edges have each their own if the rows are sorted, and share one if not.
+    in ``[low, high)``, as ``float32`` unless ``dtype`` is given. The weight of an edge depends only on the seed and its
+    ends. Parallel edges have different weights if the rows are sorted, and the same weight if not.
 
     >>> import dromos as dr
     >>> g = with_random_weights(dr.generators.path(4), 1, 9)

@@ -81,7 +81,7 @@ def unpack_header(page: bytes, file_bytes: int, path: str | os.PathLike[str]) ->
         (1 << shift) if shift else 0,
     )  # fmt: skip
     if header.version > _PRELUDE.unpack_from(page)[2]:
-        raise CorruptFileError("the header tells of packs, which a store of version 1 has not", path=path)
+        raise CorruptFileError("the header lists packs, which a store of version 1 cannot have", path=path)
     if header.num_chunks != num_chunks or header.file_bytes != file_bytes:
         raise CorruptFileError("the header's sections do not add up to the length of the file", path=path)
     _check_places(header, path)
@@ -103,7 +103,7 @@ def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -
         raise CorruptFileError("the file is empty", path=path)
     if page.startswith(STRIPED):
         raise UnsupportedFormatError(
-            "this store lies in stripes, and this needs it in one file; take dr.open(path), which reads it in pages, "
+            "this store is striped, and this needs it in one file; use dr.open(path), which reads it in pages, "
             "or convert the graph again without --stripe",
             path=path,
         )
@@ -137,7 +137,7 @@ def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -
         )
     if file_bytes > promised:
         raise CorruptFileError(
-            f"there are {file_bytes - promised:,} bytes behind the end of the store; copy the file again", path=path
+            f"there are {file_bytes - promised:,} bytes after the end of the store; copy the file again", path=path
         )
 
 

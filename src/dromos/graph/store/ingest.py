@@ -140,7 +140,7 @@ class _Intake:
             src, dst = self.texts.encode_sources(src), self.texts.encode(dst)
         low, high = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
         if facts.count and (weight is None) != (self._weights is None):
-            raise GraphDataError("some edges have a weight and some have none")
+            raise GraphDataError("some edges have a weight and some have none; give all or none")
         facts.low, facts.high = (min(facts.low, low), max(facts.high, high)) if facts.count else (low, high)
         if weight is not None:
             self._weights = self._weights or _WeightType()

@@ -153,7 +153,7 @@ class OpenStore:
         if size > (free := available_memory()):
             raise ResourceError(
                 f"the targets of {self.path} take {human_bytes(size)} when they are unpacked, and {human_bytes(free)} "
-                "are free; take dr.open(path), which unpacks them in pages",
+                "are free; use dr.open(path), which unpacks them in pages",
                 needed=size,
             )
         targets: Array = self._packs(section)[:]

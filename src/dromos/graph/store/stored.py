@@ -45,8 +45,9 @@ _SCAN_BYTES = 16 << 20
 def open_store(path: str | os.PathLike[str]) -> StoredGraph:
     """Open a store (``.drm``) without reading its arcs, for graphs larger than memory.
 
-    Algorithms run on it within a budget, ``dr.bfs(graph, 0, memory="2G")``, and read the arcs they need in pages. What
-    needs the whole graph in memory refuses it; :meth:`StoredGraph.load` (or ``dr.read``) maps the same file.
+    Algorithms run on it within a budget, ``dr.bfs(graph, 0, memory="2G")``, and read the arcs they need in pages.
+    Functions that need the whole graph in memory refuse it; :meth:`StoredGraph.load` (or ``dr.read``) maps the same
+    file.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
@@ -79,8 +80,8 @@ def open_store(path: str | os.PathLike[str]) -> StoredGraph:
 class StoredGraph(Graph):
     """A graph whose arcs stay in a store; made by :func:`dromos.open`.
 
-    It is a :class:`~dromos.graph.Graph` as far as counts, flags, degrees and labels go. ``targets`` and ``weights``
-    tell their types and lengths, and refuse to be used.
+    Counts, flags, degrees and labels work as in a :class:`~dromos.graph.Graph`. ``targets`` and ``weights`` have types
+    and lengths, but reading their elements raises an error.
     """
 
     __slots__ = (
@@ -148,7 +149,7 @@ class StoredGraph(Graph):
 
     @property
     def num_self_loops(self) -> int:
-        """How many edges lead from a vertex to itself; of a directed graph that is not known unless there are none."""
+        """How many edges lead from a vertex to itself; in a directed graph known only if there are none."""
         if not self.directed:
             return 2 * self.num_edges - self.num_arcs
         return 0 if not self.has_self_loops else self.require_in_memory()
@@ -196,7 +197,7 @@ class StoredGraph(Graph):
         return labels_of(self._read_whole)
 
     def vertex_id(self, vertex: Any) -> int:
-        """The id of a vertex given by its label, or by its id where the graph has no labels."""
+        """The id of a vertex given by its label, or by its id if the graph has no labels."""
         found = self._kept_labels.id_of(vertex, self._read_labels)
         return self._checked_id(vertex) if found is None else found
 
@@ -212,7 +213,7 @@ class StoredGraph(Graph):
 
     @property
     def in_degree(self) -> Array:
-        """The number of arcs that reach each vertex; of a directed graph only where the transpose is stored."""
+        """The number of arcs that reach each vertex; a directed graph needs its transpose in the store."""
         if self._in_degree is None:
             prefix = self.in_prefix
             if prefix is None:
@@ -245,7 +246,7 @@ class StoredGraph(Graph):
 
     @property
     def transpose(self) -> Graph:
-        """The graph with every arc reversed, from the same file; refused where the store does not hold it."""
+        """The graph with every arc reversed, from the same file; raises an error if the store does not hold it."""
         if self.symmetric:
             return self
         if self.in_prefix is None:
@@ -258,7 +259,7 @@ class StoredGraph(Graph):
         return self.in_prefix is not None
 
     def with_weights(self, weights: Array | None) -> Graph:
-        """The same graph without its weights; other ones cannot be given to a graph on disk."""
+        """The same graph without its weights; a graph on disk cannot get other weights."""
         if weights is not None:
             self.require_in_memory()
         return self._view(weighted=False)
@@ -379,7 +380,7 @@ class StoredGraph(Graph):
     # ---- what needs the arcs ---------------------------------------------------------------------------------------
 
     def require_in_memory(self, *args: Any, **options: Any) -> NoReturn:
-        """Refuse what needs the arcs in memory, and tell what to do."""
+        """Raise an error that says how to get the arcs into memory."""
         self.targets[:]
         raise AssertionError("unreachable: arcs on disk refuse to be read")
 
@@ -390,7 +391,7 @@ class StoredGraph(Graph):
         """Refused: a symmetric store is made by ``dromos convert --symmetrize``."""
         raise InvalidArgumentError(
             f"this needs every edge in both directions, and {self.origin.path} is directed; make a store that has them "
-            "with `dromos convert --symmetrize IN OUT.drm`, within a budget if need be (--memory)"
+            "with `dromos convert --symmetrize IN OUT.drm`, within a budget with --memory"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -417,7 +418,7 @@ class StoredGraph(Graph):
 def _reopen(path: str, identity: bytes, prefix: str, weighted: bool) -> StoredGraph:
     graph = open_store(path)
     if graph.header.identity != identity:
-        raise FileError("the file holds another graph by now", path=path)
+        raise FileError("the file now holds another graph; open it again", path=path)
     return graph._view(prefix=prefix, weighted=weighted)
 
 

@@ -49,7 +49,7 @@ def stripe_store(
     """
     places = [Path(folder).absolute() for folder in folders]
     if len(places) < 2 or len({os.path.realpath(place) for place in places}) < len(places):
-        raise InvalidArgumentError("stripes need two folders or more, each of them once")
+        raise InvalidArgumentError("stripes need two or more different folders")
     if stripe_bytes <= 0 or stripe_bytes % ALIGNMENT:
         raise InvalidArgumentError(f"stripe_bytes={stripe_bytes} is not a multiple of {ALIGNMENT}")
     whole, target = Path(whole), Path(target)
@@ -93,7 +93,7 @@ def read_stripes(data: bytes, path: Path) -> Stripes:
     except (ValueError, KeyError, TypeError):
         names, stripe = [], 0
     if not names or stripe <= 0 or stripe % ALIGNMENT:
-        raise CorruptFileError("the list of stripes makes no sense; write the store again", path=path)
+        raise CorruptFileError("the list of stripes is not valid; write the store again", path=path)
     count = len(names)
     files = []
     for number, name in enumerate(names):
@@ -102,7 +102,7 @@ def read_stripes(data: bytes, path: Path) -> Stripes:
             status = os.fstat(file.fileno())
             if file.read(ALIGNMENT) != _head(identity, number, count):
                 raise CorruptFileError(
-                    f"this is not stripe {number} of {count} of {path} (bytes 0..{ALIGNMENT} tell otherwise)", path=part
+                    f"this is not stripe {number} of {count} of {path} (by its bytes 0..{ALIGNMENT})", path=part
                 )
         rows, rest = divmod(size, stripe * count)
         expected = ALIGNMENT + rows * stripe + min(max(rest - number * stripe, 0), stripe)

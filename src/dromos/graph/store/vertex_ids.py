@@ -38,7 +38,7 @@ def number_vertices(
         labels = load_labels(workspace)
         if facts.num_vertices is not None and facts.num_vertices != len(labels):
             raise GraphDataError(
-                f"there are {len(labels):,} labels for {facts.num_vertices:,} vertices; give one a vertex"
+                f"there are {len(labels):,} labels for {facts.num_vertices:,} vertices; give one per vertex"
             )
         if facts.text:
             table = np.load(workspace.path("text_ids.npy"), mmap_mode="r" if facts.count else None)

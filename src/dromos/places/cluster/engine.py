@@ -71,7 +71,7 @@ class ClusterEngine:
         if isinstance(graph, RankGraph) and program.ir().edge_params:
             raise InvalidArgumentError(
                 f"{program.ir().name}: {program.ir().edge_params[0].name} has a value for each arc, and no rank has "
-                "all arcs of this graph; give its values as weights, or run on a graph that every rank has whole"
+                "all arcs of this graph; give its values as weights, or run on a graph that every rank holds completely"
             )
         if self._grid is not None:
             require_grid(program)
@@ -172,7 +172,7 @@ class ClusterEngine:
             if others:
                 ranks = ", ".join(map(str, others))
                 raise InvalidArgumentError(
-                    f"rank {ranks} differs from rank 0 in {what}; every rank has to make the same calls"
+                    f"rank {ranks} differs from rank 0 in {what}; every rank must make the same calls"
                 )
 
     def _digest_of(self, graph: GraphLike | RankGraph) -> str:

@@ -95,7 +95,7 @@ class RankGraph:
         arcs, and hubs are adjacent; :attr:`old_ids` has their original ids.
         """
         if len(src) != len(dst) or (weights is not None and len(weights) != len(src)):
-            raise GraphDataError(f"{len(src):,} sources and {len(dst):,} targets do not make edges")
+            raise GraphDataError(f"src has {len(src):,} ids and dst {len(dst):,}; an edge needs one of each")
         for ends in (src, dst):
             if len(ends) and not (int(ends.min()) >= 0 and int(ends.max()) < num_vertices):
                 raise GraphDataError(f"an edge has an end outside 0..{num_vertices - 1}")

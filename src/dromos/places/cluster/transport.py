@@ -49,7 +49,7 @@ def transport_for(ranks: Sequence[RankFacts], asked: str = "auto") -> str:
     """
     if asked not in _KINDS:
         known = ", ".join(map(repr, _KINDS))
-        raise InvalidArgumentError(f"{TRANSPORT_VARIABLE}={asked!r} is no way between GPUs; choose one of {known}")
+        raise InvalidArgumentError(f"{TRANSPORT_VARIABLE}={asked!r} does not connect GPUs; choose one of {known}")
     if asked != "auto":
         return asked
     if all(rank.has_nccl for rank in ranks) and len({rank.device for rank in ranks}) == len(ranks):

@@ -95,7 +95,7 @@ class _Team:
             name, error = self._errors[0]
             if isinstance(error, Exception) and not isinstance(error, (DromosError, _CallersError)):
                 raise DeviceError(
-                    f"{name} failed during the searches that it was dealt ({type(error).__name__}: {error}); leave it "
+                    f"{name} failed during its part of the searches ({type(error).__name__}: {error}); leave it "
                     "out of device="
                 ) from error
             raise error.cause if isinstance(error, _CallersError) else error

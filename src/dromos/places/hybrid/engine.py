@@ -55,13 +55,13 @@ class HybridEngine:
         self, leaves: Sequence[Leaf], *, share: float | Literal["auto"] | None = None, split: str | None = None
     ) -> None:
         if len(leaves) < 2:
-            raise InvalidArgumentError("a graph is split over two processors or more, such as device='cpu+cuda'")
+            raise InvalidArgumentError("a graph is split over two or more devices; name them, as in device='cpu+cuda'")
         share, split = None if share == "auto" else share, None if split == "auto" else split
         if share is not None and (
             isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1
         ):
             raise InvalidArgumentError(
-                f"share={share!r} is not a number from 0 to 1 (the first processor's part of the edges), or 'auto'"
+                f"share={share!r} is not a number from 0 to 1 (the first device's part of the edges), or 'auto'"
             )
         known = {name: name for name in SPLITS}
         if split is not None and split not in known:

@@ -84,9 +84,9 @@ class HybridExecution(PlacedExecution):
         split, bounds = str(saved[_SPLIT]), tuple(saved[_BOUNDS].tolist())
         if (split, bounds) != (self.split.split, self.split.bounds):
             raise InvalidArgumentError(
-                f"the graph was split otherwise when the run was saved: split={split!r} with {bounds[1]:,} vertices in "
-                f"the first part, and now split={self.split.split!r} with {self.split.bounds[1]:,}; give share= and "
-                "split= as they were, or remove the folder to begin anew"
+                f"the graph was split differently when the run was saved: split={split!r} with {bounds[1]:,} vertices "
+                f"in the first part, and now split={self.split.split!r} with {self.split.bounds[1]:,}; give the same "
+                "share= and split= as before, or remove the folder to start again"
             )
         if self._pair is not None:
             self._pair.end_lead()

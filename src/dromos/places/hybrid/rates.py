@@ -165,7 +165,7 @@ def _add_measurement(leaf: Leaf, before: _Kept | None) -> _Kept:
     # measuring builds whole executions: a process that only reads the rates does not import that
     from dromos.places.hybrid.rate_runs import timings_of
 
-    tell(f"measuring how fast {leaf.name!r} is, for some seconds; what is best in {_TIMES} runs is kept", _log)
+    tell(f"measuring the speed of {leaf.name!r} for some seconds; the best of {_TIMES} runs is kept", _log)
     found, count = timings_of(leaf), 1
     if before is not None and before.timings.sizes == found.sizes:  # else they are from the graphs of another version
         found, count = before.timings.merged(found), before.count + 1

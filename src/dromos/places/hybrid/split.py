@@ -89,8 +89,8 @@ def split_graph(
     if key not in known:
         if len(shares) > max(graph.num_vertices, 1):
             raise InvalidArgumentError(
-                f"{len(shares)} parts for {graph.num_vertices:,} vertices: a part has one vertex or more; name fewer "
-                "devices"
+                f"{graph.num_vertices:,} vertices cannot be split into {len(shares)} parts, since each needs one; name "
+                "fewer devices"
             )
         by_device = None
         if device is not None and not arcs and graph.num_arcs >= _WORTH_A_DEVICE:

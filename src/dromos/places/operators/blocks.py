@@ -67,7 +67,7 @@ class Blocks:
         64-bit numbers; ``why_not``: why a direction is missing."""
         missing = [way for way in directions if not all(way in feed.directions for feed in feeds)]
         if missing:
-            raise InvalidArgumentError(f"this needs the in-edges, and {why_not or 'they are not there'}")
+            raise InvalidArgumentError(f"this needs the in-edges, and {why_not or 'the graph does not have them'}")
         self.shape, self.feeds, self.dtype, self.threads = shape, feeds, dtype, threads
         self.size, self.held, self.directions = max(size, 1), max(size if held is None else held, 1), directions
         self.weighted = weighted

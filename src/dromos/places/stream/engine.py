@@ -247,7 +247,7 @@ def _stored(graph: GraphLike) -> StoredGraph:
     stored = stored_form(graph)
     if stored is None:
         raise InvalidArgumentError(
-            "memory= is for graphs that stay on disk; write the graph to a .drm file and take dr.open(path)"
+            "memory= is for graphs that stay on disk; write the graph to a .drm file and use dr.open(path)"
         )
     return stored
 

@@ -36,8 +36,8 @@ def sampling(
             whole = reader.memory + WORK_SHARE * needed
             raise ResourceError(
                 f"memory={human_bytes(reader.memory)} is too little: a layer of {len(arcs):,} edges takes "
-                f"{human_bytes(needed)} while it is drawn, and {human_bytes(reader.work)} of the budget are for that; "
-                f"give {enough_bytes(whole)}, or take fewer seeds at a time",
+                f"{human_bytes(needed)} while it is drawn, but the budget has only {human_bytes(reader.work)} for "
+                f"that; give {enough_bytes(whole)}, or use fewer seeds at a time",
                 needed=whole,
             )
         return reader.targets_at(graph.out_prefix, arcs)

@@ -119,7 +119,7 @@ class SortedRows:
             left[pages.first : pages.last] = False
         if not left.any():
             return
-        _log.warning("sorted rows on disk are not what was written; the store is read instead")
+        _log.warning("the sorted rows on disk differ from what was written; reading the store instead")
         self.release(pager)
         for window in pager.windows(rows, left):
             first, last = run_edges(left[window.first : window.last])[0].tolist()  # the rest of the window came before
@@ -252,7 +252,7 @@ def window_bytes(
 
 
 def _told(error: OSError) -> bool:
-    _log.warning("sorted rows cannot be written to disk (%s); the store is read instead", error)
+    _log.warning("sorted rows cannot be written to disk (%s); reading the store instead", error)
     return True
 
 

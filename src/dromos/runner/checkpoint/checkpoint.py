@@ -42,9 +42,9 @@ class Checkpoint:
         self, path: str | os.PathLike[str], every: float, algorithm: str, engine: Engine, run_path: str
     ) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise InvalidArgumentError(f"checkpoint={path!r} is not the path of a folder to save the run in")
+            raise InvalidArgumentError(f"checkpoint={path!r} is not the path of a folder to save the run to")
         if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0:
-            raise InvalidArgumentError(f"checkpoint_every={every!r} is not a number of seconds")
+            raise InvalidArgumentError(f"checkpoint_every={every!r} is not a number of seconds; give 0 or more")
         self._algorithm, self._engine, self._run_path, self._every = algorithm, engine, run_path, every
         self._folder = Folder(path, getattr(engine, "comm", None) or OneProcess())
         self.path = self._folder.path
@@ -90,7 +90,7 @@ class Checkpoint:
         if why := why_not_saved(execution):
             raise InvalidArgumentError(
                 f"checkpoint={str(self.path)!r}: a run on {self._engine.name!r} cannot be saved ({why}); "
-                "leave checkpoint out, or take device='cpu'"
+                "leave checkpoint out, or use device='cpu'"
             )
         self._saved_at = self._stepped_at = time.monotonic()
         self.decisive = []
@@ -118,7 +118,8 @@ class Checkpoint:
     def _require_same(self, saved: dict[str, Any]) -> None:
         if other := difference(saved, self._words):
             raise CheckpointError(
-                f"is of another run ({other}); remove the folder to begin anew, or give another name", path=self.path
+                f"belongs to another run ({other}); remove the folder to start again, or give another name",
+                path=self.path,
             )
 
     # ---- saving ----------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class Folder:
             raise CheckpointError("is a file; a checkpoint is a folder: give another name", path=self.path)
         if not place.exists():
             if self.path.is_dir() and any(not _STATE.fullmatch(entry.name) for entry in self.path.iterdir()):
-                raise CheckpointError("is a folder with other files in it; give a name of its own", path=self.path)
+                raise CheckpointError("is a folder with other files in it; give a new folder", path=self.path)
             self._require_writable()
             return {}
         with file_errors(place):
@@ -55,7 +55,7 @@ class Folder:
         try:
             found: dict[str, Any] = json.loads(text)
         except ValueError:
-            raise CorruptFileError("is not a manifest of a checkpoint; remove the folder", path=place) from None
+            raise CorruptFileError("is not the manifest of a checkpoint; remove the folder", path=place) from None
         if found.get("format") != _FORMAT:
             raise CheckpointError(
                 f"has format {found.get('format')!r}, and this version of Dromos reads {_FORMAT}; remove the folder",
@@ -68,7 +68,7 @@ class Folder:
         nearest = next(place for place in (self.path, *self.path.absolute().parents) if place.exists())
         if not nearest.is_dir() or not os.access(nearest, os.W_OK):
             trouble = "may not be written" if nearest.is_dir() else "is a file"
-            raise CheckpointError(f"cannot be made, since {nearest} {trouble}; give another name", path=self.path)
+            raise CheckpointError(f"cannot be created, because {nearest} {trouble}; give another name", path=self.path)
 
     # ---- state -----------------------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class Folder:
         ranks = len(self.manifest["bytes"])
         if ranks != self._size:
             raise CheckpointError(
-                f"was saved by {ranks} ranks and cannot be taken up by {self._size}; start as many as before",
+                f"was saved by {ranks} ranks and cannot be resumed by {self._size}; start {ranks} ranks again",
                 path=self.path,
             )
         place = self.path / _state_name(self._serial, self._rank, self._size)

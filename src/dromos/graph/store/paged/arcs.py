@@ -39,7 +39,7 @@ class ArcsOnDisk:
 
     def _refuse(self, *args: Any, **options: Any) -> NoReturn:
         raise ArcsOnDiskError(
-            f"the arcs of {self._path} stay on disk, and this needs them in memory; take dr.read(path), or "
+            f"the arcs of {self._path} stay on disk, and this needs them in memory; use dr.read(path), or "
             "graph.load(), instead of dr.open(path) (on the command line: leave --memory out)"
         )
 

@@ -164,7 +164,7 @@ def _page_arcs(page_bytes: int | None, num_arcs: int, sizes: Sequence[int]) -> i
         while num_arcs * sizes[0] > page_bytes * _MOST_PAGES:
             page_bytes *= 2
     if page_bytes < ALIGNMENT or page_bytes & (page_bytes - 1):
-        raise InvalidArgumentError(f"page_bytes={page_bytes} is not a power of two from {ALIGNMENT} on")
+        raise InvalidArgumentError(f"page_bytes={page_bytes} is not a power of two of {ALIGNMENT} or more")
     return max(least, page_bytes // sizes[0])
 
 

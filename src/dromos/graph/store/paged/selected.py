@@ -32,7 +32,7 @@ def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array
     if needed > (free := available_memory()):
         raise ResourceError(
             f"the rows of these {len(chosen):,} vertices take {human_bytes(needed)}, and {human_bytes(free)} of memory "
-            "are free; take fewer vertices",
+            "are free; give fewer vertices",
             needed=needed,
         )
     return own, copied_rows(pager, rows, begin, end)

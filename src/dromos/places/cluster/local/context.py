@@ -20,16 +20,16 @@ _active: list[Cluster] = []
 
 
 def cluster(ranks: int, *, device: str = "cpu", threads: int | None = None) -> Cluster:
-    """Processes of this machine that share the work on each graph, for the calls of a ``with`` block.
+    """Run the calls of a ``with`` block on several processes of this machine, which share each graph.
 
-    The first call starts the ranks, and they end with the block, even if it ends with an error or Ctrl-C. Graphs are
-    sent to them once each, through files in memory. If a rank fails or is killed, the others end too, with an error
-    that names it; the next call starts new ones.
+    The first call starts the ranks, and the end of the block stops them, also after an error or Ctrl-C. Each graph is
+    passed to them once, through files in memory. If a rank fails or is killed, the others end too, and an error names
+    it; the next call starts new ranks.
 
     Args:
-            ranks: the number of processes.
-            device: what each of them computes on: ``"cpu"``, ``"numpy"``, ``"cuda"`` or ``"reference"``.
-            threads: the threads of each rank; by default its share of the cores.
+        ranks: the number of processes.
+        device: the device of each rank: ``"cpu"``, ``"numpy"``, ``"cuda"`` or ``"reference"``.
+        threads: the threads of each rank; by default its share of the cores.
 
     >>> import dromos as dr
     >>> with dr.cluster(ranks=2, device="numpy"):
@@ -77,9 +77,9 @@ class Cluster:
         """Run the same call on all ranks; ``job``: the one with the needed state, which a failure may have ended."""
         with self._lock:
             if self not in _active:
-                raise ClusterError("the ranks have ended with the block that they were started for")
+                raise ClusterError("the ranks ended with their `with dr.cluster` block; make the call inside the block")
             if job is not None and job is not self.job:
-                raise ClusterError("the ranks that held this run have ended")
+                raise ClusterError("the ranks that held this run have ended; run it again")
             if self.job is None or not self.job.alive:
                 self.job = Job(self.ranks, self.device, self.threads, self.rooms)
             try:
