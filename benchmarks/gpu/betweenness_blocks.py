@@ -30,7 +30,7 @@ _COUNTS = (16, 64, 256, 1024)
 _FEW = 12
 """Sources one after the other."""
 _CHECKED_BLOCKS = 4
-"""Blocks for these few sources, so that each block handles several: state that leaks from one to the next would show."""
+"""Blocks for these few sources, so that each block handles several: state that leaks from one to another would show."""
 _ROUNDS = 3
 _LONG, _TOO_LONG = 1000.0, 3000.0
 """Milliseconds beyond which a call is not repeated, and beyond which larger counts are skipped."""
