@@ -1,4 +1,4 @@
-"""Columns of edges as given: converted to NumPy arrays, checked, and refused with a reason."""
+"""Columns of edges as they are given: taken as NumPy arrays, checked, and refused with the reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_VERTICES = 1 << 48
 
 
 def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
-    """Any array as a NumPy array, without a copy if possible: by ``__array__``, DLPack (torch), or the elements.
+    """Any array as NumPy's, without a copy where that can be: by ``__array__``, DLPack (torch), or the elements.
 
     >>> as_numpy([1, 2]).tolist()
     [1, 2]
@@ -34,7 +34,7 @@ def as_numpy(values: Array | Sequence[Any] | Any) -> Array:
             raise GraphDataError(f"the array has {values.null_count:,} missing values (null)")
         return np.asarray(values)
     if isinstance(values, (list, tuple)) and any(issubclass(kind, str) for kind in set(map(type, values))):
-        return objects(list(values))  # NumPy's own strings would lose trailing NULs, and turn numbers into strings
+        return objects(list(values))  # NumPy's own strings would lose trailing NULs, and make strings of numbers
     if hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
@@ -73,7 +73,7 @@ def id_column(values: Array | Sequence[Any], name: str) -> Array:
 
 
 def weight_column(values: Array | Sequence[float] | None, count: int) -> Array | None:
-    """``count`` weights in a type that represents them exactly; NaN is refused."""
+    """``count`` weights in a type that keeps them exactly; NaN is refused."""
     if values is None:
         return None
     column = as_numpy(values)
@@ -95,7 +95,7 @@ def _number_of_vertices(given: Any) -> int:
 
 
 def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | None) -> int:
-    """The number of vertices: as given, as labeled, or by the largest id; ids out of range are refused."""
+    """How many vertices there are: as given, as labelled, or by the largest id; ids outside are refused."""
     count = given if given is not None else (len(labels) if labels is not None else None)
     if count is not None:
         count = _number_of_vertices(count)
@@ -124,8 +124,8 @@ def choose_columns(
 ) -> tuple[str, str, str | None]:
     """The names of the source, target and weight columns among ``names``.
 
-    By default ``src`` and ``dst``, or ``source`` and ``target``, or else the first two columns that are left; and
-    ``weight`` if there is such a column.
+    Those not given are ``src`` and ``dst``, or ``source`` and ``target``, or else the first two that are left; and
+    ``weight`` where there is such a column.
 
     >>> choose_columns(["from", "to", "weight"], None, None, None)
     ('from', 'to', 'weight')

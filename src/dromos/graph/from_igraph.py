@@ -1,4 +1,4 @@
-"""Graphs from igraph graphs."""
+"""Graphs from igraph's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def from_igraph(
 
 
 def _attribute(sequence: Any, wanted: str | None, usual: str, of: str) -> Sequence[Any] | None:
-    """The values of an attribute; None if it is not wanted, or is the usual one and missing."""
+    """The values of an attribute; None where it is not wanted, or is the usual one and is not there."""
     if wanted is None:
         return None
     known = sequence.attribute_names()

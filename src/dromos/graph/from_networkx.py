@@ -1,4 +1,4 @@
-"""Graphs from NetworkX graphs."""
+"""Graphs from NetworkX's."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def from_networkx(cls: type[Graph], /, graph: Any, *, weight: str | None = "weig
 
 
 def _node_attributes(graph: Any, ids: Sequence[int]) -> VertexData:
-    """The attributes of the nodes, with ids in the nodes' order; the arrays are made on first access."""
+    """The attributes of the nodes, whose ids are given in their order; the arrays are made when they are looked at."""
     rows = list(graph.nodes.values())
     if not any(rows):
         return VertexData()
-    if len(set(map(len, rows))) == 1:  # usually all nodes have the same attributes, which avoids a loop in Python
+    if len(set(map(len, rows))) == 1:  # most often all nodes have the same attributes, which spares a loop in Python
         with suppress(KeyError):
             held = {name: list(map(itemgetter(name), rows)) for name in rows[0]}
             numbers = np.array(ids)
@@ -84,7 +84,7 @@ def _node_attributes(graph: Any, ids: Sequence[int]) -> VertexData:
 
 
 class _Edges(NamedTuple):
-    """Columns of edges, each once; a weight is None if an edge has none."""
+    """Columns of edges, each once; a weight is None where an edge has none."""
 
     src: Array
     dst: Array
@@ -92,7 +92,7 @@ class _Edges(NamedTuple):
 
 
 def _networkx_edges(graph: Any, nodes: list[Any], plain: bool, weight: str | None) -> _Edges:
-    """The adjacency of a NetworkX graph as columns, row by row and without a loop in Python if possible."""
+    """The adjacency of a NetworkX graph as columns, row by row and without a loop in Python where that can be."""
     rows = [row if type(row) is dict else dict(row.items()) for _, row in graph.adjacency()]  # views may miscount
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     neighbours: Iterator[Any] = chain.from_iterable(rows)
@@ -113,6 +113,6 @@ def _networkx_edges(graph: Any, nodes: list[Any], plain: bool, weight: str | Non
     if not any(listed):  # no edge has any attribute
         return _Edges(src, dst, None)
     try:
-        return _Edges(src, dst, list(map(itemgetter(weight), listed)))  # twice as fast, if every edge has it
+        return _Edges(src, dst, list(map(itemgetter(weight), listed)))  # twice as quick, where every edge has it
     except KeyError:
         return _Edges(src, dst, [data.get(weight) for data in listed])

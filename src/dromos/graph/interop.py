@@ -32,7 +32,7 @@ def from_scipy(cls: type[Graph], /, matrix: Any, *, directed: bool = True, weigh
     if shape[0] != shape[1]:
         raise GraphDataError(f"the matrix has the shape {shape}; a graph needs as many columns as rows")
     coo = matrix.tocoo()
-    if matrix.format == "bsr":  # zeros within a block are padding, not entries
+    if matrix.format == "bsr":  # the zeros of a block are its filling, not entries
         coo.eliminate_zeros()
     if weighted is None:
         weighted = coo.dtype.kind != "b"

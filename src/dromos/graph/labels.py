@@ -1,8 +1,8 @@
-"""Vertex labels: the user's names of vertices, kept beside the ids 0..n-1 that the engines use.
+"""Vertex labels: the names that people gave their vertices, kept beside the ids 0..n-1 that the engines use.
 
 Labels are integers (sparse ids of a data set) or strings, and unique. They are held as plain arrays, so that a store
-can map them: integers as ``int64``; strings as UTF-8 bytes with ``int64`` offsets. pyarrow's hash tables handle many
-strings at once if it is installed; plain Python handles few strings, or all without it.
+can map them: integers as ``int64``; strings as UTF-8 bytes with ``int64`` offsets. Many strings at once are handled by
+pyarrow's hash tables where it is installed, and by plain Python where they are few or it is not.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from dromos.graph.label_search import find_integers, find_strings
 __all__ = ["Labels", "as_label_array"]
 
 _MANY_TO_INDEX = 1 << 14
-"""The number of labels from which a few lookups do not build an index."""
+"""Labels from which on an index is not made for a few lookups."""
 _MOST_SEARCHED = 64
-"""The number of labels that are searched for without an index; building one takes about as long."""
+"""Labels that are looked for without an index; in this time about one could be made."""
 _ENTRY_BYTES = 160
-"""The approximate size of a dict entry, with its string and its number."""
+"""About what an entry of a dict takes, with its string and its number."""
 
 
 class Labels:
@@ -89,7 +89,7 @@ class Labels:
 
     @classmethod
     def no_strings(cls) -> Labels:
-        """The labels of a graph without vertices whose labels would be strings: no value shows their kind.
+        """The labels of a graph without vertices, whose labels would be strings: no value tells their kind.
 
         >>> Labels.no_strings().kind
         'str'
@@ -109,12 +109,12 @@ class Labels:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the arrays."""
+        """The memory that the arrays take."""
         return sum(a.nbytes for a in (self.integers, self.utf8, self.offsets) if a is not None)
 
     @property
     def index_bytes(self) -> int:
-        """The additional memory of an index once it exists; approximate for strings."""
+        """The memory that an index takes beside them, once there is one; about, for strings."""
         of_strings = 0 if self._index is None else _ENTRY_BYTES * len(self._index)
         made = [array for array in (self._order, self._sorted) if array is not None and array is not self.integers]
         return of_strings + sum(array.nbytes for array in made)
@@ -148,7 +148,7 @@ class Labels:
         if len(ids) >= MANY and pyarrow_or_none() is not None:
             try:
                 return np.asarray(self.to_arrow().take(pyarrow_or_none().array(ids)).to_numpy(zero_copy_only=False))
-            except GraphDataError:  # lone surrogates: only Python's strings can hold them
+            except GraphDataError:  # lone surrogates: only Python's strings hold them
                 pass
         self._check_offsets()
         assert self.utf8 is not None
@@ -159,7 +159,7 @@ class Labels:
         return objects(texts)
 
     def of_vertices(self, ids: Array) -> Labels:
-        """The labels of the vertices ``ids`` as labels of a new graph, of the same kind.
+        """The labels of the vertices ``ids`` as labels of a graph of their own, of the same kind.
 
         >>> Labels.from_values(["ada", "bob"]).of_vertices(np.array([1]))
         <1 str labels: 'bob'>
@@ -169,7 +169,7 @@ class Labels:
         return Labels.from_values(self.values_of(ids))
 
     def ids_of(self, labels: Iterable[Any] | Array) -> Array:
-        """The ids of ``labels``; an unknown label raises :class:`~dromos.errors.UnknownVertexError`."""
+        """The ids of ``labels``; one that no vertex has raises :class:`~dromos.errors.UnknownVertexError`."""
         wanted = labels if isinstance(labels, np.ndarray) else list(labels)
         if len(wanted) == 0:
             return np.empty(0, dtype=np.int64)
@@ -178,7 +178,7 @@ class Labels:
         numbers = np.asarray(wanted)
         if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
             raise UnknownVertexError(f"no vertex {wanted[0]!r}: this graph's labels are integers")
-        if numbers.dtype == np.uint64:  # comparing with int64 would round both to floats
+        if numbers.dtype == np.uint64:  # a search among int64 would round both to floats
             wide = numbers > np.iinfo(np.int64).max
             if wide.any():
                 raise UnknownVertexError(f"no vertex is labelled {numbers[wide][0]}")
@@ -246,7 +246,7 @@ class Labels:
         return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
 
     def _check_offsets(self) -> None:
-        """Check the offsets once: Arrow follows them without checks."""
+        """Once: Arrow follows offsets without looking."""
         if self._offsets_checked:
             return
         assert self.utf8 is not None
@@ -291,7 +291,7 @@ class Labels:
         return found
 
     def _may_search(self, wanted: int) -> bool:
-        """Whether to search for ``wanted`` more labels one by one; after some searches an index is worth building."""
+        """Whether so many more labels are looked for one by one; from some time on an index is worth its making."""
         if len(self) < _MANY_TO_INDEX or self._searched + wanted > _MOST_SEARCHED:
             return False
         self._searched += wanted
@@ -307,7 +307,7 @@ class Labels:
         return str(self.values_of(np.zeros(1, dtype=np.int64))[0]) if len(self) else ""
 
     def _sorted_integers(self) -> tuple[Array | None, Array]:
-        """The labels in ascending order, and their ids; None for the ids if they are 0, 1, 2, …"""
+        """The labels in ascending order, and the ids of these; None for the ids where they are 0, 1, 2, …"""
         assert self.integers is not None
         if self._sorted is None:
             if np.all(self.integers[1:] > self.integers[:-1]):

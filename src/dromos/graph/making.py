@@ -1,4 +1,4 @@
-"""Graphs from columns of edges and from arrays of rows, which are checked."""
+"""Graphs from columns of edges and from arrays of rows, checked as they come in."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def from_csr(
     """
     offsets, targets = np.asarray(offsets), np.asarray(targets)
     if targets.size == 0 and targets.ndim == 1:
-        targets = targets.astype(np.int64)  # an empty list does not determine its type
+        targets = targets.astype(np.int64)  # an empty list says nothing of its type
     if offsets.ndim != 1 or targets.ndim != 1 or offsets.dtype.kind not in "iu" or targets.dtype.kind not in "iu":
         raise GraphDataError("offsets and targets must be one-dimensional arrays of integers")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(targets) or np.any(offsets[1:] < offsets[:-1]):
@@ -176,7 +176,7 @@ def from_csr(
 
 
 def _taken(given: Array, dtype: Any, copy: bool) -> tuple[Array, bool]:
-    """A caller's array in the required type, copied if ``copy``; and whether its memory is still the caller's.
+    """An array of a caller in the type wanted, with a copy if ``copy``; and whether its memory is still the caller's.
 
     Memory that nobody can write to is never copied.
     """
@@ -187,6 +187,6 @@ def _taken(given: Array, dtype: Any, copy: bool) -> tuple[Array, bool]:
 
 
 def own(values: Array, given: Any) -> Array:
-    """``values``, derived from a caller's ``given``; a copy if the caller could still write to them."""
+    """``values``, made of what a caller has ``given``; a copy where the caller could still write to them."""
     taken_over = values is given or values.base is not None
     return values.copy() if taken_over and is_shared(values) else values

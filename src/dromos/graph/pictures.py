@@ -16,7 +16,7 @@ __all__ = ["layout", "new_axes", "plot", "plot_degrees"]
 
 _MOST_VERTICES: Final = 500
 _NAMED: Final = 60
-"""The most vertices that are drawn with their names by default."""
+"""Vertices that are drawn with their names, unless asked otherwise."""
 _ROUNDS: Final = 120
 
 
@@ -44,7 +44,7 @@ def plot_degrees(self: Graph, ax: Any = None, *, direction: str = "out") -> Any:
     ax = new_axes("Graph.plot_degrees()", ax, figsize=(6, 4))
     degrees = np.flatnonzero(counts)
     ax.plot(degrees, counts[degrees], ".", color="C0")
-    ax.set_xscale("symlog", linthresh=1)  # so that degree 0 is shown too
+    ax.set_xscale("symlog", linthresh=1)  # a degree of 0 has a place too
     ax.set_yscale("log")
     ax.set_xlim(left=-0.2)
     ax.set_xlabel(f"{direction}-degree" if self.directed else "degree")
@@ -112,12 +112,12 @@ def layout(graph: Graph, seed: int = 0) -> Array:
     edges = graph.edges()
     pull = np.zeros((count, count), dtype=bool)
     pull[edges.src, edges.dst] = pull[edges.dst, edges.src] = True
-    near = 2 / max(count, 1) ** 0.5  # the rest distance of two neighbors
+    near = 2 / max(count, 1) ** 0.5  # the distance at which two neighbours rest
     for number in range(_ROUNDS):
         away = places[:, None] - places[None]
         distance = np.maximum(np.linalg.norm(away, axis=2), 1e-3)
         force = near**2 / distance**2 - np.where(pull, distance / near, 0.0)
-        move = (away * force[..., None]).sum(axis=1) - 0.3 * places  # keeps unconnected components in the picture
+        move = (away * force[..., None]).sum(axis=1) - 0.3 * places  # components that nothing joins stay in the picture
         step = 0.2 * (1 - number / _ROUNDS)
         length = np.maximum(np.linalg.norm(move, axis=1, keepdims=True), 1e-9)
         places += move / length * np.minimum(length, step)

@@ -20,8 +20,7 @@ __all__ = ["GraphSlice", "VertexSubset", "degree_subset", "equal_edge_bounds", "
 
 @dataclass(frozen=True, eq=False)
 class GraphSlice:
-    """The rows of the vertices ``start..stop``, as given to a kernel, whether they are in memory, in a page or on a
-    rank.
+    """The rows of the vertices ``start..stop``: what a kernel is given, whether they lie in memory, a page or a rank.
 
     ``offsets`` are those of the whole graph, so the row of vertex ``start + i`` is
     ``targets[offsets[i] - offsets[0] : offsets[i + 1] - offsets[0]]``. All arrays are views.
@@ -33,7 +32,7 @@ class GraphSlice:
     targets: Array
     weights: Array | None
     lacks_arcs: bool = False
-    """Whether any row may lack arcs that are elsewhere; if not, only the first and the last row may."""
+    """Whether any row may lack arcs, which are elsewhere; else the first and the last one alone."""
 
     @property
     def num_vertices(self) -> int:
@@ -60,7 +59,7 @@ class GraphSlice:
         return np.repeat(np.arange(self.start, self.stop), np.diff(self.offsets))
 
     def arc_blocks(self, size: int, ids: np.dtype[np.generic]) -> Iterator[tuple[Array, Array]]:
-        """Sources (as numbers of the type ``ids``) and targets of the arcs, in blocks of ``size``.
+        """Sources (as numbers of the type ``ids``) and targets of the arcs, ``size`` at a time.
 
         >>> piece = GraphSlice(4, 6, np.array([9, 10, 12]), np.array([1, 2, 3]), None)
         >>> [[ends.tolist() for ends in block] for block in piece.arc_blocks(2, np.dtype(np.int32))]
@@ -86,7 +85,7 @@ class GraphSlice:
 
 @dataclass(frozen=True, eq=False)
 class VertexSubset:
-    """A selection of vertices of a graph; their rows are not copied."""
+    """Chosen vertices of a graph; their rows stay where they are."""
 
     vertices: Array
     offsets: Array
@@ -128,7 +127,7 @@ def equal_edge_bounds(offsets: Array, count: int) -> Array:
 
 
 def row_ranges(offsets: Array, arcs: int, rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges of at most ``rows`` rows and ``arcs`` arcs each (a longer row is a range of its own).
+    """Ranges of at most so many rows and arcs each (a row that is longer stands alone).
 
     >>> list(row_ranges(np.array([0, 2, 3, 4]), 2, 9))
     [(0, 1), (1, 3)]

@@ -1,4 +1,4 @@
-"""Graphs made from graphs: transposes, subgraphs, relabelings."""
+"""Graphs made from graphs: transposes, subgraphs, relabellings."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Relabelled"]
 
-_FEW_ARCS = 1 << 16  # reordered by kernels that the process has for other work anyway
+_FEW_ARCS = 1 << 16  # that are put into another order by kernels which the process has for other work
 
 
 class Relabelled(NamedTuple):
-    """A graph with other ids: old vertex ``old_ids[i]`` is the new vertex ``i``; ``new_ids`` is the inverse."""
+    """A graph under other ids: old vertex ``old_ids[i]`` is the new vertex ``i``; ``new_ids`` is the inverse."""
 
     graph: Graph
     new_ids: Array
     old_ids: Array
 
     def restore(self, values: Array) -> Array:
-        """Put values of the new vertices back into the order of the old ones."""
+        """Values of the new vertices, put back into the order of the old ones."""
         return np.asarray(values)[self.new_ids]
 
 
@@ -52,7 +52,7 @@ def transposed(graph: Graph) -> Graph:
 
 
 def same_rows(a: Graph, b: Graph) -> bool:
-    """Whether two graphs hold the same arcs with the same weights, in any order within a row."""
+    """Whether two graphs hold the same arcs with the same weights, in whatever order within a row."""
     if (a.weights is None) != (b.weights is None) or not np.array_equal(a.offsets, b.offsets):
         return False
     first, second = _sorted_rows(a), _sorted_rows(b)
@@ -63,7 +63,7 @@ def same_rows(a: Graph, b: Graph) -> bool:
     differing = first.weights != second.weights
     if not differing.any():
         return True
-    # Parallel edges may be in a different order in the two graphs: compare their weights sorted.
+    # Parallel edges may come in another order in the one than in the other: compare their weights sorted.
     may_be_parallel = _has_neighbor_like_it(first.targets)
     if (differing & ~may_be_parallel).any():
         return False
@@ -75,7 +75,7 @@ def same_rows(a: Graph, b: Graph) -> bool:
 
 
 def _has_neighbor_like_it(targets: Array) -> Array:
-    """Which arcs have the same target as the previous or the next arc: all parallel ones, and some at row ends."""
+    """Which arcs lead where the one before or the one behind leads: all parallel ones, and some beside row ends."""
     found = np.zeros(len(targets), dtype=bool)
     same = targets[1:] == targets[:-1]
     found[1:] = same
@@ -114,7 +114,7 @@ def count_loops(graph: Graph) -> int:
 
 
 def loops_by_row(graph: Graph) -> Array:
-    """The number of self-loops of each vertex."""
+    """For each vertex the number of arcs from it to itself."""
     from dromos.graph import transform_kernels as kernels
 
     loops = np.zeros(graph.num_vertices, dtype=np.int64)
@@ -126,7 +126,7 @@ def loops_by_row(graph: Graph) -> Array:
 
 
 def has_parallel_unsorted(graph: Graph) -> bool:
-    """Whether rows that are not sorted have parallel edges: found by sorting a copy."""
+    """Parallel edges in rows that are not sorted: found by sorting a copy."""
     src = build.expand_sources(graph.offsets, graph.targets.dtype)
     merged = build.build_csr(src, graph.targets, None, graph.num_vertices, dedupe=True)
     return len(merged.targets) < graph.num_arcs
@@ -160,7 +160,7 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
     if isinstance(vertices, str | bytes):
         raise InvalidArgumentError(f"vertices={vertices!r} is not a list of vertices; write [{vertices!r}] for one")
     listed = vertices if isinstance(vertices, np.ndarray) else list(vertices)
-    # For inspection only: an array of strings loses trailing zero characters, so labels are looked up in the list.
+    # To look at only: an array of strings loses the zero characters at their ends, so labels are looked up in the list.
     chosen = np.asarray(listed)
     if chosen.dtype == bool and chosen.shape == (graph.num_vertices,):
         chosen = np.flatnonzero(chosen)
@@ -184,18 +184,18 @@ def subgraph(graph: Graph, vertices: Iterable[Any] | Array) -> Graph:
 
 
 def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) -> Graph:
-    """The rows of ``chosen``, renamed by ``new_ids``, without the arcs to vertices whose new id is -1."""
+    """The rows of ``chosen``, renamed by ``new_ids``, without the arcs that lead to a vertex named -1."""
     chosen = chosen.astype(np.int64, copy=False)
     known = graph.known_flags
     if build_small.is_preferred(graph.num_arcs):
         src, dst, kept = build_small.kept_arcs(graph, chosen, new_ids)
-    elif known.sorted and _ascends(chosen):  # the remaining arcs of a row are in order, and so are the rows
+    elif known.sorted and _ascends(chosen):  # what is left of a row is in order, and so are the rows
         rows = _kept_rows(graph, chosen, new_ids)
         return type(graph)._make(*rows, labels=names, flags=_flags_of_some(graph))
     else:
         src, dst, kept = _kept_arcs(graph, chosen, new_ids)
     if known.symmetric and known.parallel_edges is False:
-        # each arc has a reverse of the same weight; the targets of the reverses ascend, which saves most of the sorting
+        # each arc has one back of the same weight; of those the targets ascend, which spares most of the sorting
         offsets, targets, values = build.build_csr(dst, src, kept, len(chosen), dst_ascending=True)
     else:
         offsets, targets, values = build.build_csr(src, dst, kept, len(chosen))
@@ -203,7 +203,7 @@ def _induced(graph: Graph, chosen: Array, new_ids: Array, names: Labels | None) 
 
 
 def _flags_of_some(graph: Graph) -> Flags:
-    """The flags that hold for the sorted rows of some or all vertices, if they hold for the whole graph."""
+    """What is known of sorted rows of some vertices, or all, when it is known of the whole."""
     known = graph.known_flags
     return Flags(
         directed=graph.directed,
@@ -219,14 +219,14 @@ def _ascends(ids: Array) -> bool:
 
 
 def _kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
-    """The arcs from ``chosen`` vertices to vertices with a new id, in new ids."""
+    """The arcs from ``chosen`` vertices to those that have a new id, by new ids."""
     starts = _kept_starts(graph, chosen, new_ids)
     src = np.empty(starts[-1], dtype=graph.targets.dtype)
     return Edges(src, *_gathered(graph, chosen, new_ids, starts, src))
 
 
 def _kept_rows(graph: Graph, chosen: Array, new_ids: Array) -> CsrArrays:
-    """The same as rows, each in its order."""
+    """The same as rows, each in the order that it has."""
     starts = _kept_starts(graph, chosen, new_ids)
     return CsrArrays(starts, *_gathered(graph, chosen, new_ids, starts, np.empty(0, dtype=graph.targets.dtype)))
 
@@ -297,9 +297,9 @@ def with_rows(graph: Graph, rows: CsrArrays, names: Labels | None = None) -> Gra
 
 
 def reordered(graph: Graph, old_ids: Array, empty: permute.Empty = np.empty) -> Relabelled:
-    """A graph whose vertex ``i`` is ``old_ids[i]``; it has no labels, so the caller maps the answers back.
+    """A graph whose vertex ``i`` is ``old_ids[i]``; without labels, for those who put the answers back themselves.
 
-    ``empty``: the function that allocates the arrays of the graph.
+    ``empty``: makes the arrays of the graph.
 
     >>> from dromos.graph import generators
     >>> reordered(generators.path(3), np.array([1, 0, 2])).graph.neighbors(0).tolist()
@@ -310,7 +310,7 @@ def reordered(graph: Graph, old_ids: Array, empty: permute.Empty = np.empty) -> 
 
 
 def reordered_with_arcs(graph: Graph, old_ids: Array) -> tuple[Relabelled, Array]:
-    """The result of :func:`reordered`, and the old number of each arc."""
+    """As :func:`reordered`, and the old number of each arc."""
     new_ids = permute.inverse(old_ids, graph.targets.dtype)
     src = new_ids[build.expand_sources(graph.offsets, graph.targets.dtype)]
     numbers = np.arange(graph.num_arcs, dtype=np.int64)
@@ -335,7 +335,7 @@ def egonet(graph: Graph, vertex: Any, radius: int = 1) -> Graph:
     start = graph.vertex_id(vertex)
     seen = np.zeros(graph.num_vertices, dtype=bool)
     seen[start] = True
-    frontier = np.array([start])  # a simple level-by-level search, since an egonet is small
+    frontier = np.array([start])  # a plain search by levels, since an egonet is small
     for _ in range(steps):
         near = graph.with_rows_of(frontier)
         degrees = near.out_degree[frontier]
@@ -371,7 +371,7 @@ def cross_edges(graph: Graph, part: Array | Sequence[int]) -> Edges:
 
 
 def _crossing(piece: GraphSlice, part: Array, graph: Graph) -> Edges:
-    """The crossing edges of a slice; each undirected edge once."""
+    """Those of a slice; each undirected edge once."""
     src, dst = piece.sources.astype(graph.targets.dtype, copy=False), piece.targets
     crossing = part[src] != part[dst]
     if not graph.directed:

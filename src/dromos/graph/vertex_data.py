@@ -1,4 +1,4 @@
-"""Vertex data: columns beside a graph with one value per vertex, which algorithms do not use."""
+"""What else is known of the vertices: columns beside a graph, one value per vertex, that no algorithm looks at."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.flo
 
 
 class VertexData(Mapping[str, Array]):
-    """Read-only columns by name. A column may be given as a function that makes it, called on first access.
+    """Read-only columns by name. A column may be given as a function that makes it, called when somebody looks.
 
     >>> data = VertexData({"club": lambda: column_of(["red", None, "blue"], 3)})
     >>> list(data), data["club"].tolist()
@@ -67,10 +67,9 @@ class VertexData(Mapping[str, Array]):
 
 
 def column_of(values: Sequence[Any], count: int, ids: Array | None = None) -> Array:
-    """Values of the vertices ``ids`` as a column of ``count``: of a NumPy type if none is missing and all are of one
-    kind.
+    """Values of the vertices ``ids`` as a column of ``count``: of NumPy's own type where all are there and of one kind.
 
-    Other columns hold Python objects, and None if a vertex has no value.
+    Other columns hold Python's objects, and None where a vertex has no value.
 
     >>> column_of([7, 8], 2).dtype, column_of([7], 2, np.array([1])).tolist()
     (dtype('int64'), [None, 7])
@@ -79,7 +78,7 @@ def column_of(values: Sequence[Any], count: int, ids: Array | None = None) -> Ar
     dtype = _DTYPES.get(kinds.pop(), np.dtype(object)) if len(kinds) == 1 else np.dtype(object)
     if len(values) < count:
         dtype = np.dtype(object)
-    column = np.empty(count, dtype)  # for objects: None everywhere
+    column = np.empty(count, dtype)  # of objects: None everywhere
     where = np.arange(count) if ids is None else ids
     try:
         column[where] = np.fromiter(values, dtype, len(values))
